@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a person does here: make run, make test. Everything else is the flashbed command: .venv/bin/flashbed --help
+
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed
+MEDIA_BUILD = build/media
+
+.PHONY: help setup run test test-long lint bench clean
+
+help:
+	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
+	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick; ends with the path of the report"
+	@echo "make test       all tests, under 15 minutes on 2 cores"
+	@echo "make test-long  the tests that take longer"
+	@echo "make bench      what a cell costs, how fast the models are"
+	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
+
+setup:
+	@setup/debian
+	@$(MAKE) --no-print-directory $(STAMP)
+
+$(STAMP): pyproject.toml
+	@echo "setup: Python environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --disable-pip-version-check -q -e .
+	@touch $@
+
+$(STAMP)-dev: $(STAMP)
+	@setup/debian chromium
+	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
+	@touch $@
+
+run: setup
+	@$(BIN)/flashbed run quick
+
+lint: setup $(STAMP)-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: lint
+	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(BIN)/flashbed image build
+	$(BIN)/pytest -n 2 -m "not long"
+
+test-long: lint
+	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(BIN)/flashbed image build
+	$(BIN)/pytest -n 2
+
+bench: setup $(STAMP)-dev
+	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(BIN)/python bench/cell_price.py
+
+clean:
+	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
