@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+
+static bool given[FB_PARAM_COUNT];
+
+static void print_kinds(FILE *out)
+{
+	int kind;
+
+	for (kind = 0; kind < FB_KIND_COUNT; kind++)
+		fprintf(out, "%s%s", kind ? ", " : "", fb_kind_word(kind));
+}
+
+static int find_param(const char *name, size_t length)
+{
+	int i;
+
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		const char *known = fb_param_rule(i)->name;
+
+		if (strlen(known) == length && !strncmp(known, name, length))
+			return i;
+	}
+	return -1;
+}
+
+static bool read_kind(const char *word, u64 *value)
+{
+	int kind;
+
+	for (kind = 0; kind < FB_KIND_COUNT; kind++) {
+		if (!strcmp(word, fb_kind_word(kind))) {
+			*value = kind;
+			return true;
+		}
+	}
+	fprintf(stderr, "fbmedia: kind=%s: must be one of ", word);
+	print_kinds(stderr);
+	fputc('\n', stderr);
+	return false;
+}
+
+static bool read_number(const char *name, const char *text, u64 *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (isdigit((unsigned char)*text) && !*end && !errno)
+		return true;
+	fprintf(stderr, "fbmedia: %s=%s: must be a whole number\n", name, text);
+	return false;
+}
+
+static bool read_argument(const char *argument, struct fb_params *params)
+{
+	const char *equals = strchr(argument, '=');
+	int param;
+
+	if (!equals) {
+		fprintf(stderr, "fbmedia: %s: must be key=value\n", argument);
+		return false;
+	}
+	param = find_param(argument, equals - argument);
+	if (param < 0) {
+		fprintf(stderr, "fbmedia: %.*s: unknown parameter\n", (int)(equals - argument), argument);
+		return false;
+	}
+	if (given[param]) {
+		fprintf(stderr, "fbmedia: %s: given twice\n", fb_param_rule(param)->name);
+		return false;
+	}
+	given[param] = true;
+	if (param == FB_PARAM_kind)
+		return read_kind(equals + 1, &params->kind);
+	return read_number(fb_param_rule(param)->name, equals + 1, &params->by_index[param]);
+}
+
+static bool belongs(int param, const struct fb_params *params)
+{
+	return fb_param_rule(param)->kinds & 1u << params->kind;
+}
+
+/* Each parameter of the kind is given or has a default, and no other is given */
+static bool complete(struct fb_params *params)
+{
+	int i;
+
+	if (!given[FB_PARAM_kind]) {
+		fprintf(stderr, "fbmedia: kind: missing; must be one of ");
+		print_kinds(stderr);
+		fputc('\n', stderr);
+		return false;
+	}
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		const struct fb_param_rule *rule = fb_param_rule(i);
+
+		if (given[i] && !belongs(i, params)) {
+			fprintf(stderr, "fbmedia: %s: not a parameter of kind %s\n", rule->name,
+				fb_kind_word(params->kind));
+			return false;
+		}
+		if (given[i] || !belongs(i, params))
+			continue;
+		if (rule->fallback == FB_NO_DEFAULT) {
+			fprintf(stderr, "fbmedia: %s: missing; allowed: %" PRIu64 " to %" PRIu64 "\n",
+				rule->name, rule->min, rule->max);
+			return false;
+		}
+		params->by_index[i] = rule->fallback;
+	}
+	return true;
+}
+
+static bool in_range(const struct fb_params *params)
+{
+	struct fb_complaint c;
+
+	if (fb_check_params(params, &c))
+		return true;
+	fprintf(stderr, "fbmedia: %s=%" PRIu64 ": allowed: %" PRIu64 " to %" PRIu64 "%s%s%s\n",
+		fb_param_rule(c.param)->name, c.value, c.min, c.max,
+		c.reason ? " (" : "", c.reason ? c.reason : "", c.reason ? ")" : "");
+	return false;
+}
+
+bool arguments_read(int count, char **arguments, struct fb_params *params)
+{
+	int i;
+
+	memset(params, 0, sizeof(*params));
+	memset(given, 0, sizeof(given));
+	for (i = 0; i < count; i++)
+		if (!read_argument(arguments[i], params))
+			return false;
+	return complete(params) && in_range(params);
+}

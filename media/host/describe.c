@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* All strings printed here are the core's own and need no escaping */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "describe.h"
+
+static void print_kinds(u32 kinds)
+{
+	const char *separator = "";
+	int kind;
+
+	printf("[");
+	for (kind = 0; kind < FB_KIND_COUNT; kind++) {
+		if (!(kinds & 1u << kind))
+			continue;
+		printf("%s\"%s\"", separator, fb_kind_word(kind));
+		separator = ", ";
+	}
+	printf("]");
+}
+
+static void print_param(const struct fb_param_rule *rule)
+{
+	printf("{\"name\": \"%s\", \"kinds\": ", rule->name);
+	print_kinds(rule->kinds);
+	printf(", \"min\": %" PRIu64 ", \"max\": %" PRIu64 ", \"default\": ", rule->min, rule->max);
+	if (rule->fallback == FB_NO_DEFAULT)
+		printf("null");
+	else
+		printf("%" PRIu64, rule->fallback);
+	printf(", \"meaning\": \"%s\"}", rule->meaning);
+}
+
+/* The kind is a word: instead of a range it has values */
+static void print_kind_param(const struct fb_param_rule *rule)
+{
+	printf("{\"name\": \"%s\", \"kinds\": ", rule->name);
+	print_kinds(rule->kinds);
+	printf(", \"values\": ");
+	print_kinds(FB_OF_ALL);
+	printf(", \"default\": null, \"meaning\": \"%s\"}", rule->meaning);
+}
+
+void describe_params(void)
+{
+	int i;
+
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		printf("%s", i ? ",\n " : "[");
+		if (i == FB_PARAM_kind)
+			print_kind_param(fb_param_rule(i));
+		else
+			print_param(fb_param_rule(i));
+	}
+	printf("]\n");
+}
+
+void describe_counters(void)
+{
+	int i;
+
+	for (i = 0; i < FB_COUNTER_COUNT; i++) {
+		const struct fb_counter_rule *rule = fb_counter_rule(i);
+
+		printf("%s{\"name\": \"%s\", \"kinds\": ", i ? ",\n " : "[", rule->name);
+		print_kinds(rule->kinds);
+		printf(", \"unit\": \"%s\", \"meaning\": \"%s\"}", rule->unit, rule->meaning);
+	}
+	printf("]\n");
+}
+
+static void print_params_of(const struct fb_params *params)
+{
+	int i;
+
+	printf(" \"parameters\": {\"kind\": \"%s\"", fb_kind_word(params->kind));
+	for (i = FB_PARAM_kind + 1; i < FB_PARAM_COUNT; i++)
+		if (fb_param_rule(i)->kinds & 1u << params->kind)
+			printf(",\n  \"%s\": %" PRIu64, fb_param_rule(i)->name, params->by_index[i]);
+	printf("},\n");
+}
+
+static void print_counters_of(const struct fb_medium *medium)
+{
+	const char *separator = "";
+	int i;
+
+	printf(" \"counters\": {");
+	for (i = 0; i < FB_COUNTER_COUNT; i++) {
+		if (!(fb_counter_rule(i)->kinds & 1u << fb_medium_params(medium)->kind))
+			continue;
+		printf("%s\"%s\": %" PRIu64, separator, fb_counter_rule(i)->name,
+		       fb_medium_counters(medium)->by_index[i]);
+		separator = ",\n  ";
+	}
+	printf("},\n");
+}
+
+static void print_wear_of(const struct fb_medium *medium)
+{
+	struct fb_wear wear = fb_medium_wear(medium);
+
+	if (!wear.blocks) {
+		printf(" \"wear\": null,\n");
+		return;
+	}
+	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
+	       ", \"erase_count_mean\": %.6f},\n",
+	       wear.blocks, wear.erase_count_min, wear.erase_count_max,
+	       (double)wear.erase_count_sum / wear.blocks);
+}
+
+void describe_medium(const struct fb_medium *medium)
+{
+	const char *fault = fb_verify(medium);
+
+	printf("{\"state_bytes\": %zu, \"exposed_bytes\": %" PRIu64 ",\n",
+	       fb_state_bytes(fb_medium_params(medium)), fb_exposed_bytes(fb_medium_params(medium)));
+	print_params_of(fb_medium_params(medium));
+	print_counters_of(medium);
+	print_wear_of(medium);
+	printf(" \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
+}

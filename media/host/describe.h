@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* JSON on stdout: a medium, and what parameters and counters there are */
+#ifndef DESCRIBE_H
+#define DESCRIBE_H
+
+#include "fb_medium.h"
+
+void describe_params(void);
+void describe_counters(void);
+void describe_medium(const struct fb_medium *medium);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a medium counts about itself, since its state was made. FB_COUNTERS is the one place where counters are named:
+ * fields of struct fb_counters, files in sysfs and keys of "fbmedia inspect". Nanoseconds are summed over the parts
+ * that are busy at the same time: two dies that read at once count twice.
+ */
+#ifndef FB_COUNTERS_H
+#define FB_COUNTERS_H
+
+#include "fb_params.h"
+
+/* C(name, kinds, unit, meaning) */
+#define FB_COUNTERS(C) \
+	C(host_reads, FB_OF_ALL, "requests", "read requests") \
+	C(host_writes, FB_OF_ALL, "requests", "write requests") \
+	C(host_discards, FB_OF_ALL, "requests", "discard requests") \
+	C(host_flushes, FB_OF_ALL, "requests", "flush requests") \
+	C(host_read_bytes, FB_OF_ALL, "bytes", "bytes read by the host") \
+	C(host_written_bytes, FB_OF_ALL, "bytes", "bytes written by the host") \
+	C(host_discarded_bytes, FB_OF_ALL, "bytes", "bytes discarded by the host") \
+	C(controller_ns, FB_OF_TIMED, "ns", "controller busy with requests") \
+	C(link_ns, FB_OF_TIMED, "ns", "host link busy") \
+	\
+	C(flash_read_pages, FB_OF_FLASH, "pages", "pages read from the array, for any reason") \
+	C(flash_programmed_pages, FB_OF_FLASH, "pages", "pages programmed, for any reason") \
+	C(flash_erased_blocks, FB_OF_FLASH, "blocks", "blocks erased") \
+	C(flash_modified_pages, FB_OF_FLASH, "pages", "pages read because a write covered them in part") \
+	C(collections, FB_OF_FLASH, "blocks", "blocks collected") \
+	C(collection_moved_pages, FB_OF_FLASH, "pages", "valid pages moved out of collected blocks") \
+	C(flash_read_ns, FB_OF_FLASH, "ns", "dies busy with reading the array") \
+	C(flash_program_ns, FB_OF_FLASH, "ns", "dies busy with programming") \
+	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
+	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
+	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	\
+	C(disk_seeks, FB_OF_DISK, "seeks", "moves to another cylinder") \
+	C(disk_head_switches, FB_OF_DISK, "switches", "changes to another head of the cylinder") \
+	C(disk_buffer_hits, FB_OF_DISK, "requests", "reads served by the track buffer or by its read-ahead") \
+	C(disk_seek_ns, FB_OF_DISK, "ns", "seeks and head switches, with settling") \
+	C(disk_rotation_ns, FB_OF_DISK, "ns", "waits for the sector to come round") \
+	C(disk_transfer_ns, FB_OF_DISK, "ns", "sectors of requests passing under the head")
+
+#define FB_COUNTER_FIELD(name, kinds, unit, meaning) u64 name;
+#define FB_COUNTER_INDEX(name, kinds, unit, meaning) FB_COUNTER_##name,
+
+enum fb_counter { FB_COUNTERS(FB_COUNTER_INDEX) FB_COUNTER_COUNT };
+
+struct fb_counters {
+	union {
+		struct {
+			FB_COUNTERS(FB_COUNTER_FIELD)
+		};
+		u64 by_index[FB_COUNTER_COUNT];
+	};
+};
+
+struct fb_counter_rule {
+	const char *name;
+	const char *unit;
+	const char *meaning;
+	u32 kinds;
+};
+
+const struct fb_counter_rule *fb_counter_rule(enum fb_counter counter);
+
+#endif

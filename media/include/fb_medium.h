@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A medium: how long each request takes. It knows nothing of content, clocks or locks: the caller keeps the bytes, says
+ * what time it is, and calls for one request at a time.
+ *
+ * A medium is one block of memory without pointers. It may lie in a file, be copied, and be mapped at any address.
+ */
+#ifndef FB_MEDIUM_H
+#define FB_MEDIUM_H
+
+#include "fb_counters.h"
+#include "fb_params.h"
+
+struct fb_medium;
+
+enum fb_op { FB_READ, FB_WRITE, FB_DISCARD, FB_FLUSH };
+
+/* Addresses are bytes of the medium, whole sectors. A flush has none. */
+struct fb_request {
+	enum fb_op op;
+	u64 offset_bytes;
+	u64 length_bytes;
+};
+
+/* The answer to a request that the medium cannot serve: not whole sectors, or beyond its end */
+#define FB_NEVER (~(u64)0)
+
+enum fb_error {
+	FB_OK,
+	FB_NOT_A_STATE,		/* no magic: another file, or an empty one */
+	FB_OTHER_VERSION,	/* made by another version of this core */
+	FB_TRUNCATED,		/* fewer bytes than the state has */
+	FB_BAD_PARAMETER,	/* fb_check_params() refuses its parameters */
+	FB_DAMAGED,		/* header and parameters contradict each other */
+};
+
+struct fb_wear {
+	u64 blocks;
+	u64 erase_count_min;
+	u64 erase_count_max;
+	u64 erase_count_sum;
+};
+
+/* Bytes of the state; 0 if the parameters are refused */
+size_t fb_state_bytes(const struct fb_params *params);
+
+/*
+ * Makes a new medium in memory that is aligned to 64 bytes and filled with zeros (so that a state file can stay
+ * sparse). Flash starts erased and unmapped.
+ */
+enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params);
+
+/* Takes up a medium that fb_init() made. Reads only the header; fb_verify() looks at the rest. */
+enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium);
+
+/* The medium's clock starts anew: all parts idle, what was under way is finished. To be called once after fb_open(). */
+void fb_power_on(struct fb_medium *medium);
+
+/*
+ * When a request that comes at now_ns is done; or FB_NEVER. Times are nanoseconds of the caller's clock, which does not
+ * run backwards (a little, between two CPUs, does no harm).
+ */
+u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 now_ns);
+
+const struct fb_params *fb_medium_params(const struct fb_medium *medium);
+const struct fb_counters *fb_medium_counters(const struct fb_medium *medium);
+
+/* All zero if the medium does not wear */
+struct fb_wear fb_medium_wear(const struct fb_medium *medium);
+
+/* NULL if the state agrees with itself, else what does not. Takes time in proportion to the state. */
+const char *fb_verify(const struct fb_medium *medium);
+
+const char *fb_error_text(enum fb_error error);
+
+#endif

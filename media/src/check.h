@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Checks of one parameter, for the rules that a kind has between its parameters. False: *complaint is filled in. */
+#ifndef FB_CHECK_H
+#define FB_CHECK_H
+
+#include "fb_params.h"
+
+bool fb_complain(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		 u64 min, u64 max, const char *reason);
+bool fb_check_range(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		    u64 min, u64 max, const char *reason);
+bool fb_check_power_of_two(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
+bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
+
+#endif

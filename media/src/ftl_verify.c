@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Whether the translation layer's tables agree with each other and with the counters. Written for tests and for states
+ * from elsewhere: it trusts no number that it has not checked.
+ */
+#include "ftl_tables.h"
+
+static const char *verify_map(const struct fb_die_tables *t)
+{
+	u32 places = t->block_count * t->pages_per_block;
+	u32 index, place;
+
+	for (index = 0; index < t->logical_pages; index++) {
+		if (t->map[index] == FB_UNMAPPED)
+			continue;
+		place = t->map[index] - FB_MAPPED;
+		if (place >= places)
+			return "a page is mapped beyond its die";
+		if (t->owner[place] != index + FB_OWNED)
+			return "a page is mapped to a place that is not its own";
+	}
+	for (place = 0; place < places; place++) {
+		if (t->owner[place] < FB_OWNED)
+			continue;
+		index = t->owner[place] - FB_OWNED;
+		if (index >= t->logical_pages)
+			return "a place is owned by a page that does not exist";
+		if (t->map[index] != place + FB_MAPPED)
+			return "a place is owned by a page that is mapped elsewhere";
+	}
+	return NULL;
+}
+
+static const char *verify_block(const struct fb_die_tables *t, u32 block)
+{
+	const struct fb_block *b = &t->blocks[block];
+	const u32 *owner = t->owner + (u64)block * t->pages_per_block;
+	u32 i, valid = 0;
+
+	if (b->programmed_pages > t->pages_per_block)
+		return "a block has more programmed pages than pages";
+	for (i = 0; i < t->pages_per_block; i++) {
+		if (i < b->programmed_pages && owner[i] == FB_ERASED)
+			return "a programmed page is erased";
+		if (i >= b->programmed_pages && owner[i] != FB_ERASED)
+			return "pages of a block are programmed out of order";
+		valid += owner[i] >= FB_OWNED;
+	}
+	if (valid != b->valid_pages)
+		return "a block's count of valid pages is wrong";
+	return NULL;
+}
+
+/* Adds the list's length to *found. A block with consistent neighbours is on one list only. */
+static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 programmed, u32 valid, u32 *found)
+{
+	u32 before = head;
+	u32 block = t->blocks[head].next;
+
+	for (; block != head; before = block, block = t->blocks[block].next) {
+		if (block >= t->block_count)
+			return "a list of blocks leads out of the table";
+		if (t->blocks[block].previous != before)
+			return "a list of blocks is torn";
+		if (t->blocks[block].programmed_pages != programmed || t->blocks[block].valid_pages != valid)
+			return "a block is on the wrong list";
+		if (++*found > t->block_count)
+			return "a list of blocks has no end";
+	}
+	if (t->blocks[head].previous != before)
+		return "a list of blocks is torn";
+	return NULL;
+}
+
+static const char *verify_lists(const struct fb_die_tables *t)
+{
+	const char *fault;
+	u32 found = 0;
+	u32 valid, i;
+
+	fault = verify_list(t, fb_free_list(t), 0, 0, &found);
+	if (fault)
+		return fault;
+	if (found != t->die->free_blocks)
+		return "a die's count of free blocks is wrong";
+	for (valid = 0; valid <= t->pages_per_block; valid++) {
+		u32 before = found;
+
+		fault = verify_list(t, fb_full_list(t, valid), t->pages_per_block, valid, &found);
+		if (fault)
+			return fault;
+		if (found != before && valid < t->die->fewest_valid)
+			return "collection would miss a block with fewer valid pages";
+	}
+	for (i = 0; i < FB_OPEN_BLOCKS; i++) {
+		if (t->die->open[i] == FB_NO_BLOCK)
+			continue;
+		if (t->die->open[i] >= t->block_count)
+			return "an open block does not exist";
+		if (t->blocks[t->die->open[i]].programmed_pages >= t->pages_per_block)
+			return "an open block is full";
+		found++;
+	}
+	if (found != t->block_count)
+		return "a block is on no list";
+	return NULL;
+}
+
+/* Pages programmed and not erased since, by the tables; and erases */
+static void add_up(const struct fb_die_tables *t, u64 *programmed_pages, u64 *erases)
+{
+	u32 block;
+
+	for (block = 0; block < t->block_count; block++) {
+		*programmed_pages += t->blocks[block].programmed_pages;
+		*erases += t->blocks[block].erase_count;
+	}
+}
+
+const char *fb_ftl_verify(const struct fb_medium *m)
+{
+	const struct fb_counters *counters = &m->counters;
+	u64 programmed_pages = 0, erases = 0;
+	const char *fault;
+	u32 die, block;
+
+	for (die = 0; die < m->params.dies; die++) {
+		struct fb_die_tables t = fb_die_tables(m, die);
+
+		fault = verify_map(&t);
+		for (block = 0; !fault && block < t.block_count; block++)
+			fault = verify_block(&t, block);
+		if (!fault)
+			fault = verify_lists(&t);
+		if (fault)
+			return fault;
+		add_up(&t, &programmed_pages, &erases);
+	}
+	if (erases != counters->flash_erased_blocks)
+		return "erase counts do not add up to the blocks erased";
+	if (programmed_pages + erases * m->params.pages_per_block != counters->flash_programmed_pages)
+		return "a page was programmed twice without an erase";
+	return NULL;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A medium as its users see it: made, taken up, asked. What a request costs is the business of its kind. */
+#include "arith.h"
+#include "state.h"
+
+size_t fb_state_bytes(const struct fb_params *params)
+{
+	struct fb_complaint complaint;
+
+	if (!fb_check_params(params, &complaint))
+		return 0;
+	if (params->kind == FB_FLASH)
+		return fb_flash_layout(params).end_offset;
+	return fb_divide_up(sizeof(struct fb_medium), FB_STATE_ALIGN) * FB_STATE_ALIGN;
+}
+
+enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
+{
+	struct fb_medium *m = memory;
+	size_t state_bytes = fb_state_bytes(params);
+	u32 i;
+
+	if (!state_bytes)
+		return FB_BAD_PARAMETER;
+	if (bytes < state_bytes)
+		return FB_TRUNCATED;
+
+	m->version = FB_STATE_VERSION;
+	m->param_count = FB_PARAM_COUNT;
+	m->counter_count = FB_COUNTER_COUNT;
+	m->state_bytes = state_bytes;
+	for (i = 0; i < FB_PARAM_COUNT; i++)
+		if (fb_param_rule(i)->kinds & 1u << params->kind)
+			m->params.by_index[i] = params->by_index[i];
+	if (params->kind == FB_FLASH)
+		fb_flash_init(m);
+	else if (params->kind == FB_DISK)
+		fb_disk_init(m);
+	m->magic = FB_STATE_MAGIC;
+	return FB_OK;
+}
+
+static bool undamaged(const struct fb_medium *m)
+{
+	if (m->state_bytes != fb_state_bytes(&m->params))
+		return false;
+	if (m->params.kind == FB_FLASH)
+		return fb_flash_undamaged(m);
+	if (m->params.kind == FB_DISK)
+		return fb_disk_undamaged(m);
+	return true;
+}
+
+enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium)
+{
+	struct fb_medium *m = memory;
+	struct fb_complaint complaint;
+
+	if (bytes < sizeof(m->magic) || m->magic != FB_STATE_MAGIC)
+		return FB_NOT_A_STATE;
+	if (bytes < offsetof(struct fb_medium, params))
+		return FB_TRUNCATED;
+	if (m->version != FB_STATE_VERSION || m->param_count != FB_PARAM_COUNT || m->counter_count != FB_COUNTER_COUNT)
+		return FB_OTHER_VERSION;
+	if (bytes < sizeof(*m) || bytes < m->state_bytes)
+		return FB_TRUNCATED;
+	if (!fb_check_params(&m->params, &complaint))
+		return FB_BAD_PARAMETER;
+	if (!undamaged(m))
+		return FB_DAMAGED;
+	*medium = m;
+	return FB_OK;
+}
+
+void fb_power_on(struct fb_medium *m)
+{
+	m->now_ns = 0;
+	m->controller_free_ns = 0;
+	m->durable_ns = 0;
+	m->link.count = 0;
+	if (m->params.kind == FB_FLASH)
+		fb_flash_power_on(m);
+	else if (m->params.kind == FB_DISK)
+		fb_disk_power_on(m);
+}
+
+static bool acceptable(const struct fb_medium *m, const struct fb_request *request)
+{
+	u64 capacity_bytes = m->params.capacity_bytes;
+
+	switch (request->op) {
+	case FB_FLUSH:
+		return true;
+	case FB_READ:
+	case FB_WRITE:
+	case FB_DISCARD:
+		return request->length_bytes &&
+		       request->length_bytes <= capacity_bytes &&
+		       request->offset_bytes <= capacity_bytes - request->length_bytes &&
+		       request->offset_bytes % m->params.sector_bytes == 0 &&
+		       request->length_bytes % m->params.sector_bytes == 0;
+	}
+	return false;
+}
+
+static void count(struct fb_counters *counters, const struct fb_request *request)
+{
+	switch (request->op) {
+	case FB_READ:
+		counters->host_reads++;
+		counters->host_read_bytes += request->length_bytes;
+		break;
+	case FB_WRITE:
+		counters->host_writes++;
+		counters->host_written_bytes += request->length_bytes;
+		break;
+	case FB_DISCARD:
+		counters->host_discards++;
+		counters->host_discarded_bytes += request->length_bytes;
+		break;
+	case FB_FLUSH:
+		counters->host_flushes++;
+		break;
+	}
+}
+
+static u64 controller_take(struct fb_medium *m)
+{
+	m->controller_free_ns = fb_later(m->now_ns, m->controller_free_ns) + m->params.command_ns;
+	m->counters.controller_ns += m->params.command_ns;
+	return m->controller_free_ns;
+}
+
+u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes)
+{
+	u64 length_ns = fb_transfer_ns(bytes, m->params.link_ps_per_byte);
+
+	m->counters.link_ns += length_ns;
+	return fb_timeline_take(&m->link, m->now_ns, ready_ns, length_ns);
+}
+
+u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
+{
+	u64 done_ns;
+
+	if (!acceptable(m, request))
+		return FB_NEVER;
+	count(&m->counters, request);
+	m->now_ns = now_ns;
+	if (m->params.kind == FB_NULL)
+		return now_ns + m->params.command_ns;
+
+	done_ns = controller_take(m);
+	if (request->op == FB_FLUSH)
+		return fb_later(done_ns, m->durable_ns);
+	if (m->params.kind == FB_FLASH)
+		done_ns = fb_flash_submit(m, request, done_ns);
+	else
+		done_ns = fb_disk_submit(m, request, done_ns);
+	if (request->op == FB_WRITE)
+		m->durable_ns = fb_later(m->durable_ns, done_ns);
+	return done_ns;
+}
+
+const struct fb_params *fb_medium_params(const struct fb_medium *m)
+{
+	return &m->params;
+}
+
+const struct fb_counters *fb_medium_counters(const struct fb_medium *m)
+{
+	return &m->counters;
+}
+
+struct fb_wear fb_medium_wear(const struct fb_medium *m)
+{
+	struct fb_wear none = { 0 };
+
+	return m->params.kind == FB_FLASH ? fb_ftl_wear(m) : none;
+}
+
+const char *fb_verify(const struct fb_medium *m)
+{
+	if (m->params.kind == FB_FLASH)
+		return fb_ftl_verify(m);
+	if (m->params.kind == FB_DISK)
+		return fb_disk_verify(m);
+	return NULL;
+}
+
+const char *fb_error_text(enum fb_error error)
+{
+	switch (error) {
+	case FB_OK:
+		return "no error";
+	case FB_NOT_A_STATE:
+		return "not a medium's state (no magic)";
+	case FB_OTHER_VERSION:
+		return "made by another version of the media core";
+	case FB_TRUNCATED:
+		return "truncated: smaller than the medium it describes";
+	case FB_BAD_PARAMETER:
+		return "a parameter is out of its range";
+	case FB_DAMAGED:
+		return "damaged: header and parameters contradict each other";
+	}
+	return "unknown error";
+}

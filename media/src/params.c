@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Names and ranges of the parameters, and the rules between them */
+#include "arith.h"
+#include "check.h"
+#include "disk.h"
+#include "flash.h"
+#include "fb_params.h"
+
+#define RULE(param, of_kinds, lowest, highest, otherwise, text) \
+	{ .name = #param, .meaning = text, .min = lowest, .max = highest, .fallback = otherwise, .kinds = of_kinds },
+
+static const struct fb_param_rule rules[FB_PARAM_COUNT] = { FB_PARAMS(RULE) };
+
+#define KIND_WORD(constant, word) word,
+
+static const char *const kind_words[FB_KIND_COUNT] = { FB_KINDS(KIND_WORD) };
+
+const struct fb_param_rule *fb_param_rule(enum fb_param param)
+{
+	return &rules[param];
+}
+
+const char *fb_kind_word(enum fb_kind kind)
+{
+	return kind_words[kind];
+}
+
+bool fb_complain(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		 u64 min, u64 max, const char *reason)
+{
+	complaint->param = param;
+	complaint->value = params->by_index[param];
+	complaint->min = min;
+	complaint->max = max;
+	complaint->reason = reason;
+	return false;
+}
+
+bool fb_check_range(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		    u64 min, u64 max, const char *reason)
+{
+	u64 value = params->by_index[param];
+
+	if (value >= min && value <= max)
+		return true;
+	return fb_complain(complaint, params, param, min, max, reason);
+}
+
+bool fb_check_power_of_two(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param)
+{
+	if (fb_power_of_two(params->by_index[param]))
+		return true;
+	return fb_complain(complaint, params, param, rules[param].min, rules[param].max, "must be a power of two");
+}
+
+bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param)
+{
+	if (params->by_index[param] % params->sector_bytes == 0)
+		return true;
+	return fb_complain(complaint, params, param, rules[param].min, rules[param].max,
+			   "must be a multiple of sector_bytes");
+}
+
+bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint)
+{
+	u32 i;
+
+	if (!fb_check_range(complaint, params, FB_PARAM_kind, 0, FB_KIND_COUNT - 1, NULL))
+		return false;
+	for (i = 0; i < FB_PARAM_COUNT; i++)
+		if (rules[i].kinds & 1u << params->kind &&
+		    !fb_check_range(complaint, params, i, rules[i].min, rules[i].max, NULL))
+			return false;
+
+	if (!fb_check_power_of_two(complaint, params, FB_PARAM_sector_bytes) ||
+	    !fb_check_multiple(complaint, params, FB_PARAM_capacity_bytes) ||
+	    !fb_check_multiple(complaint, params, FB_PARAM_used_bytes) ||
+	    !fb_check_range(complaint, params, FB_PARAM_used_bytes, 0, params->capacity_bytes,
+			    "no more than capacity_bytes"))
+		return false;
+
+	if (params->kind == FB_FLASH)
+		return fb_flash_check(params, complaint);
+	if (params->kind == FB_DISK)
+		return fb_disk_check(params, complaint);
+	return true;
+}

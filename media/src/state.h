@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The state block of a medium, for the rooms of the core; nobody else looks inside. Change FB_STATE_VERSION with it. */
+#ifndef FB_STATE_H
+#define FB_STATE_H
+
+#include "disk.h"
+#include "fb_medium.h"
+#include "flash.h"
+#include "timeline.h"
+
+#define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
+#define FB_STATE_VERSION	1u
+#define FB_STATE_ALIGN		64u
+
+struct fb_medium {
+	u64 magic;
+	u32 version;
+	u32 param_count;
+	u32 counter_count;
+	u32 unused;
+	u64 state_bytes;
+	struct fb_params params;
+	struct fb_counters counters;
+
+	u64 now_ns;			/* when the request at hand came */
+	u64 controller_free_ns;
+	u64 durable_ns;			/* when all writes so far are on the medium */
+	struct fb_timeline link;
+	union {
+		struct fb_flash flash;
+		struct fb_disk disk;
+	};
+};
+
+/* Like memchr(), takes const and gives what the caller may write if he may write the medium */
+static inline void *fb_table(const struct fb_medium *m, u64 offset)
+{
+	return (u8 *)m + offset;
+}
+
+static inline struct fb_die *fb_die(const struct fb_medium *m, u32 die)
+{
+	return (struct fb_die *)fb_table(m, m->flash.layout.dies_offset) + die;
+}
+
+/* Sends bytes over the host link, not before ready_ns; returns when they are over */
+u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);
+
+#endif

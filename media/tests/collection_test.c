@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What collection does and costs, on six blocks of four pages with one in reserve: three blocks of data */
+#include "ftl_tables.h"
+#include "samples.h"
+#include "test.h"
+
+enum {
+	PAGE = 2048,
+	WRITE_NS = 1000 + 20480 + 51200 + 200000,
+	MOVE_NS = 25000 + 51200 + 51200 + 200000,
+	ERASE_NS = 1500000,
+	STEP_NS = 100000000,	/* between requests: all is idle again */
+};
+
+static u64 now_ns;
+
+static struct fb_medium *small_flash(void)
+{
+	struct fb_params params = sample_flash();
+
+	params.blocks_per_die = 6;
+	params.gc_reserve_blocks = 1;
+	params.capacity_bytes = 12 * PAGE;
+	now_ns = 0;
+	return new_medium(&params);
+}
+
+/* Writes a page when all is idle; returns how long that took */
+static u64 write_page(struct fb_medium *m, u64 page)
+{
+	now_ns += STEP_NS;
+	return submit(m, FB_WRITE, page * PAGE, PAGE, now_ns) - now_ns;
+}
+
+static void write_pages(struct fb_medium *m, u64 first, u64 end)
+{
+	for (; first < end; first++)
+		CHECK_EQUAL(WRITE_NS, write_page(m, first));
+}
+
+static void a_block_without_valid_pages_costs_an_erase(void)
+{
+	struct fb_medium *m = small_flash();
+
+	write_pages(m, 0, 12);		/* three blocks full, three free */
+	write_pages(m, 0, 8);		/* two more full, the first two stale, one free */
+	CHECK_EQUAL(ERASE_NS + WRITE_NS, write_page(m, 8));
+	CHECK_EQUAL(1, fb_medium_counters(m)->collections);
+	CHECK_EQUAL(0, fb_medium_counters(m)->collection_moved_pages);
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_erased_blocks);
+	CHECK_EQUAL(ERASE_NS, fb_medium_counters(m)->collection_ns);
+	CHECK_EQUAL(1, fb_medium_wear(m).erase_count_max);
+	CHECK_EQUAL(0, fb_medium_wear(m).erase_count_min);
+	CHECK_EQUAL(1, fb_medium_wear(m).erase_count_sum);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/*
+ * Two blocks are half valid. The first's pages go to a fresh block, which leaves no more free blocks than before; the
+ * second's fill that block up.
+ */
+static void valid_pages_are_moved(void)
+{
+	struct fb_medium *m = small_flash();
+
+	write_pages(m, 0, 12);
+	write_pages(m, 0, 2);
+	write_pages(m, 4, 6);
+	write_pages(m, 8, 10);
+	write_pages(m, 0, 2);
+	CHECK_EQUAL(2 * (2 * MOVE_NS + ERASE_NS) + WRITE_NS, write_page(m, 11));
+	CHECK_EQUAL(2, fb_medium_counters(m)->collections);
+	CHECK_EQUAL(4, fb_medium_counters(m)->collection_moved_pages);
+	CHECK_EQUAL(20 + 4 + 1, fb_medium_counters(m)->flash_programmed_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+static u32 block_of(struct fb_die_tables *t, u32 page)
+{
+	return (t->map[page] - FB_MAPPED) / t->pages_per_block;
+}
+
+/* Pages that outlived their block are likely to outlive those that the host writes now */
+static void moved_pages_are_kept_apart_from_written_ones(void)
+{
+	struct fb_medium *m = small_flash();
+	struct fb_die_tables t = fb_die_tables(m, 0);
+	int i;
+
+	write_pages(m, 0, 12);
+	write_pages(m, 0, 3);		/* first block: page 3 valid */
+	write_pages(m, 4, 8);		/* second block: none valid */
+	write_pages(m, 8, 9);
+	for (i = 0; i < 5; i++)
+		write_page(m, 9);
+	CHECK(fb_medium_counters(m)->collection_moved_pages > 0);
+	CHECK(block_of(&t, 3) != block_of(&t, 9));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+static void the_block_with_the_fewest_valid_pages_goes_first(void)
+{
+	struct fb_medium *m = small_flash();
+
+	write_pages(m, 0, 12);
+	write_pages(m, 0, 1);		/* first block: 3 valid */
+	write_pages(m, 4, 7);		/* second block: 1 valid */
+	write_pages(m, 8, 10);		/* third block: 2 valid */
+	write_pages(m, 0, 2);		/* one more full: first block 2 valid */
+	/* 1 page of the second block, then 2 of whichever waited longer, then room is made */
+	CHECK_EQUAL(3 * MOVE_NS + 2 * ERASE_NS + WRITE_NS, write_page(m, 11));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* A read that comes while its die collects and then writes waits for both */
+static void a_read_waits_while_its_die_collects(void)
+{
+	struct fb_medium *m = small_flash();
+	u64 took_ns;
+
+	write_pages(m, 0, 12);
+	write_pages(m, 0, 8);
+	took_ns = write_page(m, 8);
+	CHECK_EQUAL(now_ns + took_ns + 25000 + 51200 + 20480, submit(m, FB_READ, 11 * PAGE, PAGE, now_ns));
+	free(m);
+}
+
+static void discarded_pages_need_no_move(void)
+{
+	struct fb_medium *m = small_flash();
+
+	write_pages(m, 0, 12);
+	write_pages(m, 0, 2);
+	submit(m, FB_DISCARD, 2 * PAGE, 2 * PAGE, now_ns);
+	write_pages(m, 4, 6);
+	write_pages(m, 8, 10);
+	write_pages(m, 0, 2);
+	CHECK_EQUAL(ERASE_NS + WRITE_NS, write_page(m, 11));
+	CHECK_EQUAL(0, fb_medium_counters(m)->collection_moved_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+const struct test collection_tests[] = {
+	TEST(a_block_without_valid_pages_costs_an_erase),
+	TEST(valid_pages_are_moved),
+	TEST(moved_pages_are_kept_apart_from_written_ones),
+	TEST(the_block_with_the_fewest_valid_pages_goes_first),
+	TEST(a_read_waits_while_its_die_collects),
+	TEST(discarded_pages_need_no_move),
+	END_OF_TESTS,
+};

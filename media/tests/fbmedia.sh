@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# fbmedia as its users call it: what it says, how it ends, what it leaves behind.
+#	fbmedia.sh PROGRAM
+fbmedia=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+state=$folder/state.bin
+null="kind=null capacity_bytes=1048576 queue_depth=8 command_ns=0"
+flash="kind=flash capacity_bytes=65536 queue_depth=1 command_ns=0 link_ps_per_byte=0 page_bytes=2048 pages_per_block=4
+blocks_per_die=16 dies=1 channels=1 read_ns=1 program_ns=2 erase_ns=3 bus_ps_per_byte=0 gc_reserve_blocks=2"
+
+fail() {
+	echo "fbmedia.sh: $*" >&2
+	exit 1
+}
+
+# expect CODE WORDS COMMAND...: how it ends, and what its messages must contain
+expect() {
+	code=$1 words=$2
+	shift 2
+	"$@" >"$folder/out" 2>"$folder/err"
+	[ $? -eq "$code" ] || fail "$*: did not end with $code: $(cat "$folder/err")"
+	[ -z "$words" ] || grep -qF -- "$words" "$folder/err" ||
+		fail "$*: does not say \"$words\": $(cat "$folder/err")"
+}
+
+json() {
+	python3 -m json.tool <"$folder/out" >/dev/null || fail "$*: no JSON"
+}
+
+expect 2 "usage" "$fbmedia"
+expect 2 "usage" "$fbmedia" create
+expect 0 "" "$fbmedia" params
+json params
+expect 0 "" "$fbmedia" counters
+json counters
+
+expect 2 "kind: missing" "$fbmedia" create --state "$state"
+expect 2 "kind=tape: must be one of flash, disk, null" "$fbmedia" create --state "$state" kind=tape
+expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null colour=1
+expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
+expect 2 "queue_depth: missing; allowed: 1 to 1024" "$fbmedia" create --state "$state" kind=null capacity_bytes=4096
+expect 2 "queue_depth=9999: allowed: 1 to 1024" \
+	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 queue_depth=9999
+expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
+expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
+expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
+expect 2 "dies * (blocks_per_die - gc_reserve_blocks - 2) blocks" \
+	"$fbmedia" create --state "$state" $(echo $flash | sed s/65536/131072/)
+[ "$(ls "$folder" | grep -c state)" -eq 0 ] || fail "a refused medium left a file"
+
+for medium in "$null" "$flash"; do
+	expect 0 "" "$fbmedia" create --state "$state" $medium
+	[ "$(ls "$folder" | grep -c state)" -eq 1 ] || fail "create left a temporary file"
+	size=$(stat -c %s "$state")
+	[ $((size & (size - 1))) -eq 0 ] || fail "$size bytes are no power of two"
+	expect 0 "" "$fbmedia" inspect --state "$state"
+	json inspect
+	grep -q '"fault": null' "$folder/out" || fail "a new medium has a fault"
+	cp "$state" "$folder/again"
+	expect 0 "" "$fbmedia" create --state "$state" $medium
+	cmp -s "$state" "$folder/again" || fail "the same parameters made another state"
+	rm "$folder/again"
+done
+
+expect 1 "No such file" "$fbmedia" inspect --state "$folder/none"
+expect 1 "No such file" "$fbmedia" create --state "$folder/none/state.bin" $null
+: >"$folder/empty"
+expect 1 "not a medium's state" "$fbmedia" inspect --state "$folder/empty"
+head -c 100 "$state" >"$folder/short"
+expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
+echo "fbmedia.sh passed"

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "samples.h"
+
+struct fb_params sample_flash(void)
+{
+	return (struct fb_params) {
+		.kind = FB_FLASH,
+		.capacity_bytes = 32 * 2048,
+		.sector_bytes = 512,
+		.queue_depth = 1,
+		.command_ns = 1000,
+		.link_ps_per_byte = 10000,
+		.page_bytes = 2048,
+		.pages_per_block = 4,
+		.blocks_per_die = 16,
+		.dies = 1,
+		.channels = 1,
+		.read_ns = 25000,
+		.program_ns = 200000,
+		.erase_ns = 1500000,
+		.bus_ps_per_byte = 25000,
+		.gc_reserve_blocks = 2,
+	};
+}
+
+struct fb_params sample_disk(void)
+{
+	return (struct fb_params) {
+		.kind = FB_DISK,
+		.capacity_bytes = 4800 * 512,
+		.sector_bytes = 512,
+		.queue_depth = 1,
+		.command_ns = 0,
+		.link_ps_per_byte = 0,
+		.rpm = 6000,
+		.cylinders = 64,
+		.heads = 1,
+		.zones = 2,
+		.outer_sectors_per_track = 100,
+		.inner_sectors_per_track = 50,
+		.seek_track_ns = 1000000,
+		.seek_average_ns = 4000000,
+		.seek_full_ns = 8000000,
+		.head_switch_ns = 500000,
+		.write_settle_ns = 200000,
+		.readahead_bytes = 0,
+	};
+}
+
+struct fb_params sample_null(void)
+{
+	return (struct fb_params) {
+		.kind = FB_NULL,
+		.capacity_bytes = 1 << 20,
+		.sector_bytes = 512,
+		.queue_depth = 8,
+	};
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "test.h"
+#include "timeline.h"
+
+static void work_goes_one_after_another(void)
+{
+	struct fb_timeline line = { 0 };
+
+	CHECK_EQUAL(110, fb_timeline_take(&line, 0, 100, 10));
+	CHECK_EQUAL(120, fb_timeline_take(&line, 0, 105, 10));
+	CHECK_EQUAL(130, fb_timeline_take(&line, 0, 100, 10));
+	CHECK_EQUAL(1, line.count);
+}
+
+static void earlier_work_takes_the_gap_before(void)
+{
+	struct fb_timeline line = { 0 };
+
+	fb_timeline_take(&line, 0, 1000, 100);
+	CHECK_EQUAL(100, fb_timeline_take(&line, 0, 0, 100));
+	CHECK_EQUAL(1000, fb_timeline_take(&line, 0, 0, 900));
+	CHECK_EQUAL(1, line.count);
+	CHECK_EQUAL(1100, line.span[0].end_ns);
+}
+
+static void a_gap_too_small_is_passed_over(void)
+{
+	struct fb_timeline line = { 0 };
+
+	fb_timeline_take(&line, 0, 0, 100);
+	fb_timeline_take(&line, 0, 150, 100);
+	CHECK_EQUAL(301, fb_timeline_take(&line, 0, 0, 51));
+	CHECK_EQUAL(150, fb_timeline_take(&line, 0, 0, 50));
+}
+
+static void nothing_takes_no_time(void)
+{
+	struct fb_timeline line = { 0 };
+
+	fb_timeline_take(&line, 0, 0, 100);
+	CHECK_EQUAL(50, fb_timeline_take(&line, 0, 50, 0));
+}
+
+static void the_past_is_forgotten_when_space_is_short(void)
+{
+	struct fb_timeline line = { 0 };
+	u64 i;
+
+	for (i = 0; i < FB_TIMELINE_SPANS; i++)
+		fb_timeline_take(&line, 0, i * 100, 10);
+	CHECK_EQUAL(FB_TIMELINE_SPANS, line.count);
+	CHECK_EQUAL(50010, fb_timeline_take(&line, 1000, 50000, 10));
+	CHECK_EQUAL(FB_TIMELINE_SPANS - 10 + 1, line.count);
+}
+
+static void the_smallest_gap_is_given_up_when_nothing_is_past(void)
+{
+	struct fb_timeline line = { 0 };
+	u64 i;
+
+	for (i = 0; i < FB_TIMELINE_SPANS; i++)
+		fb_timeline_take(&line, 0, i * 100 + (i == 5), 10);
+	fb_timeline_take(&line, 0, 50000, 10);
+	CHECK_EQUAL(FB_TIMELINE_SPANS, line.count);
+	CHECK_EQUAL(501, line.span[5].start_ns);
+	CHECK_EQUAL(610, line.span[5].end_ns);
+}
+
+/* Against a plain array of moments that are taken or free */
+static void random_work_never_overlaps(void)
+{
+	enum { MOMENTS = 20000 };
+	static u8 taken[MOMENTS];
+	struct fb_timeline line = { 0 };
+	u64 seed = 1;
+	u64 busy = 0;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		u64 ready = next_random(&seed) % 5000;
+		u64 length = 1 + next_random(&seed) % 60;
+		u64 end = fb_timeline_take(&line, 0, ready, length);
+		u64 moment, first = ready;
+
+		/* Where the first gap that fits is, found by looking at each moment */
+		for (moment = ready; moment < first + length; moment++)
+			if (taken[moment])
+				first = moment + 1;
+		CHECK_EQUAL(first + length, end);
+		memset(taken + first, 1, length);
+		busy += length;
+	}
+	for (i = 0; i < MOMENTS; i++)
+		busy -= taken[i];
+	CHECK_EQUAL(0, busy);
+}
+
+const struct test timeline_tests[] = {
+	TEST(work_goes_one_after_another),
+	TEST(earlier_work_takes_the_gap_before),
+	TEST(a_gap_too_small_is_passed_over),
+	TEST(nothing_takes_no_time),
+	TEST(the_past_is_forgotten_when_space_is_short),
+	TEST(the_smallest_gap_is_given_up_when_nothing_is_past),
+	TEST(random_work_never_overlaps),
+	END_OF_TESTS,
+};
