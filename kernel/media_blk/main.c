@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * media_blk: a block device, /dev/mblk0, that takes the time which the media core says.
+ *
+ * The medium lies in two files of the host that QEMU maps into the guest with ivshmem-plain: its state (what the core
+ * knows) and its data (what is stored, by address). This file finds them by their PCI slots on bus 0 and hands them to
+ * the block driver.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "media_blk.h"
+
+#define IVSHMEM_VENDOR	0x1af4
+#define IVSHMEM_DEVICE	0x1110
+#define IVSHMEM_MEMORY	2	/* the BAR that holds the file */
+
+static unsigned int state_slot;
+module_param_named(state, state_slot, uint, 0444);
+MODULE_PARM_DESC(state, "PCI slot on bus 0 of the medium's state");
+
+static unsigned int data_slot;
+module_param_named(data, data_slot, uint, 0444);
+MODULE_PARM_DESC(data, "PCI slot on bus 0 of the medium's data");
+
+static unsigned int pio_sector_ns;
+module_param(pio_sector_ns, uint, 0444);
+MODULE_PARM_DESC(pio_sector_ns, "time in which the CPU itself transfers 512 bytes; 0 (default): DMA");
+
+static unsigned int queue_depth;
+module_param(queue_depth, uint, 0444);
+MODULE_PARM_DESC(queue_depth, "requests that the medium takes at a time; 0 (default): as its parameters say");
+
+static bool write_cache;
+module_param(write_cache, bool, 0444);
+MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed (default: no, a write that is done is durable)");
+
+/* A file of the host, mapped into the guest */
+struct region {
+	struct pci_dev *pdev;
+	void *memory;
+	size_t bytes;
+};
+
+static struct region state_region, data_region;
+static struct media_blk *device;
+
+static int region_map(struct region *region, unsigned int slot, const char *what)
+{
+	struct pci_dev *pdev = pci_get_domain_bus_and_slot(0, 0, PCI_DEVFN(slot, 0));
+	int err;
+
+	if (!pdev || pdev->vendor != IVSHMEM_VENDOR || pdev->device != IVSHMEM_DEVICE) {
+		pr_err("no ivshmem device for the medium's %s in PCI slot %u\n", what, slot);
+		pci_dev_put(pdev);
+		return -ENODEV;
+	}
+	err = pci_enable_device_mem(pdev);
+	if (err) {
+		pr_err("cannot enable the device in PCI slot %u: %d\n", slot, err);
+		pci_dev_put(pdev);
+		return err;
+	}
+	region->pdev = pdev;
+	region->bytes = pci_resource_len(pdev, IVSHMEM_MEMORY);
+	region->memory = memremap(pci_resource_start(pdev, IVSHMEM_MEMORY), region->bytes, MEMREMAP_WB);
+	if (!region->memory) {
+		pr_err("cannot map the medium's %s (%zu bytes) in PCI slot %u\n", what, region->bytes, slot);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void region_unmap(struct region *region)
+{
+	if (region->memory)
+		memunmap(region->memory);
+	if (region->pdev) {
+		pci_disable_device(region->pdev);
+		pci_dev_put(region->pdev);
+	}
+	*region = (struct region) { };
+}
+
+static int open_medium(struct media_blk *mb)
+{
+	enum fb_error error = fb_open(state_region.memory, state_region.bytes, &mb->medium);
+	u64 exposed_bytes;
+
+	if (error) {
+		pr_err("state in PCI slot %u refused: %s\n", state_slot, fb_error_text(error));
+		return -EINVAL;
+	}
+	exposed_bytes = fb_exposed_bytes(fb_medium_params(mb->medium));
+	if (data_region.bytes < exposed_bytes) {
+		pr_err("data in PCI slot %u has %zu bytes, the medium needs %llu\n",
+		       data_slot, data_region.bytes, exposed_bytes);
+		return -ENOSPC;
+	}
+	mb->data = data_region.memory;
+	fb_power_on(mb->medium);
+	return 0;
+}
+
+static int add_device(void)
+{
+	int err;
+
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device)
+		return -ENOMEM;
+	spin_lock_init(&device->lock);
+	device->options.pio_sector_ns = pio_sector_ns;
+	device->options.queue_depth = queue_depth;
+	device->options.write_cache = write_cache;
+	err = open_medium(device);
+	if (!err)
+		err = media_blk_add(device);
+	if (err)
+		kfree(device);
+	return err;
+}
+
+static void unmap_all(void)
+{
+	region_unmap(&data_region);
+	region_unmap(&state_region);
+}
+
+static int __init media_blk_init(void)
+{
+	int err = region_map(&state_region, state_slot, "state");
+
+	if (!err)
+		err = region_map(&data_region, data_slot, "data");
+	if (!err)
+		err = add_device();
+	if (err)
+		unmap_all();
+	return err;
+}
+
+static void __exit media_blk_exit(void)
+{
+	media_blk_remove(device);
+	kfree(device);
+	unmap_all();
+}
+
+module_init(media_blk_init);
+module_exit(media_blk_exit);
+MODULE_DESCRIPTION("Block device with the timing of a modelled medium");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the rooms of media_blk share: the one medium that the module drives */
+#ifndef MEDIA_BLK_H
+#define MEDIA_BLK_H
+
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/spinlock.h>
+
+#include "fb_medium.h"
+
+/* As given at insmod */
+struct media_blk_options {
+	unsigned int pio_sector_ns;	/* 0: the medium transfers by DMA */
+	unsigned int queue_depth;	/* 0: as the medium's parameters say */
+	bool write_cache;
+};
+
+struct media_blk {
+	struct fb_medium *medium;
+	spinlock_t lock;		/* one request at a time asks the medium */
+	u8 *data;			/* the medium's content by address */
+	struct media_blk_options options;
+
+	struct blk_mq_tag_set tags;
+	struct gendisk *disk;
+	atomic_t taken;			/* requests that the medium has */
+	atomic_t refused;		/* 1: somebody waits for one of them to be done */
+};
+
+/* blk.c */
+int media_blk_add(struct media_blk *mb);
+void media_blk_remove(struct media_blk *mb);
+
+/* stats.c: /sys/block/mblk0/medium/ */
+extern const struct attribute_group *media_blk_groups[];
+
+#endif
