@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of a study as plain values: what was planned, what came back, what is missing.
+
+It turns the rows of the results table into repetitions once, at the border, so that nothing behind it needs pandas. It
+must not know how results were made or where they are shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flashbed.analysis.spread import Spread, spread
+from flashbed.metrics import METRICS
+
+MEASURED = "measured"
+MISSING = "missing"
+BOOKKEEPING = ("seed", "outcome", "reason", "key", "check")
+"""The columns of the results table that are neither axes nor metrics."""
+
+Combination = tuple[str, ...]
+"""One value for each axis, in the axes' order: the coordinates of a cell."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One row of the results. Metrics hold finite numbers only: what could not be told is absent.
+
+    `check` is what the file system's own checker said of the image left behind: "" is clean, None is not checked.
+    """
+
+    combination: Combination
+    seed: int
+    outcome: str
+    reason: str = ""
+    key: str = ""
+    check: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_measured(self) -> bool:
+        return self.outcome == MEASURED
+
+
+@dataclass(frozen=True)
+class Results:
+    """All repetitions of a study in the study's order; those that were planned and never came are there, as missing."""
+
+    axes: Mapping[str, Sequence[str]]
+    repetitions: Sequence[Repetition]
+    metrics: Sequence[str]
+
+    def combinations(self, where: Mapping[str, Collection[str]] | None = None) -> Iterator[Combination]:
+        """The cells, in the study's order, optionally only those with one of the values asked for on each axis."""
+        wanted = [(list(self.axes).index(axis), values) for axis, values in (where or {}).items()]
+        for combination in dict.fromkeys(repetition.combination for repetition in self.repetitions):
+            if all(combination[position] in values for position, values in wanted):
+                yield combination
+
+    def coordinates(self, combination: Combination) -> dict[str, str]:
+        """Axis to value."""
+        return dict(zip(self.axes, combination, strict=True))
+
+    def spreads(self, metric: str) -> dict[Combination, Spread]:
+        """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
+        numbers: dict[Combination, list[float]] = {}
+        for repetition in self.repetitions:
+            if repetition.is_measured and metric in repetition.metrics:
+                numbers.setdefault(repetition.combination, []).append(repetition.metrics[metric])
+        return {combination: spread(found) for combination, found in numbers.items()}
+
+    def outcomes(self) -> dict[str, int]:
+        """How many repetitions ended in each way: measured first, missing last."""
+        counts = {MEASURED: 0}
+        for repetition in self.repetitions:
+            counts[repetition.outcome] = counts.get(repetition.outcome, 0) + 1
+        if MISSING in counts:
+            counts[MISSING] = counts.pop(MISSING)
+        return counts
+
+    def not_measured(self) -> list[Repetition]:
+        return [repetition for repetition in self.repetitions if not repetition.is_measured]
+
+
+def results_of(
+    axes: Mapping[str, Sequence[object]],
+    rows: Iterable[Mapping[str, Any]],
+    planned: Iterable[tuple[Combination, int]] = (),
+) -> Results:
+    """The results from rows of the results table; `planned` names each (combination, seed) that there should be."""
+    names = {axis: [str(value) for value in values] for axis, values in axes.items()}
+    found: dict[tuple[Combination, int], Repetition] = {}
+    metrics: dict[str, None] = {}
+    for row in rows:
+        numbers = {name: number for name, number in row.items() if name not in names and name not in BOOKKEEPING}
+        metrics.update(dict.fromkeys(numbers))
+        repetition = Repetition(
+            tuple(str(row[axis]) for axis in names),
+            int(row["seed"]),
+            _text(row["outcome"]),
+            _text(row["reason"]),
+            _text(row["key"]),
+            None if _is_nothing(row.get("check")) else str(row["check"]),
+            {name: float(number) for name, number in numbers.items() if _is_finite(number)},
+        )
+        found[repetition.combination, repetition.seed] = repetition
+    for combination, seed in planned:
+        found.setdefault((combination, seed), Repetition(combination, seed, MISSING, "was not run"))
+
+    places = {axis: {value: place for place, value in enumerate(values)} for axis, values in names.items()}
+
+    def in_order(repetition: Repetition) -> tuple[Any, ...]:
+        """By the study's order of values; a value that the study does not name comes after those it names."""
+        pairs = zip(names, repetition.combination, strict=True)
+        return (*((places[axis].get(value, len(places[axis])), value) for axis, value in pairs), repetition.seed)
+
+    repetitions = sorted(found.values(), key=in_order)
+    for position, (axis, values) in enumerate(names.items()):
+        seen = dict.fromkeys(repetition.combination[position] for repetition in repetitions)
+        names[axis] = list(dict.fromkeys([*values, *seen]))
+    known = [name for name in METRICS if name in metrics]
+    return Results(names, repetitions, [*known, *(name for name in metrics if name not in METRICS)])
+
+
+def _text(value: object) -> str:
+    return "" if _is_nothing(value) else str(value)
+
+
+def _is_nothing(value: object) -> bool:
+    """pandas keeps "nothing" as None or as not-a-number."""
+    return value is None or value != value
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

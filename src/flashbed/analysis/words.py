@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How numbers and the values of axes are written for people: factors, figures with units, short names.
+
+Knows the words of workloads and units, and no file system, medium or chip: their names are the study's, or are given
+by whoever has read the profiles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flashbed.metrics import METRICS, Metric
+
+AXIS_WORDS = {
+    "filesystem": ("file system", "file systems"),
+    "medium": ("medium", "media"),
+    "request": ("request size", "request sizes"),
+    "file": ("file size", "file sizes"),
+    "pattern": ("pattern", "patterns"),
+    "scheduler": ("scheduler", "schedulers"),
+    "board": ("board", "boards"),
+    "kernel": ("kernel", "kernels"),
+    "flush": ("flush", "ways to flush"),
+    "queue_depth": ("queue depth", "queue depths"),
+    "processes": ("number of processes", "numbers of processes"),
+    "direct": ("direct", "choices of direct"),
+}
+"""One and many, for the axes that studies usually have."""
+
+SPEAKING_AXES = ("pattern", "filesystem", "medium", "scheduler", "board")
+"""Axes whose values say by themselves what they are."""
+
+VALUE_WORDS = {
+    "pattern": {
+        "read": "sequential read",
+        "write": "sequential write",
+        "randread": "random read",
+        "randwrite": "random write",
+        "rw": "sequential read and write",
+        "randrw": "random read and write",
+    },
+}
+"""fio's abbreviations, written out."""
+
+UNIT_WORDS = {"us": "µs", "1/s": "requests/s"}
+
+SCALES: dict[str, tuple[tuple[str, float], ...]] = {
+    "us": (("µs", 1.0), ("ms", 1e3), ("s", 1e6)),
+    "bytes": (("bytes", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30)),
+}
+"""Units that have larger ones, and how many of the small a large one holds."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """The names that a report uses; `values` gives display names by axis and value as written in the study."""
+
+    axes: Mapping[str, Sequence[str]]
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def axis(self, name: str) -> str:
+        return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
+
+    def axis_plural(self, name: str) -> str:
+        return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
+
+    def value(self, axis: str, value: str) -> str:
+        """A given name, else the written-out word, else the name before the options if that is enough to tell."""
+        for names in (self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
+            if value in names:
+                return names[value]
+        short = value.partition(":")[0]
+        others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
+        return value if short in others else short
+
+    def place(self, axis: str, value: str) -> str:
+        """A value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
+        word = self.value(axis, value)
+        return word if axis in SPEAKING_AXES else f"{self.axis(axis)} {word}"
+
+    def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
+        pairs = coordinates.items() if isinstance(coordinates, Mapping) else coordinates
+        return ", ".join(self.place(axis, value) for axis, value in pairs)
+
+
+def metric_of(name: str) -> Metric:
+    """The metric; one that nobody declared has its bare name."""
+    return METRICS.get(name) or Metric(name, name.replace("_", " ").capitalize(), "", None)
+
+
+def factor(ratio: float) -> str:
+    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200."""
+    if ratio < 1.995:
+        return f"{ratio:.2f}" if ratio >= 0.0995 else f"{ratio:.2g}"
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{_rounded(ratio, 2):,.0f}"
+
+
+def percent_more(ratio: float) -> str:
+    """1.04 -> "4 %"."""
+    return f"{(ratio - 1) * 100:.0f} %"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit in which a column or an axis shows its numbers, and what one of it is in the metric's own unit."""
+
+    unit: str
+    one: float = 1.0
+
+    def number(self, value: float) -> str:
+        return number(value / self.one)
+
+    def figure(self, value: float) -> str:
+        return f"{self.number(value)} {self.unit}".rstrip()
+
+    def title(self, metric: Metric) -> str:
+        return f"{metric.title} ({self.unit})" if self.unit else metric.title
+
+
+def scale_of(metric: Metric, values: Iterable[float]) -> Scale:
+    """The largest unit in which the largest value is still above ten, so that columns need few digits."""
+    largest = max((abs(value) for value in values), default=0.0)
+    steps = SCALES.get(metric.unit, ((UNIT_WORDS.get(metric.unit, metric.unit), 1.0),))
+    fitting = [Scale(unit, one) for unit, one in steps if largest >= 10 * one]
+    return fitting[-1] if fitting else Scale(*steps[0])
+
+
+def number(value: float) -> str:
+    """Three significant digits without an exponent: 0.0123, 12.3, 12,300."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(_rounded(value, 3)))))
+    return f"{_rounded(value, 3):,.{min(decimals, 9)}f}"
+
+
+def size(size_bytes: float) -> str:
+    """Bytes in binary units."""
+    for prefix, factor_ in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
+        if size_bytes >= factor_:
+            return f"{number(size_bytes / factor_)} {prefix}iB"
+    return f"{size_bytes:.0f} B"
+
+
+def listing(items: Sequence[str], last: str = "and") -> str:
+    """ "a, b and c" """
+    return f" {last} ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """ "1 seed", "3 seeds" """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _rounded(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands: parse, call, print; nothing else.
+
+Heavy modules are imported where they are used, so that `flashbed --help` and a cached run answer at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from flashbed.errors import CellsFailedError, FlashbedError, InputError
+
+app = typer.Typer(
+    help="Compare embedded-Linux storage stacks on a real kernel, in virtual time, on modelled media.\n\n"
+    "Start with `flashbed run quick`. `flashbed list` shows what else there is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+image_app = typer.Typer(
+    help="The guest: kernel, modules and tools. Built by itself when a run needs it.", no_args_is_help=True
+)
+app.add_typer(image_app, name="image")
+
+out = Console(highlight=False, markup=False, soft_wrap=True)
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file, or the name of a shipped study (see `flashbed list`).")
+]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
+]
+
+
+@app.command("run")
+def run_command(
+    study: StudyName,
+    folder: OutFolder = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
+    limit: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
+    ] = 900,
+) -> None:
+    """Measure what is not measured yet, and write the report.
+
+    Stop it at any time: finished repetitions are kept, and the next run goes on. Exit status: 0 all measured, 1 some
+    cells
+    failed, 2 the study is wrong, 3 a tool is missing, 4 no room on the disk, 130 interrupted.
+    """
+    from flashbed import run
+
+    parsed = _load(study)
+    done = run.run(parsed, jobs=jobs, limit_s=limit)
+    if done.fresh == 0:
+        out.print(f"{len(done.records)} repetitions, all measured before")
+    _report(done, folder)
+    if done.failures:
+        raise CellsFailedError(
+            f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
+            f"and `flashbed show {done.failures[0].repetition.key[:12]}` shows the first"
+        )
+
+
+@app.command("report")
+def report_command(study: StudyName, folder: OutFolder = None) -> None:
+    """Write the report of what has been measured, without measuring anything."""
+    from flashbed import run
+
+    done = run.stored(_load(study))
+    if not done.records:
+        raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
+    _report(done, folder)
+
+
+@app.command("list")
+def list_command() -> None:
+    """Show the studies, profiles and results that there are."""
+    from flashbed import listing
+
+    for title, columns, rows in listing.everything():
+        table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for row in rows:
+            table.add_row(*row)
+        out.print(table)
+        out.print()
+
+
+@app.command("show")
+def show_command(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key of a repetition, or its first digits.")],
+    file: Annotated[
+        str | None, typer.Option(help="Print this artefact instead, such as out/fio.json or console.log.")
+    ] = None,
+) -> None:
+    """Show everything about one repetition: what it was, what came of it, and the files kept."""
+    from flashbed import listing
+
+    found = listing.repetition(key)
+    if file is not None:
+        sys.stdout.buffer.write(found.read(file))
+        return
+    out.print(found.describe())
+
+
+@app.command("doctor")
+def doctor_command() -> None:
+    """Say what is missing on this machine, and the command that mends it."""
+    from flashbed import doctor
+
+    findings = list(doctor.examine())
+    for finding in findings:
+        out.print(f"{'ok     ' if finding.fine else 'MISSING'}  {finding.subject}: {finding.detail}")
+        if not finding.fine:
+            out.print(f"         -> {finding.remedy}")
+    if not all(finding.fine for finding in findings):
+        raise typer.Exit(3)
+
+
+@app.command("schema")
+def schema_command(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="study, board, medium, filesystem or scheduler.")
+    ] = "study",
+) -> None:
+    """Print the JSON schema of a study or of a kind of profile, for editors."""
+    from flashbed import listing
+
+    out.print_json(data=listing.schema(kind))
+
+
+@image_app.command("build")
+def image_build(
+    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Version of Debian's linux-source package.")] = "6.1",
+    update: Annotated[
+        bool, typer.Option("--update", help="Take the package versions that the mirror has today.")
+    ] = False,
+) -> None:
+    """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
+    from flashbed import listing
+
+    for name, detail in listing.build_image(kernel, update=update):
+        out.print(f"{name}: {detail}")
+
+
+def _load(name: str) -> Any:
+    from flashbed import run
+    from flashbed.study import load_study
+
+    return load_study(run.find_study(name))
+
+
+def _report(done: Any, folder: Path | None) -> None:
+    from flashbed import reporting
+
+    path = reporting.write(done, folder or Path("reports") / done.study.name)
+    out.print(f"Report: {path.absolute()}")
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Entry point. Every error of ours is one message and an exit status; see errors.py."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    logging.basicConfig(format="flashbed: %(message)s", level=logging.WARNING)
+    try:
+        app(standalone_mode=False)
+    except FlashbedError as error:
+        _leave(error.message, error.exit_code)
+    except KeyboardInterrupt:
+        _leave("interrupted; what was finished is kept, and the next run goes on", 130)
+    except typer.Exit as leave:
+        sys.exit(leave.exit_code)
+    except (typer.Abort, BrokenPipeError):
+        sys.exit(130)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            raise
+        _leave(f"{usage()} See `flashbed --help`.", 2)
+
+
+def _leave(message: str, status: int) -> NoReturn:
+    print(f"flashbed: {message}", file=sys.stderr)
+    sys.exit(status)

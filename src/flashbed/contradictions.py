@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of a study that span several keys, or a key and a profile: each broken one is told with its line.
+
+One function a rule or a group of rules, in the order in which study.py asks them; each takes what the ones before it
+allowed as true. Must not know how a cell is run.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from pydantic import ValidationError
+
+from flashbed.errors import InputError
+from flashbed.library import Kind, Library, LookupProblem
+from flashbed.metrics import METRICS
+from flashbed.study_format import STACK, Answer, Figure, StudyFile, Table, Where
+from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
+from flashbed.units import describe_size
+from flashbed.workload.fio_parameters import FioParameters, job_variables
+
+LARGEST = 100_000
+"""More repetitions than this in one study are a mistake."""
+
+TOOLS = ("fio",)
+_PROFILES: tuple[Kind, ...] = ("board", "medium", "filesystem", "scheduler")
+_COLUMNS = ("seed", "outcome", "reason", "key", "tool", "job")  # what else the results table and [workload] name
+_REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
+
+
+def combinations(axes: Mapping[str, Sequence[str]], skip: Sequence[Where]) -> Iterator[dict[str, str]]:
+    """Every combination of the axes' values but those that `skip` names; the last axis changes fastest."""
+    for values in product(*axes.values()):
+        cell = dict(zip(axes, values, strict=True))
+        if not any(_matches(cell, entry) for entry in skip):
+            yield cell
+
+
+def check_names(file: TomlFile, study: StudyFile) -> None:
+    """The tool, the names of axes and parameters, nothing said twice, nothing left open. Raises InputError."""
+    _raise(file, _name_problems(study))
+
+
+def _name_problems(study: StudyFile) -> Iterator[Problem]:
+    tool = str(study.workload["tool"])
+    if tool not in TOOLS:
+        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, TOOLS)}')
+    for name in STACK:
+        if name in study.axes and getattr(study, name) is not None:
+            yield Problem((name,), "is fixed here and varied under [axes]; keep one of the two")
+        if name in _REQUIRED and name not in study.axes and getattr(study, name) is None:
+            yield Problem((), f'{name} is missing; fix it at the top ({name} = "{_REQUIRED[name]}") or add an axis')
+    for name in study.parameters():
+        if name in study.axes:
+            yield Problem(("workload", name), "is fixed here and varied under [axes]; keep one of the two")
+    yield from _job_name_problems(study) if "job" in study.workload else _parameter_name_problems(study)
+    count = prod(len(values) for values in study.axes.values())
+    if count * len(study.seeds) > LARGEST:
+        text = f"{count} combinations with {len(study.seeds)} seeds are more than {LARGEST} repetitions"
+        yield Problem(("axes",), f"{text}; take values away")
+
+
+def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
+    known = list(FioParameters.model_fields)
+    for name in study.axes:
+        if name not in STACK and name not in known:
+            yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
+    for name in study.parameters():
+        if name not in known:
+            yield Problem(("workload", name), f"is no parameter of fio{nearest(name, [*known, 'tool', 'job'])}")
+
+
+def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
+    for name in study.parameters():
+        yield Problem(("workload", name), "cannot stand beside job: the job file says it; or make it an axis")
+    for name in study.axes:
+        if name in METRICS or name in _COLUMNS:
+            yield Problem(("axes", name), "is the name of a column of the results; choose another")
+        elif name not in STACK and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            yield Problem(("axes", name), "cannot be a variable of the job; use letters, digits and _")
+
+
+def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
+    """Every selector names a profile, and its options fit. Raises InputError."""
+    problems = []
+    for kind in _PROFILES:
+        for value in study.axes.get(kind) or (study.fixed()[kind],):
+            try:
+                getattr(library, kind)(value)
+            except LookupProblem as error:
+                problems.append(Problem(study.keys_of(kind, value), str(error)))
+    for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
+        if not re.fullmatch(r"\d+\.\d+", kernel):
+            problems.append(Problem(study.keys_of("kernel", kernel), f'must be such as "6.1", not "{kernel}"'))
+    _raise(file, problems)
+
+
+def read_job(file: TomlFile, study: StudyFile) -> str | None:
+    """The text of the study's job file, which must use each axis of its own. Raises InputError."""
+    if "job" not in study.workload:
+        return None
+    path = file.path.parent / str(study.workload["job"])
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
+        raise file.error(("workload", "job"), f"{path} cannot be read: {why}") from None
+    variables = job_variables(text)
+    own = [name for name in study.axes if name not in STACK]
+    problems = [
+        Problem(("axes", name), f"does not reach the job: {path} has no ${{{name}}}{nearest(name, variables)}")
+        for name in own
+        if name not in variables
+    ]
+    problems += [
+        Problem(("workload", "job"), f"{path} uses ${{{name}}}, which is no axis{nearest(name, own)}")
+        for name in sorted(variables - set(own))
+    ]
+    _raise(file, problems)
+    return text
+
+
+def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
+    """The entries of skip with their values in full; something must remain. Raises InputError."""
+    problems: list[Problem] = []
+    skip = tuple(_selection(study, entry, ("skip", index), problems) for index, entry in enumerate(study.skip))
+    for index, entry in enumerate(study.skip):
+        if not entry:
+            problems.append(Problem(("skip", index), "is empty, and would leave out everything"))
+    _raise(file, problems)
+    if next(combinations(study.axes, skip), None) is None:
+        raise file.error(("skip",), "leaves out every combination; nothing remains to run")
+    return skip
+
+
+def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> None:
+    """What each cell puts together must go together. Raises InputError."""
+    problems: dict[Problem, None] = {}
+    pairs: set[tuple[str, str]] = set()
+    workloads: dict[tuple[tuple[str, str], ...], FioParameters | None] = {}
+    for coordinates in combinations(study.axes, skip):
+        cell = study.fixed() | study.parameters() | coordinates
+        medium, filesystem = cell["medium"], cell["filesystem"]
+        if (medium, filesystem) not in pairs:
+            pairs.add((medium, filesystem))
+            problems.update(dict.fromkeys(_place_problems(study, library, medium, filesystem)))
+        if "job" in study.workload:
+            continue  # what it writes, only fio knows
+        said = tuple((name, value) for name, value in cell.items() if name not in STACK)
+        if said not in workloads:
+            workloads[said] = _parameters(study, dict(said), problems)
+        parameters = workloads[said]
+        if parameters:
+            problems.update(dict.fromkeys(_room_problems(study, library, medium, cell["file"], parameters)))
+    _raise(file, problems)
+
+
+def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> FioParameters | None:
+    try:
+        parameters = FioParameters.model_validate(said)
+    except ValidationError as error:
+        for details in error.errors():
+            name = str(details["loc"][0])
+            if details["type"] == "missing":
+                problems[Problem(("workload",), f"{name} is missing; give it here or as an axis")] = None
+            else:
+                problems[Problem(study.keys_of(name, said[name]), plain(details))] = None
+        return None
+    contradictory = list(parameters.problems())
+    for problem in contradictory:
+        name = str(problem.keys[0])
+        problems[Problem(study.keys_of(name, said.get(name, "")), problem.text)] = None
+    return None if contradictory else parameters
+
+
+def _place_problems(study: StudyFile, library: Library, medium: str, filesystem: str) -> Iterator[Problem]:
+    """The file system must be able to lie on the medium."""
+    lies_on, resolved = library.medium(medium), library.filesystem(filesystem)
+    if resolved.needs != lies_on.provides:
+        why = f"needs raw flash (mtd), and {medium} is a block device"
+    else:
+        why = resolved.misfit(lies_on.size_bytes, medium) or ""
+    if why:
+        way_out = _skip_hint(study, {"filesystem": filesystem, "medium": medium})
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
+
+
+def _room_problems(
+    study: StudyFile, library: Library, medium: str, file: str, parameters: FioParameters
+) -> Iterator[Problem]:
+    """The workload's files must have room on the medium."""
+    size = library.medium(medium).size_bytes
+    if parameters.bytes_on_medium() > size:
+        way_out = _skip_hint(study, {"file": file, "medium": medium})
+        why = f"{parameters.describe_bytes()} has no room on {medium}, which has {describe_size(size)}"
+        yield Problem(study.keys_of("file", file), f"{why}; {way_out}")
+
+
+def checked_report(
+    file: TomlFile, study: StudyFile, skip: Sequence[Where]
+) -> tuple[Answer | None, tuple[Figure, ...], tuple[Table, ...]]:
+    """The answer, figures and tables, with the values of `where` in full. Raises InputError."""
+    problems: list[Problem] = []
+    if study.answer:
+        answer = study.answer
+        _axis(study, answer.compare, ("answer", "compare"), problems)
+        _metric(answer.metric, ("answer", "metric"), problems)
+        for name in answer.by:
+            _axis(study, name, ("answer", "by"), problems)
+            if name == answer.compare:
+                problems.append(Problem(("answer", "by"), f'"{name}" is what is compared already'))
+        if len(study.axes.get(answer.compare, ("", ""))) < 2:
+            problems.append(Problem(("answer", "compare"), f'"{answer.compare}" has one value: nothing to compare'))
+        if METRICS.get(answer.metric) and METRICS[answer.metric].better is None:
+            problems.append(Problem(("answer", "metric"), f'"{answer.metric}" has no better direction'))
+    figures = []
+    for index, figure in enumerate(study.figure):
+        at: Keys = ("figure", index)
+        _metric(figure.y, (*at, "y"), problems)
+        where = _shown(study, skip, figure.where, {"x": (figure.x,), "series": figure.series}, at, problems)
+        figures.append(figure.model_copy(update={"where": where}))
+    tables = []
+    for index, table in enumerate(study.table):
+        at = ("table", index)
+        _metric(table.metric, (*at, "metric"), problems)
+        where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
+        tables.append(table.model_copy(update={"where": where}))
+    _raise(file, problems)
+    return study.answer, tuple(figures), tuple(tables)
+
+
+def _shown(
+    study: StudyFile,
+    skip: Sequence[Where],
+    where: Where,
+    places: Mapping[str, Sequence[str]],
+    at: Keys,
+    problems: list[Problem],
+) -> Where:
+    """Checks which cells a figure or table shows, and that no two of them would fall on one point."""
+    before = len(problems)
+    used: list[str] = []
+    for place, names in places.items():
+        for name in names:
+            _axis(study, name, (*at, place), problems)
+            if name in used:
+                problems.append(Problem((*at, place), f'"{name}" is used twice'))
+            used.append(name)
+    full = _selection(study, where, (*at, "where"), problems)
+    if len(problems) > before:
+        return full
+    cells = [cell for cell in combinations(study.axes, skip) if _matches(cell, full)]
+    if not cells:
+        problems.append(Problem((*at, "where"), "leaves no cell to show"))
+    for name in study.axes:
+        values = {cell[name] for cell in cells}
+        if name not in used and len(values) > 1:
+            ways = " or ".join(f"in {place}" for place in places if place != "x")
+            text = f'would mix {len(values)} values of "{name}"; put it {ways}, or fix it in where'
+            problems.append(Problem(at, text))
+    return full
+
+
+def _selection(study: StudyFile, selection: Where, at: Keys, problems: list[Problem]) -> Where:
+    """`selection` with its values in full: "fat16" stands for every "fat16:..." on the axis."""
+    full: Where = {}
+    for axis, values in selection.items():
+        if not _axis(study, axis, (*at, axis), problems):
+            continue
+        wanted: list[str] = []
+        for value in values:
+            found = [v for v in study.axes[axis] if v == value or (axis in _PROFILES and v.partition(":")[0] == value)]
+            if not found:
+                known = nearest(value, study.axes[axis])
+                problems.append(Problem((*at, axis), f'"{value}" is not on the axis "{axis}"{known}'))
+            wanted += found
+        if not values:
+            problems.append(Problem((*at, axis), "has no values"))
+        full[axis] = tuple(value for value in study.axes[axis] if value in wanted)
+    return full
+
+
+def _matches(cell: Mapping[str, str], selection: Where) -> bool:
+    return all(cell[axis] in values for axis, values in selection.items())
+
+
+def _axis(study: StudyFile, name: str, at: Keys, problems: list[Problem]) -> bool:
+    if name in study.axes:
+        return True
+    fixed = name in STACK or name in study.workload
+    why = "is fixed in this study, not an axis" if fixed else f"is no axis of this study{nearest(name, study.axes)}"
+    problems.append(Problem(at, f'"{name}" {why}'))
+    return False
+
+
+def _metric(name: str, at: Keys, problems: list[Problem]) -> None:
+    if name not in METRICS:
+        problems.append(Problem(at, f'no metric "{name}"{nearest(name, METRICS)}'))
+
+
+def _skip_hint(study: StudyFile, pair: Mapping[str, str]) -> str:
+    varied = [f'{axis} = "{value}"' for axis, value in pair.items() if axis in study.axes]
+    if not varied:
+        return "change one of the two"
+    return f"change one of the two, or leave the combination out: skip = [{{ {', '.join(varied)} }}]"
+
+
+def _raise(file: TomlFile, problems: Iterable[Problem]) -> None:
+    lines = dict.fromkeys(file.message(problem.keys, problem.text) for problem in problems)
+    if lines:
+        raise InputError("\n".join(lines))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is missing on this machine, and the command that mends it.
+
+Tools only: nothing here fetches, builds or installs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flashbed import paths
+from flashbed.errors import SetupError
+from flashbed.machine import qemu
+from flashbed.repetition import SYSTEM_PATH
+from flashbed.units import describe_size
+
+TOOLS = {
+    "cc": "gcc",
+    "make": "make",
+    "bc": "bc",
+    "bison": "bison",
+    "flex": "flex",
+    "patch": "patch",
+    "xz": "xz-utils",
+    "dpkg-source": "dpkg-dev",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+    "setpriv": "util-linux",
+    "timeout": "coreutils",
+    "fsck.fat": "dosfstools",
+    "e2fsck": "e2fsprogs",
+    "fsck.f2fs": "f2fs-tools",
+}
+"""Program and the Debian package that has it."""
+
+WANTED_FREE_BYTES = 6 << 30
+"""A guest's kernel tree, packages and one 2 GiB medium for each of two cores."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: in order, or with what mends it."""
+
+    subject: str
+    fine: bool
+    detail: str
+    remedy: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Looks at everything that a run needs."""
+    search = f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
+    for tool, package in TOOLS.items():
+        place = shutil.which(tool, path=search)
+        yield Finding(tool, place is not None, place or "not installed", f"apt-get install {package}")
+    try:
+        yield Finding(qemu.PROGRAM, True, f"version {qemu.version()}")
+    except SetupError as error:
+        yield Finding(qemu.PROGRAM, False, error.message, qemu.INSTALL)
+    yield _disk()
+
+
+def _disk() -> Finding:
+    folder = paths.cache_root()
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(existing).free
+    remedy = f"make room, or set FLASHBED_CACHE to a folder with {describe_size(WANTED_FREE_BYTES)} free"
+    fine = free >= WANTED_FREE_BYTES and os.access(existing, os.W_OK)
+    return Finding(str(folder), fine, f"{describe_size(free)} free", remedy)

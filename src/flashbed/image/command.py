@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a build command and, when it fails, says which one, how, and with which last lines.
+
+For the image room only: machines that run cells have needs of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from flashbed.errors import SetupError
+
+LAST_LINES = 15
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: str | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> str:
+    """Standard output and error of `command`, together. `on_line` is called with each line as it comes.
+
+    The locale is C, so output can be parsed. Raises SetupError with the last lines if the command is missing or fails.
+    """
+    arguments = [str(part) for part in command]
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=cwd,
+            env={**os.environ, "LC_ALL": "C", **(env or {})},
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError:
+        raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.") from None
+    with process:
+        assert process.stdout is not None
+        if stdin is not None and process.stdin is not None:
+            process.stdin.write(stdin)
+            process.stdin.close()
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if on_line is not None:
+                on_line(line)
+    if process.returncode:
+        tail = "".join(lines[-LAST_LINES:])
+        raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
+    return "".join(lines)

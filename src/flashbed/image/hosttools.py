@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The media core's host program, fbmedia, built from media/ by the host's own compiler.
+
+The lab talks to it by command line and JSON only; nothing here knows a medium's parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from flashbed import paths
+from flashbed.errors import HostResourceError, InputError
+from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.command import run
+from flashbed.progress import stage
+
+
+class MediaTool:
+    """fbmedia, as a function of its arguments."""
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+
+    @cached_property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Every parameter of the core: name, kinds it belongs to, range, meaning."""
+        return list(self._json("params"))
+
+    def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
+        """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
+        self._run("create", "--state", state, *(f"{key}={value}" for key, value in parameters.items()))
+
+    def inspect(self, state: Path) -> dict[str, Any]:
+        """Parameters, counters and wear of a medium."""
+        return dict(self._json("inspect", "--state", state))
+
+    def _json(self, *arguments: str | Path) -> Any:
+        return json.loads(self._run(*arguments))
+
+    def _run(self, *arguments: str | Path) -> str:
+        done = subprocess.run([self.program, *arguments], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout
+        kind = InputError if done.returncode == 2 else HostResourceError
+        raise kind(done.stderr.strip() or f"{self.program.name} {arguments[0]}: exit status {done.returncode}")
+
+
+def build(cache: Cache) -> MediaTool:
+    """Compiles fbmedia if its sources or the compiler changed."""
+    sources = paths.media()
+    parts = [sources / name for name in ("include", "src", "host", "Makefile", "sources.mk")]
+    recipe = {"sources": digest_tree(*parts), "compiler": run(["cc", "--version"]).splitlines()[0]}
+
+    def fill(folder: Path) -> None:
+        scratch = folder / "media"
+        shutil.copytree(sources, scratch, ignore=shutil.ignore_patterns("build", "tests"))
+        with stage("Building fbmedia"):
+            run(["make", "-C", scratch, f"-j{os.cpu_count()}", f"BUILD={folder / 'build'}"])
+        shutil.move(folder / "build/fbmedia", folder / "fbmedia")
+        shutil.rmtree(folder / "build")
+        shutil.rmtree(scratch)
+
+    return MediaTool(cache.entry("fbmedia", recipe, fill).path("fbmedia"))

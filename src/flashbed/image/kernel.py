@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest kernel: Debian's source package, `allnoconfig` plus our fragment, built once and kept with the tree that
+modules need.
+
+Knows no cell. The tree stays beside the image, without object files, because out-of-tree modules are built against it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed import paths
+from flashbed.errors import InputError, SetupError
+from flashbed.image import toolchain
+from flashbed.image.cache import Cache, Entry
+from flashbed.image.command import run
+from flashbed.image.debian import Archive
+from flashbed.progress import stage
+
+TREE = "linux"
+IMAGE = f"{TREE}/arch/arm64/boot/Image"
+CONFIG = f"{TREE}/.config"
+GEN_INIT_CPIO = f"{TREE}/usr/gen_init_cpio"
+PRODUCTS = (IMAGE, CONFIG, GEN_INIT_CPIO, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
+
+UNUSED = (
+    "*/Documentation/*.rst",
+    "*/tools/testing/*",
+    "*/drivers/gpu/*.[ch]",
+    "*/drivers/net/*/*.[ch]",
+    "*/drivers/media/*.[ch]",
+    "*/drivers/staging/*.[ch]",
+    "*/sound/*.[ch]",
+    "*/arch/arm64/boot/dts/*",
+)
+"""Half of the tree by size that no configuration of ours compiles; Kconfig files stay, they refer to each other."""
+
+COMPILE_STEPS = 1340
+"""Lines that the build of the shipped configuration prints; for the progress bar only."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. `release` is what `uname -r` says in the guest."""
+
+    entry: Entry
+    package_version: str
+
+    @property
+    def image(self) -> Path:
+        return self.entry.path(IMAGE)
+
+    @property
+    def tree(self) -> Path:
+        return self.entry.path(TREE)
+
+
+def build(cache: Cache, archive: Archive, version: str) -> Kernel:
+    """The kernel of Debian's package linux-source-`version`, such as 6.1. About four minutes on two cores the first
+    time.
+    """
+    if not re.fullmatch(r"\d+\.\d+", version):
+        raise InputError(f"kernel {version!r}: give a version of Debian's linux-source packages, such as 6.1")
+    package = f"linux-source-{version}"
+    resolved = archive.resolve([package])
+    fragment = paths.guest() / "kernel.config"
+    patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
+    recipe = {
+        "package": resolved.files,
+        "config": fragment.read_text(),
+        "patches": [patch.read_text() for patch in patches],
+        "compiler": toolchain.compiler_identity(),
+        "left out": UNUSED,
+        "command": toolchain.make("Image", "modules", jobs=0),
+    }
+
+    def fill(folder: Path) -> None:
+        tree = folder / TREE
+        with stage(f"Fetching and unpacking the source of Linux {version}"):
+            _unpack(archive, package, archive.fetch([package], resolved), tree)
+        for patch in patches:
+            run(["patch", "-p1", "-i", patch], cwd=tree)
+        _configure(tree, fragment)
+        with stage(f"Building Linux {version} (once)", total=COMPILE_STEPS) as progress:
+            flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
+            command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
+            run(command, cwd=tree, on_line=lambda _: progress.advance())
+        _drop_objects(tree)
+
+    entry = cache.entry(f"linux-{version}", recipe, fill, products=PRODUCTS)
+    return Kernel(entry, resolved.version(package))
+
+
+def _unpack(archive: Archive, package: str, debs: list[Path], tree: Path) -> None:
+    scratch = tree.with_name("source-package")
+    archive.unpack([deb for deb in debs if deb.name.startswith(package)], scratch)
+    tarball = scratch / "usr/src" / f"{package}.tar.xz"
+    tree.mkdir()
+    excludes = [f"--exclude={pattern}" for pattern in UNUSED]
+    run(["tar", "-C", tree, "-xf", tarball, "--strip-components=1", *excludes])
+    shutil.rmtree(scratch)
+
+
+def _configure(tree: Path, fragment: Path) -> None:
+    command = toolchain.make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig", jobs=1)
+    run(command, cwd=tree)
+    set_lines = set((tree / ".config").read_text().splitlines())
+    wanted = [line for line in fragment.read_text().splitlines() if line.startswith("CONFIG_")]
+    if dropped := [line for line in wanted if line not in set_lines]:
+        raise SetupError(
+            f"{fragment}: this kernel did not take {', '.join(dropped)}: "
+            "an option it depends on is missing, or it has another name."
+        )
+
+
+def _drop_objects(tree: Path) -> None:
+    for pattern in ("*.o", "*.a"):
+        for path in tree.rglob(pattern):
+            if path.relative_to(tree).parts[0] != "scripts":
+                path.unlink()
+    (tree / "vmlinux").unlink(missing_ok=True)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for the guest: fio and the outbox, built static; all others straight from Debian's packages with the
+libraries they need.
+
+Knows no file system by name: which packages and programs a cell wants stands in the file system's profile.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import InterpSegment
+
+from flashbed import paths
+from flashbed.errors import SetupError
+from flashbed.image import toolchain
+from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.command import run
+from flashbed.image.debian import Archive
+from flashbed.progress import stage
+
+LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib", "usr/lib")
+
+FIO_OPTIONS = (
+    "--build-static",
+    "--disable-native",  # else it is built for the host's CPU and dies of an illegal instruction
+    "--disable-numa",
+    "--disable-rdma",
+    "--disable-rados",
+    "--disable-rbd",
+    "--disable-http",
+    "--disable-gfapi",
+    "--disable-libnfs",
+    "--disable-pmem",
+    "--disable-xnvme",
+    "--disable-lex",
+    "--disable-shm",
+)
+
+
+def fio(cache: Cache, archive: Archive) -> Entry:
+    """An entry with a static, stripped `fio`, from Debian's source package: Debian's binary drags 75 MB of libraries
+    along.
+    """
+    resolved = archive.resolve(["fio"], source=True)
+    root = toolchain.sysroot(cache, archive)
+    recipe = {
+        "source": resolved.files,
+        "sysroot": root.digests,
+        "options": FIO_OPTIONS,
+        "compiler": toolchain.compiler_identity(),
+    }
+
+    def fill(folder: Path) -> None:
+        dsc = next(path for path in archive.fetch(["fio"], resolved, source=True) if path.suffix == ".dsc")
+        tree = folder / "tree"
+        with stage("Building fio"):
+            run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
+            compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -ffile-prefix-map={tree}=."
+            output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree)
+            if "unrecognized" in output or "unknown option" in output:
+                raise SetupError(f"fio's configure does not know an option of ours:\n{output[-800:]}")
+            run(["make", f"-j{os.cpu_count()}", "fio"], cwd=tree)
+        shutil.move(tree / "fio", folder / "fio")
+        run([f"{toolchain.PREFIX}strip", folder / "fio"])
+        shutil.rmtree(tree)
+
+    return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
+
+
+def outbox(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `outbox`, the program that hands results to the host."""
+    source = paths.guest() / "outbox.c"
+    root = toolchain.sysroot(cache, archive)
+    recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
+
+    def fill(folder: Path) -> None:
+        flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
+        run([f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *flags, "-o", folder / "outbox", source])
+
+    return cache.entry("outbox", recipe, fill, products=["outbox"])
+
+
+def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:
+    """An entry whose `root` holds `programs` (absolute paths in the guest) and every shared library they need,
+    nothing else.
+
+    Raises SetupError when a package does not have a program, or no package has a library.
+    """
+    resolved = archive.resolve(sorted(packages))
+    recipe = {"packages": resolved.files, "programs": sorted(programs), "script": digest_tree(Path(__file__))}
+
+    def fill(folder: Path) -> None:
+        unpacked = folder / "unpacked"
+        with stage(f"Fetching {', '.join(packages)} for the guest"):
+            archive.unpack(archive.fetch(sorted(packages), resolved), unpacked)
+        for name in sorted(_closure(unpacked, programs)):
+            to = folder / "root" / name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(unpacked / name, to)
+            to.chmod(0o755)
+        shutil.rmtree(unpacked)
+
+    return cache.entry(f"programs-{'-'.join(sorted(packages))}", recipe, fill)
+
+
+def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
+    """Paths below `unpacked` of the programs, their ELF interpreters and, transitively, their shared libraries."""
+    found: set[str] = set()
+    wanted = [_resolve(unpacked, program.lstrip("/")) for program in programs]
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found.add(name)
+        with (unpacked / name).open("rb") as file:
+            elf = ELFFile(file)
+            for segment in elf.iter_segments("PT_INTERP"):
+                assert isinstance(segment, InterpSegment)
+                wanted.append(_resolve(unpacked, segment.get_interp_name().lstrip("/")))
+            dynamic = elf.get_section_by_name(".dynamic")
+            if isinstance(dynamic, DynamicSection):
+                wanted += [_library(unpacked, vars(tag)["needed"]) for tag in dynamic.iter_tags("DT_NEEDED")]
+    return found
+
+
+def _resolve(unpacked: Path, name: str) -> str:
+    if not (unpacked / name).is_file():
+        raise SetupError(f"no package has the program /{name} that a file system's profile asks for")
+    return name
+
+
+def _library(unpacked: Path, soname: str) -> str:
+    for folder in LIBRARY_FOLDERS:
+        if (unpacked / folder / soname).is_file():
+            return f"{folder}/{soname}"
+    raise SetupError(f"no package has the library {soname} that a guest program needs")

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds profiles by what a study writes: "usb-stick-2g", "fat16:cluster=16k", "mq-deadline:fifo_batch=1".
+
+A profile's name is its file's name. Folders are searched in order, so that a user's own profiles win over those
+shipped. Must not know what a profile means; a wrong word is told as LookupProblem, and the study says in which line.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from flashbed import paths
+from flashbed.filesystem import FileSystem, ResolvedFileSystem
+from flashbed.profile import Board, Medium, Profile, Scheduler
+from flashbed.tomlfile import TomlFile, nearest, plain
+
+Kind = Literal["board", "medium", "filesystem", "scheduler"]
+
+FOLDERS: dict[Kind, str] = {
+    "board": "boards",
+    "medium": "media",
+    "filesystem": "filesystems",
+    "scheduler": "schedulers",
+}
+_MODELS: dict[Kind, type[Profile]] = {
+    "board": Board,
+    "medium": Medium,
+    "filesystem": FileSystem,
+    "scheduler": Scheduler,
+}
+_TITLES: dict[Kind, str] = {
+    "board": "board",
+    "medium": "medium",
+    "filesystem": "file system",
+    "scheduler": "scheduler",
+}
+_SELECTOR = re.compile(r"([A-Za-z0-9_.+-]+)(?::(.+))?")
+_NOT_SETTINGS = {"title", "source", "kind", "name", "module", "tunables"}
+
+P = TypeVar("P", bound=Profile)
+T = TypeVar("T")
+
+
+class LookupProblem(ValueError):
+    """A selector that names nothing, or an option that does not exist or fit; the message is for the user."""
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A profile's name and the options chosen, in the order written."""
+
+    name: str
+    options: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> "Selector":
+        """Reads "name" or "name:key=value,flag". Raises LookupProblem."""
+        match = _SELECTOR.fullmatch(text)
+        if match is None:
+            raise LookupProblem(f'"{text}" is not a profile; write "name" or "name:option=value,option=value"')
+        options: dict[str, str] = {}
+        for part in (match[2] or "").split(",") if match[2] else []:
+            key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not key or (equals and not value):
+                raise LookupProblem(f'"{text}": "{part}" is not an option; write option=value')
+            if key in options:
+                raise LookupProblem(f'"{text}" sets "{key}" twice')
+            options[key] = value if equals else "on"
+        return cls(match[1], options)
+
+
+class Library:
+    """Profiles in a row of folders, the first that has a name wins; each file is read once."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders = folders
+        self._profiles: dict[tuple[Kind, str], tuple[TomlFile, Profile]] = {}
+        self._resolved: dict[tuple[Kind, str], Any] = {}
+
+    @classmethod
+    def beside(cls, study: Path) -> "Library":
+        """profiles/ beside a study's file first, then those shipped."""
+        own = study.parent / "profiles"
+        shipped = paths.profiles()
+        return cls((shipped,) if own.resolve() == shipped.resolve() else (own, shipped))
+
+    def names(self, kind: Kind) -> list[str]:
+        """The names of all profiles of a kind."""
+        found = {file.stem for folder in self.folders for file in (folder / FOLDERS[kind]).glob("*.toml")}
+        return sorted(found)
+
+    def title(self, kind: Kind, name: str) -> str:
+        """What a profile says of itself in a line."""
+        return self._load(kind, name)[1].title
+
+    def board(self, text: str) -> Board:
+        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        return self._once("board", text, lambda: self._adjusted("board", text, Board))
+
+    def medium(self, text: str) -> Medium:
+        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        return self._once("medium", text, lambda: self._adjusted("medium", text, Medium))
+
+    def filesystem(self, text: str) -> ResolvedFileSystem:
+        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        return self._once("filesystem", text, lambda: self._filesystem(text))
+
+    def scheduler(self, text: str) -> Scheduler:
+        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        return self._once("scheduler", text, lambda: self._scheduler(text))
+
+    def _once(self, kind: Kind, text: str, resolve: Callable[[], T]) -> T:
+        """A study of thousands of cells has few selectors."""
+        if (kind, text) not in self._resolved:
+            self._resolved[kind, text] = resolve()
+        resolved: T = self._resolved[kind, text]
+        return resolved
+
+    def _filesystem(self, text: str) -> ResolvedFileSystem:
+        selector = Selector.parse(text)
+        _, profile = self._load("filesystem", selector.name)
+        assert isinstance(profile, FileSystem)
+        try:
+            return profile.resolve(selector.options)
+        except ValueError as error:
+            raise LookupProblem(f'"{selector.name}": {error}') from None
+
+    def _scheduler(self, text: str) -> Scheduler:
+        selector = Selector.parse(text)
+        file, profile = self._load("scheduler", selector.name)
+        assert isinstance(profile, Scheduler)
+        changed: dict[str, Any] = {"tunables": dict(profile.tunables)}
+        for name, value in selector.options.items():
+            if name == "nr_requests":
+                changed[name] = _number(value)
+            elif name in profile.tunables:
+                changed["tunables"][name] = _number(value)
+            else:
+                known = nearest(name, [*profile.tunables, "nr_requests"])
+                raise LookupProblem(f'"{selector.name}": no tunable "{name}"{known}')
+        return _again(selector.name, file, Scheduler, changed)
+
+    def _adjusted(self, kind: Kind, text: str, model: type[P]) -> P:
+        """A board or a medium, with some of its numbers as the study wants them."""
+        selector = Selector.parse(text)
+        file, profile = self._load(kind, selector.name)
+        known = set(model.model_fields) | set(profile.numbers())
+        for name in selector.options:
+            if name not in known - _NOT_SETTINGS:
+                raise LookupProblem(f'"{selector.name}": no setting "{name}"{nearest(name, known - _NOT_SETTINGS)}')
+        return _again(selector.name, file, model, {key: _number(value) for key, value in selector.options.items()})
+
+    def _load(self, kind: Kind, name: str) -> tuple[TomlFile, Profile]:
+        if (kind, name) not in self._profiles:
+            file = TomlFile.read(self._find(kind, name))
+            self._profiles[kind, name] = (file, file.validate(_MODELS[kind]))
+        return self._profiles[kind, name]
+
+    def _find(self, kind: Kind, name: str) -> Path:
+        for folder in self.folders:
+            path = folder / FOLDERS[kind] / f"{name}.toml"
+            if path.is_file():
+                return path
+        searched = ", ".join(str(folder / FOLDERS[kind]) for folder in self.folders)
+        raise LookupProblem(f'no {_TITLES[kind]} "{name}"{nearest(name, self.names(kind))} (searched in {searched})')
+
+
+def profile_schema(kind: Kind) -> dict[str, Any]:
+    """The JSON schema of a kind of profile, for editors."""
+    schema = _MODELS[kind].model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}
+
+
+def _number(text: str) -> int | str:
+    return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
+
+
+def _again(name: str, file: TomlFile, model: type[P], changed: dict[str, Any]) -> P:
+    """The profile with changed values, checked as if the file said so; the study is their source."""
+    source = {key: "the study" for key in changed if key in model.model_fields} | file.data.get("source", {})
+    try:
+        profile = model.model_validate(file.data | changed | ({"source": source} if source else {}))
+    except ValidationError as error:
+        details = error.errors()[0]
+        raise LookupProblem(f'"{name}": {".".join(map(str, details["loc"]))} {plain(details)}') from None
+    for problem in getattr(profile, "problems", tuple)():
+        raise LookupProblem(f'"{name}": {".".join(map(str, problem.keys))} {problem.text}')
+    return profile

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is: studies, profiles, results, one repetition in full. Gathers text for the commands; changes nothing.
+
+`build_image` alone does work: it asks the image room for the guest of all shipped file systems.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed import image, paths
+from flashbed.errors import InputError
+from flashbed.library import FOLDERS, Kind, Library, profile_schema
+from flashbed.run import failure_folder, open_store
+from flashbed.study import load_study, study_schema
+from flashbed.tomlfile import nearest
+
+Rows = list[tuple[str, ...]]
+SHOWN_RESULTS = 20
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A repetition from the store, or the last failed attempt at one."""
+
+    folder: Path
+    result: dict[str, Any]
+
+    def names(self) -> list[str]:
+        """The artefacts, by name."""
+        return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file())
+
+    def read(self, name: str) -> bytes:
+        """An artefact. Raises InputError if there is none of that name."""
+        if name not in self.names():
+            raise InputError(f"{self.folder}: no file {name}{nearest(name, self.names())}")
+        return (self.folder / name).read_bytes()
+
+    def describe(self) -> str:
+        """Everything but the raw artefacts, for a person."""
+        lines = [f"key      {self.result['key']}", f"outcome  {self.result['outcome']}"]
+        lines += [f"reason   {self.result['reason']}"] * bool(self.result["reason"])
+        lines.append(f"check    {_checked(self.result['check'])}")
+        for name in ("coordinates", "metrics", "medium", "cell", "environment"):
+            lines += ["", f"{name}:", _indented(json.dumps(self.result[name], indent=2))]
+        if self.result["outcome"] != "measured":
+            console = self.read("console.log").decode(errors="replace").splitlines()
+            lines += ["", "end of the console:", *(f"  {line}" for line in console[-30:])]
+        lines += ["", f"files in {self.folder}:", *(f"  {name}" for name in self.names())]
+        return "\n".join(lines)
+
+
+def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
+    """Title, columns and rows of each table that `flashbed list` prints."""
+    files = sorted(paths.studies().glob("*.toml"))
+    yield "Studies", ("name", "title", "cells"), [_study_row(file) for file in files]
+    library = Library((paths.profiles(),))
+    for kind in FOLDERS:
+        yield f"Profiles: {kind}", ("name", "title"), [(n, library.title(kind, n)) for n in library.names(kind)]
+    with open_store() as store:
+        keys = store.keys()
+        found = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
+    title = f"Results: {len(keys)} in {store.root}" + (
+        f", the first {SHOWN_RESULTS}" if len(keys) > SHOWN_RESULTS else ""
+    )
+    yield (
+        title,
+        ("key", "cell", "seed"),
+        [(result["key"][:12], " ".join(result["coordinates"].values()), str(result["seed"])) for result in found],
+    )
+
+
+def repetition(prefix: str) -> Shown:
+    """The repetition whose key starts with `prefix`. Raises InputError if there is none, or several."""
+    with open_store() as store:
+        try:
+            found = store.find(prefix)
+        except InputError:
+            failed = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
+            if len(failed) != 1:
+                raise
+            return Shown(failed[0].parent, json.loads(failed[0].read_text()))
+        return Shown(found.folder, found.result)
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """The JSON schema of a study or of a kind of profile. Raises InputError for any other word."""
+    if kind == "study":
+        return study_schema()
+    known: dict[str, Kind] = {name: name for name in FOLDERS}
+    if kind not in known:
+        raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
+    return profile_schema(known[kind])
+
+
+def build_image(version: str, *, update: bool) -> Rows:
+    """Builds the guest for every shipped file system; the names and digests of its parts."""
+    library = Library((paths.profiles(),))
+    systems = [library.filesystem(name) for name in library.names("filesystem")]
+    built = image.build(version, {(system.packages, system.programs) for system in systems}, update=update)
+    return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
+
+
+def _study_row(file: Path) -> tuple[str, ...]:
+    study = load_study(file)
+    return file.stem, study.title, f"{sum(1 for _ in study.combinations())} x {len(study.seeds)} seeds"
+
+
+def _checked(verdict: str | None) -> str:
+    return "not checked" if verdict is None else verdict or "clean"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a cell in QEMU with every source of chance closed: the guest's time is the number of instructions that it
+executed.
+
+Knows a cell's board, medium and files, and how to recognise a guest that died. docs/time.md explains each option of
+the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.machine import outbox
+from flashbed.machine.base import Outcome
+from flashbed.units import describe_size
+
+PROGRAM = "qemu-system-aarch64"
+OLDEST = (7, 2)
+INSTALL = "apt-get install qemu-system-arm"
+KILL_AFTER_S = 5
+STOP_POLL_S = 0.2
+
+STATE_SLOT, DATA_SLOT, OUTBOX_SLOT = 2, 3, 4
+"""PCI slots, fixed: guest/cell and guest/init know them too."""
+
+SMALLEST_WINDOW_BYTES = 1 << 20
+
+GUEST_DEATHS = (
+    (
+        re.compile(rb"Kernel panic - not syncing: (Out of memory.*|System is deadlocked on memory.*)"),
+        "the guest ran out of memory",
+    ),
+    (
+        re.compile(rb"Kernel panic - not syncing: (hung_task.*)"),
+        "the guest hung: a task was blocked for 600 s of its time",
+    ),
+    (re.compile(rb"Kernel panic - not syncing: (.*)"), "the guest's kernel panicked"),
+)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The machine itself: what its instructions cost, its memory in bytes, QEMU's name of its CPU, the seed of its
+    random numbers.
+    """
+
+    instruction_ns: int
+    ram_bytes: int
+    cpu: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Files:
+    """What the machine starts from. `state` and `data` are changed by the run."""
+
+    kernel: Path
+    initramfs: Path
+    state: Path
+    data: Path
+
+
+def version() -> str:
+    """What QEMU says of itself, such as "7.2.22". Part of a cell's key. Raises SetupError if it is missing or too
+    old.
+    """
+    try:
+        out = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
+    match = re.search(r"version (\d+)\.(\d+)(\.\d+)?", out)
+    if match is None:
+        raise SetupError(f"{PROGRAM} --version says {out.splitlines()[:1]}: that is not a QEMU")
+    if (int(match[1]), int(match[2])) < OLDEST:
+        wanted = ".".join(str(part) for part in OLDEST)
+        raise SetupError(
+            f"QEMU {match[0].split()[1]} is too old: {wanted} is the first that can do this. `{INSTALL}` on Debian 12."
+        )
+    return match[0].removeprefix("version ")
+
+
+def fixed_arguments(setup: Setup) -> list[str]:
+    """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
+    shift = setup.instruction_ns.bit_length() - 1
+    return [
+        *("-machine", "virt,gic-version=2,dtb-randomness=off"),
+        *("-cpu", setup.cpu),
+        *("-m", f"{setup.ram_bytes >> 20}M"),
+        *("-accel", "tcg,thread=single"),
+        *("-icount", f"shift={shift},sleep=off"),
+        *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
+        *("-seed", str(setup.seed)),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-append", "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on"),
+    ]
+
+
+def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
+    arguments = [PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
+    arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
+    for slot, path in ((STATE_SLOT, files.state), (DATA_SLOT, files.data), (OUTBOX_SLOT, box)):
+        name = str(path).replace(",", ",,")  # QEMU's own escape
+        backend = f"memory-backend-file,id=m{slot},share=on,mem-path={name},size={path.stat().st_size}"
+        arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]
+    return arguments
+
+
+def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+    """Runs the guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set.
+
+    Raises HostResourceError if the host's disk filled up under it, SetupError if QEMU refuses to start,
+    InterruptedByUser.
+    """
+    box, console = folder / "outbox.bin", folder / "console.log"
+    with box.open("wb") as file:
+        file.truncate(outbox.BYTES)
+    console.touch()
+    sizes = {path: path.stat().st_size for path in (files.state, files.data)}
+    for path, size in sizes.items():
+        os.truncate(path, _window(size))
+    status, complaint = _execute(_command(setup, files, box, console), limit_s, stop)
+    for path, size in sizes.items():
+        os.truncate(path, size)
+    said = console.read_bytes()
+    if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
+        free = describe_size(shutil.disk_usage(folder).free)
+        raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
+    if status == 124 or status in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", said)
+    if status == 1 and not said:
+        raise SetupError(f"{PROGRAM} did not start: {complaint.strip()}")
+    return _outcome(outbox.read(box), said, complaint)
+
+
+def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> Outcome:
+    if files is None:
+        return Outcome("failed", _cause_of_death(console, complaint), console)
+    if "failed" in files:
+        return Outcome("failed", f"step {files['failed'].decode().strip()}", console, files)
+    return Outcome("measured", "", console, files)
+
+
+def _cause_of_death(console: bytes, complaint: str) -> str:
+    for pattern, meaning in GUEST_DEATHS:
+        if match := pattern.search(console):
+            return f"{meaning} ({match[1].decode(errors='replace').strip()})"
+    return f"the guest ended without results. {complaint.strip()}".strip()
+
+
+def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
+    """Exit status and standard error. The guest dies with this process, even if that is killed."""
+    guard = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", str(KILL_AFTER_S), str(limit_s)]
+    process = subprocess.Popen(
+        [*guard, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    while True:
+        try:
+            _, complaint = process.communicate(timeout=STOP_POLL_S)
+        except subprocess.TimeoutExpired:
+            if stop.is_set():
+                process.terminate()
+                process.wait()
+                raise InterruptedByUser("stopped") from None
+        else:
+            return process.returncode, complaint.decode(errors="replace")
+
+
+def _window(size: int) -> int:
+    """The size of the PCI window that holds so many bytes: a power of two."""
+    return max(SMALLEST_WINDOW_BYTES, 1 << (size - 1).bit_length())

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a study to its cells, and from a cell to its key: the hash of everything that its result depends on.
+
+What does not touch a result (titles, sources, names of profiles, the order of keys) is not in a key. Must not know
+how a cell is run or where its result lies.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from flashbed.filesystem import ResolvedFileSystem
+from flashbed.profile import Board, Medium, Scheduler
+from flashbed.study import Study
+from flashbed.workload.fio_parameters import FioParameters
+
+KEY_VERSION = 1
+"""Goes up when the same inputs come to mean another run."""
+
+FILLERS = 1024
+PHASES_US = 20_001
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What the seed moves in a cell, beside the workload's own random numbers."""
+
+    filler_kib: int
+    """Size of a file written before the test file, KiB: 0 to 1023."""
+    phase_us: int
+    """Pause before the measurement, virtual us: 0 to 20000."""
+
+    @classmethod
+    def of(cls, seed: int) -> "Placement":
+        """The same for each cell with this seed, on each machine and Python, so that cells compare seed by seed."""
+        digest = hashlib.sha256(f"flashbed placement {seed}".encode()).digest()
+        filler, phase = int.from_bytes(digest[:8]), int.from_bytes(digest[8:16])
+        return cls(filler % FILLERS, phase % PHASES_US)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The tool and its parameters: sizes in bytes, defaults filled in, everything JSON."""
+
+    tool: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A combination and a seed: one repetition, ready to run."""
+
+    coordinates: Mapping[str, str]
+    """Axis to value, as written in the study."""
+    board: Board
+    medium: Medium
+    filesystem: ResolvedFileSystem
+    scheduler: Scheduler
+    kernel: str
+    workload: Workload
+    seed: int
+    placement: Placement
+
+    @property
+    def label(self) -> str:
+        """A line for people: "fat16:cluster=16k randwrite 4k, seed 2"."""
+        return f"{' '.join(self.coordinates.values()) or 'only cell'}, seed {self.seed}"
+
+
+def plan(study: Study) -> list[Cell]:
+    """All repetitions: every combination with the first seed, then with the second.
+
+    So a study that is stopped leaves a thin picture of everything, not a full one of a part.
+    """
+    return [_cell(study, coordinates, seed) for seed in study.seeds for coordinates in study.combinations()]
+
+
+def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
+    said = {**study.fixed, **study.workload, **coordinates}
+    return Cell(
+        coordinates=coordinates,
+        board=study.library.board(said.pop("board")),
+        medium=study.library.medium(said.pop("medium")),
+        filesystem=study.library.filesystem(said.pop("filesystem")),
+        scheduler=study.library.scheduler(said.pop("scheduler")),
+        kernel=said.pop("kernel"),
+        workload=_workload(study, said),
+        seed=seed,
+        placement=Placement.of(seed),
+    )
+
+
+def _workload(study: Study, said: dict[str, str]) -> Workload:
+    if study.job is not None:
+        return Workload(study.tool, {"job": study.job, "variables": said})
+    return Workload(study.tool, FioParameters.model_validate(said).canonical())
+
+
+def cell_inputs(cell: Cell) -> dict[str, Any]:
+    """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
+    filesystem = asdict(cell.filesystem)
+    for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
+        del filesystem[name]
+    inputs = {
+        "board": cell.board.model_dump(exclude={"title", "source"}),
+        "medium": {"kind": cell.medium.kind, **cell.medium.parameters},
+        "filesystem": filesystem,
+        "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
+        "kernel": cell.kernel,
+        "workload": {"tool": cell.workload.tool, "parameters": dict(cell.workload.parameters)},
+        "seed": cell.seed,
+        "placement": asdict(cell.placement),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in any file
+    return plain
+
+
+def key(cell: Cell, environment: Mapping[str, str]) -> str:
+    """The key of a repetition: 64 hex digits. `environment` has the digests and versions of what runs it."""
+    everything = {"version": KEY_VERSION, "cell": cell_inputs(cell), "environment": dict(environment)}
+    canonical = json.dumps(everything, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TOML formats of a board, a medium and a scheduler, and what all profiles have in common.
+
+A profile is data: this room checks shapes, ranges and that each number names its source. It must not know any
+chip, board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from flashbed.tomlfile import Problem, nearest
+from flashbed.units import Size, describe_size, parse_size
+
+_LARGEST_INSTRUCTION_NS = 1024  # QEMU's icount shift goes up to 10
+_SMALLEST_RAM_BYTES = 16 << 20  # below it a kernel with its file systems does not boot
+
+
+class Strict(BaseModel):
+    """A table in which an unknown key is an error, and which does not change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=False)
+
+
+class Profile(Strict):
+    """What each profile has: a title for people, and where its numbers come from."""
+
+    title: str = Field(min_length=1, description="a line for people; not part of any key")
+    source: dict[str, str] = Field(
+        default_factory=dict, description='where each number comes from; "assumed: why" where nothing states it'
+    )
+
+    def numbers(self) -> dict[str, int]:
+        """The whole numbers that the file gives, by key."""
+        given = {name: getattr(self, name) for name in self.model_fields_set} | (self.model_extra or {})
+        return {name: value for name, value in given.items() if type(value) is int}
+
+    def _source_problems(self) -> Iterator[Problem]:
+        for name in self.numbers():
+            if not self.source.get(name, "").strip():
+                yield Problem(
+                    (name,), f'has no source; add {name} = "where it was read" under [source], or "assumed: why"'
+                )
+        given = self.model_fields_set | set(self.model_extra or {})
+        for name in self.source:
+            if name not in given:
+                yield Problem(("source", name), "names no key of this file" + nearest(name, given - {"source"}))
+
+
+class Board(Profile):
+    """A board: how fast it executes, how much memory it has, and how data come from the medium."""
+
+    instruction_ns: int = Field(ge=1, le=_LARGEST_INSTRUCTION_NS, description="virtual ns an instruction takes")
+    ram: Size = Field(ge=_SMALLEST_RAM_BYTES, description="memory of the board, bytes")
+    cpu: str = Field(min_length=1, description="QEMU's name of the CPU model")
+    transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
+    pio_sector_ns: int = Field(default=0, ge=0, description="CPU time that moving a sector of 512 bytes costs, ns")
+
+    @field_validator("instruction_ns")
+    @classmethod
+    def _power_of_two(cls, value: int) -> int:
+        if value & (value - 1):
+            raise ValueError(f"must be a power of two (1, 2, 4 ... {_LARGEST_INSTRUCTION_NS}), not {value}")
+        return value
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions, and numbers without a source."""
+        yield from self._source_problems()
+        if self.transfer == "pio" and not self.pio_sector_ns:
+            yield Problem(("transfer",), '"pio" needs pio_sector_ns, the CPU time that moving a sector costs')
+        if self.transfer == "dma" and self.pio_sector_ns:
+            yield Problem(("pio_sector_ns",), 'belongs to transfer = "pio" only')
+
+
+class Medium(Profile):
+    """A medium: its kind, its size, and the parameters of its model, which only the media core understands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        frozen=True,
+        strict=True,
+        json_schema_extra={"patternProperties": {"_bytes$": {"type": ["integer", "string"]}}},
+    )
+    __pydantic_extra__: dict[str, int] = Field(init=False)
+
+    kind: Literal["flash", "disk", "null"] = Field(description="the model in the media core")
+    capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
+    used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
+    queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sizes_as_text(cls, data: Any) -> Any:
+        """Sizes as text are for every key that ends in _bytes, also for those that only the core knows."""
+        if not isinstance(data, dict):
+            return data
+        read = dict(data)
+        for key, value in data.items():
+            if key.endswith("_bytes") and isinstance(value, str) and key not in cls.model_fields:
+                try:
+                    read[key] = parse_size(value)
+                except ValueError:
+                    continue  # the field's own check tells it, with the key
+        return read
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes that a file system gets."""
+        return self.used_bytes or self.capacity_bytes
+
+    @property
+    def provides(self) -> Literal["block", "mtd"]:
+        """What the kernel makes of it, against what a file system needs."""
+        return "block"
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Every number, for the media core: the named ones and those passed through."""
+        named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
+        return named | dict(self.__pydantic_extra__ or {})
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions, and numbers without a source."""
+        yield from self._source_problems()
+        if self.used_bytes > self.capacity_bytes:
+            yield Problem(
+                ("used_bytes",),
+                f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
+            )
+
+
+class Scheduler(Profile):
+    """An I/O scheduler of the kernel and the values of its tunables."""
+
+    name: str = Field(min_length=1, description="what is written to /sys/block/DEV/queue/scheduler")
+    module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    nr_requests: int | None = Field(
+        default=None, ge=1, description="what is written to queue/nr_requests; left alone if absent"
+    )
+    tunables: dict[str, int] = Field(
+        default_factory=dict, description="written to /sys/block/DEV/queue/iosched/, in the kernel's own units"
+    )

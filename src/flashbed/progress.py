@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows what is going on and how long it will take: a bar on a terminal, a line every few seconds elsewhere.
+
+Knows nothing of kernels or cells; callers open a stage and advance it. Wall-clock time is fine here: none of it
+enters a result.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+PLAIN_INTERVAL_S = 10.0
+"""Seconds between two lines of one stage where the output is no terminal."""
+
+
+class Stage(Protocol):
+    """One thing under way. `total` counts whatever unit the caller advances by."""
+
+    def advance(self, steps: int = 1) -> None: ...
+
+    def note(self, text: str) -> None:
+        """Prints a line that stays, such as a failure."""
+
+
+class _BarStage:
+    def __init__(self, progress: Progress, total: int | None, title: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(title, total=total)
+
+    def advance(self, steps: int = 1) -> None:
+        self._progress.advance(self._task, steps)
+
+    def note(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False)
+
+
+class _PlainStage:
+    def __init__(self, total: int | None, title: str) -> None:
+        self._title, self._total, self._done = title, total, 0
+        self._begin = self._last = time.monotonic()
+        self.note(f"{title} ...")
+
+    def advance(self, steps: int = 1) -> None:
+        self._done += steps
+        now = time.monotonic()
+        if now - self._last < PLAIN_INTERVAL_S and self._done != self._total:
+            return
+        self._last = now
+        if not self._total:
+            self.note(f"{self._title}: {self._done}")
+            return
+        left = (now - self._begin) * max(self._total - self._done, 0) / self._done
+        self.note(f"{self._title}: {min(self._done, self._total)}/{self._total}, about {left:.0f} s left")
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def stage(title: str, total: int | None = None) -> Iterator[Stage]:
+    """A stage named `title`, of `total` steps where that is known. Writes to standard error."""
+    if not sys.stderr.isatty():
+        yield _PlainStage(total, title)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        yield _BarStage(progress, total, title)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One repetition from beginning to end: job, fresh medium, machine, the file system's own checker, result.
+
+What comes out depends on the cell and the guest alone: no time of day, no path and no name of this host is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flashbed import medium_counters
+from flashbed.errors import HostResourceError, SetupError
+from flashbed.image import GuestImage, ProgramSet
+from flashbed.image.cache import digest_bytes
+from flashbed.machine import guest_job, qemu
+from flashbed.machine.base import Outcome
+from flashbed.plan import Cell, cell_inputs, key
+from flashbed.units import describe_size
+from flashbed.workload import WORKLOADS
+from flashbed.workload.base import WorkloadOutputError
+
+SYSTEM_PATH = "/usr/sbin:/sbin"
+"""Where Debian keeps file system checkers; not on the path of an ordinary user."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A cell that knows its key and its guest."""
+
+    cell: Cell
+    image: GuestImage
+    environment: Mapping[str, str]
+    key: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a repetition came to: the result as it is kept, and the artefacts beside it."""
+
+    result: dict[str, Any]
+    files: dict[str, bytes]
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.result["outcome"] == "measured")
+
+
+def program_set(cell: Cell) -> ProgramSet:
+    """What the cell's file system needs in the guest."""
+    return tuple(cell.filesystem.packages), tuple(cell.filesystem.programs)
+
+
+def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
+    """Gives a cell its key, over everything that can change its result."""
+    job = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(_job(cell).items()))
+    environment = {
+        "qemu": qemu_version,
+        "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
+        "job": digest_bytes(job.encode()),
+        **image.digest(program_set(cell)),
+    }
+    return Repetition(cell, image, environment, key(cell, environment))
+
+
+def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
+    """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time.
+
+    A guest that misbehaves gives a result that says so. Raises FlashbedError for what is the host's or the user's to
+    mend.
+    """
+    cell, image = repetition.cell, repetition.image
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
+    image.write_initramfs(program_set(cell), _job(cell), files.initramfs)
+    _make_medium(cell, image, files)
+    outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
+    if outcome.status == "measured":
+        outcome = replace(outcome, medium_check=_check(cell, files.data))
+    return _finished(repetition, outcome)
+
+
+def _job(cell: Cell) -> dict[str, bytes]:
+    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell)}
+
+
+def _setup(cell: Cell) -> qemu.Setup:
+    return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+
+
+def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
+    size, free = cell.medium.size_bytes, shutil.disk_usage(files.data.parent).free
+    if size > free:
+        raise HostResourceError(
+            f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
+            f"and this disk has {describe_size(free)} free. "
+            "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
+        )
+    image.media_tool.create(files.state, {"kind": cell.medium.kind, **cell.medium.parameters})
+    with files.data.open("wb") as data:
+        data.truncate(size)
+
+
+def _check(cell: Cell, data: Path) -> str | None:
+    command = cell.filesystem.check_command(data)
+    if command is None:
+        return None
+    environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, env=environment, text=True, errors="replace"
+        )
+    except FileNotFoundError:
+        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.") from None
+    if done.returncode == 0:
+        return ""
+    said = (done.stdout + done.stderr).replace(str(data), data.name).strip()
+    return f"exit status {done.returncode}: {said}"
+
+
+def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
+    cell = repetition.cell
+    result: dict[str, Any] = {
+        "key": repetition.key,
+        "coordinates": dict(cell.coordinates),
+        "seed": cell.seed,
+        "outcome": outcome.status,
+        "reason": outcome.reason,
+        "check": outcome.medium_check,
+        "cell": cell_inputs(cell),
+        "environment": dict(repetition.environment),
+        "metrics": {},
+        "medium": {},
+    }
+    files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
+    if outcome.status == "measured":
+        try:
+            result["medium"] = medium_counters.phases(outcome.files)
+            page_bytes = cell.medium.parameters.get("page_bytes")
+            result["metrics"] = {
+                **WORKLOADS[cell.workload.tool].metrics(outcome.files),
+                **medium_counters.metrics(result["medium"], page_bytes),
+            }
+        except (WorkloadOutputError, KeyError, ValueError) as error:
+            result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
+    return Finished(result, files)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader needs to believe or doubt a report: every repetition, what failed and why, bytes, checks, manifest.
+
+Gathers and shortens; judges only by the rules of the analysis. Must not know HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flashbed.analysis import MISSING, Combination, Flow, Repetition
+from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
+from flashbed.metrics import METRICS
+from flashbed.report.model import Report
+from flashbed.report.tables import Cell, Head, Row, Table
+
+LISTED_REPETITIONS = 2000
+"""Rows that a browser scrolls with ease; a larger study has the rest in results.csv, and the report says so."""
+
+KEY_DIGITS = 12
+
+_ENDINGS = {"_bytes": SCALES["bytes"], "_ns": (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)), "_us": SCALES["us"]}
+
+_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Repetitions of one cell that ended in the same way, without a result."""
+
+    cell: str
+    outcome: str
+    reason: str
+    repetitions: Sequence[Repetition]
+    console: str
+
+    @property
+    def seeds(self) -> str:
+        numbers = [str(repetition.seed) for repetition in self.repetitions]
+        return f"{'seed' if len(numbers) == 1 else 'seeds'} {listing(numbers)}"
+
+
+@dataclass(frozen=True)
+class CheckSummary:
+    """What the host's checker said of the images that one file system left behind."""
+
+    filesystem: str
+    clean: int
+    damaged: int
+    unchecked: int
+    findings: Sequence[tuple[str, str]]
+
+    @property
+    def verdict(self) -> str:
+        if self.damaged:
+            return "damaged"
+        return "clean" if self.clean else "not checked"
+
+    @property
+    def text(self) -> str:
+        parts = [(self.damaged, "damaged"), (self.clean, "clean"), (self.unchecked, "not checked")]
+        return ", ".join(f"{number_} {word}" for number_, word in parts if number_)
+
+
+def losses(report: Report) -> list[Loss]:
+    """What failed, with the end of the first console."""
+    return _losses(report, [r for r in report.results.not_measured() if r.outcome != MISSING])
+
+
+def missing(report: Report) -> list[Loss]:
+    """What was planned and has not run."""
+    return _losses(report, [r for r in report.results.not_measured() if r.outcome == MISSING])
+
+
+def _losses(report: Report, repetitions: Sequence[Repetition]) -> list[Loss]:
+    groups: dict[tuple[Combination, str, str], list[Repetition]] = {}
+    for repetition in repetitions:
+        how = (repetition.combination, repetition.outcome, repetition.reason)
+        groups.setdefault(how, []).append(repetition)
+    return [
+        Loss(report.cell_name(combination), outcome, plain_text(reason), group, _console(report, group))
+        for (combination, outcome, reason), group in groups.items()
+    ]
+
+
+def _console(report: Report, repetitions: Sequence[Repetition]) -> str:
+    for repetition in repetitions:
+        lines = report.consoles.get(repetition.key, ()) if repetition.key else ()
+        if lines:
+            return plain_text("\n".join(lines))
+    return ""
+
+
+def plain_text(text: str) -> str:
+    """Console output as text: no terminal sequences, no control characters."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+
+
+def swallowed(found: Sequence[Flow]) -> list[Flow]:
+    """The cells in which memory kept most of what the workload asked for from the medium."""
+    return [flow for flow in found if flow.swallowed]
+
+
+def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
+    """Bytes asked for against bytes that reached the medium."""
+    words = report.words
+    scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
+    rows = []
+    for flow in found:
+        places = [words.value(axis, value) for axis, value in report.results.coordinates(flow.combination).items()]
+        bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
+        cells = [Cell(scale.number(value), sort=value) for value in bytes_]
+        share = Cell(f"{flow.reached * 100:,.0f} %", tone="warn" if flow.swallowed else "", sort=flow.reached)
+        rows.append(Row([Head(place) for place in places], [*cells, share]))
+    return Table(
+        caption=caption,
+        note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
+        "reads, and writes where it writes.",
+        corner=[_capital(words.axis(axis)) for axis in report.results.axes],
+        columns=["Asked for", "Read from medium", "Written to medium", "Reached"],
+        rows=rows,
+        kind="sortable",
+    )
+
+
+def check_summaries(report: Report) -> list[CheckSummary]:
+    """The verdicts by file system, in the study's order."""
+    axis = "filesystem"
+    groups: dict[str, list[Repetition]] = {}
+    for repetition in report.results.repetitions:
+        if repetition.key:
+            name = report.results.coordinates(repetition.combination).get(axis, report.fixed.get(axis, ""))
+            groups.setdefault(name, []).append(repetition)
+    return [_check_summary(report, report.words.value(axis, name), group) for name, group in groups.items()]
+
+
+def _check_summary(report: Report, name: str, repetitions: Sequence[Repetition]) -> CheckSummary:
+    findings = [
+        (f"{report.cell_name(repetition.combination)}, seed {repetition.seed}", plain_text(repetition.check))
+        for repetition in repetitions
+        if repetition.check
+    ]
+    clean = sum(repetition.check == "" for repetition in repetitions)
+    return CheckSummary(name, clean, len(findings), len(repetitions) - clean - len(findings), findings)
+
+
+def repetition_table(report: Report) -> Table:
+    """Every repetition, with its key and all its metrics."""
+    listed = report.results.repetitions[:LISTED_REPETITIONS]
+    left = len(report.results.repetitions) - len(listed)
+    metrics = report.results.metrics
+    scales = {
+        name: scale_of(metric_of(name), (r.metrics[name] for r in report.results.repetitions if name in r.metrics))
+        for name in metrics
+    }
+    rows = [
+        Row(
+            [*(Head(value) for value in repetition.combination), Head(str(repetition.seed))],
+            [
+                Cell(repetition.outcome, hint=repetition.reason, tone="" if repetition.is_measured else "bad"),
+                Cell(repetition.key[:KEY_DIGITS], hint=repetition.key, tone="key"),
+                *(_metric_cell(repetition.metrics.get(name), scales[name]) for name in metrics),
+            ],
+        )
+        for repetition in listed
+    ]
+    rest = f" The first {len(listed):,}; {left:,} more are in results.csv." if left else ""
+    return Table(
+        caption="Every repetition",
+        note=f"Numbers in three digits; exact ones are in results.csv.{rest}",
+        corner=[*(_capital(report.words.axis(axis)) for axis in report.results.axes), "Seed"],
+        columns=["Outcome", "Key", *(scales[name].title(metric_of(name)) for name in metrics)],
+        rows=rows,
+        kind="sortable dense",
+    )
+
+
+def _metric_cell(value: float | None, scale: Scale) -> Cell:
+    return Cell("") if value is None else Cell(scale.number(value), hint=repr(value), sort=value)
+
+
+def manifest_rows(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The manifest in groups: its single values first, then each table of it, flattened."""
+    single = [(str(name), _scalar(value)) for name, value in manifest.items() if not isinstance(value, Mapping)]
+    groups = [("", single)] if single else []
+    for name, value in manifest.items():
+        if isinstance(value, Mapping):
+            groups.append((str(name), list(_flat(value))))
+    return groups
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _scalar(value, str(name))
+
+
+def _scalar(value: Any, name: str = "") -> str:
+    """A value as it is; a large number whose name tells its unit also in a unit that can be read."""
+    if isinstance(value, list | tuple):
+        return ", ".join(_scalar(item) for item in value)
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and value >= 10_000:
+        scale = next((_readable(value, steps) for ending, steps in _ENDINGS.items() if name.endswith(ending)), None)
+        return f"{value} ({scale})" if scale else str(value)
+    return str(value)
+
+
+def _readable(value: int, steps: Sequence[tuple[str, float]]) -> str:
+    unit, one = [step for step in steps if value >= step[1]][-1]
+    return f"{number(value / one)} {unit}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

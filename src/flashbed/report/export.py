@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results as tables for other programs: CSV, Parquet and JSON, each byte-identical for the same results.
+
+Must not know HTML. JSON has nothing but JSON in it: what is not a number is null.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from flashbed.analysis import Comparison, Group, Lead, Results, headline, sentence
+from flashbed.analysis.words import metric_of
+from flashbed.report.model import Report
+
+if TYPE_CHECKING:
+    import pandas
+
+SIGNIFICANT_DIGITS = 12
+"""Of computed numbers: the last bits of a logarithm differ from one C library to the next."""
+
+
+def frame_of(results: Results) -> pandas.DataFrame:
+    """The results table in the study's order; what was planned and never ran has its row too."""
+    import pandas
+
+    repetitions = results.repetitions
+    columns: dict[str, Any] = {
+        axis: pandas.Series([r.combination[place] for r in repetitions], dtype="str")
+        for place, axis in enumerate(results.axes)
+    }
+    columns["seed"] = pandas.Series([r.seed for r in repetitions], dtype="int64")
+    for name in ("outcome", "reason", "key"):
+        columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
+    columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
+    for name in results.metrics:
+        columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
+    return pandas.DataFrame(columns)
+
+
+def csv_bytes(frame: pandas.DataFrame) -> bytes:
+    """Numbers stand in the shortest text that reads back as the same number."""
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def parquet_bytes(frame: pandas.DataFrame) -> bytes:
+    """The same table with types."""
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, engine="pyarrow", index=False, compression="zstd")
+    return buffer.getvalue()
+
+
+def json_bytes(report: Report) -> bytes:
+    """The study's question and answer, the manifest, and every repetition."""
+    comparison = report.comparison()
+    document = {
+        "study": {
+            "name": report.study.name,
+            "title": report.study.title,
+            "question": report.study.question,
+            "source": report.study.source,
+            "axes": report.results.axes,
+            "fixed": report.fixed,
+            "seeds": report.study.seeds,
+        },
+        "outcomes": report.results.outcomes(),
+        "answer": _answer(report, comparison) if comparison else None,
+        "metrics": {
+            name: {"title": metric_of(name).title, "unit": metric_of(name).unit, "better": metric_of(name).better}
+            for name in report.results.metrics
+        },
+        "manifest": report.manifest,
+        "repetitions": [
+            {
+                **report.results.coordinates(repetition.combination),
+                "seed": repetition.seed,
+                "outcome": repetition.outcome,
+                "reason": repetition.reason,
+                "key": repetition.key,
+                "check": repetition.check,
+                "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
+            }
+            for repetition in report.results.repetitions
+        ],
+    }
+    return (json.dumps(pure(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "compare": comparison.compare,
+        "by": comparison.by,
+        "metric": comparison.metric,
+        "headline": headline(comparison, report.words),
+        "groups": [_group(report, comparison, group) for group in comparison.groups],
+    }
+
+
+def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, Any]:
+    return {
+        "at": dict(group.at),
+        "sentence": sentence(comparison, group, report.words),
+        "best": group.best,
+        "winner": group.winner,
+        "leads": [_lead(lead) for lead in group.leads],
+        "settings": len(group.settings),
+        "settings_planned": group.settings_planned,
+        "left_out": group.left_out,
+    }
+
+
+def _lead(lead: Lead) -> dict[str, Any]:
+    return {
+        "over": lead.over,
+        "factor": _rounded(lead.factor),
+        "lowest": _rounded(lead.lowest),
+        "highest": _rounded(lead.highest),
+        "clear": lead.clear,
+        "behind_at": [dict(setting) for setting in lead.behind_at],
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+
+
+def pure(value: Any) -> Any:
+    """A value as JSON knows it. What is neither a scalar nor a container becomes its text."""
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {str(name): pure(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [pure(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a report on disk still says what would be written now, told without drawing anything.
+
+A digest of all that goes in stands in the head of report.html. Must not import pandas, jinja2 or plotly: with every
+result cached, a run should end at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flashbed.study import Study
+
+REPORT = "report.html"
+EXPORTS = ("results.csv", "results.parquet", "results.json")
+_HEAD_BYTES = 2048
+_NOT_INPUTS = ("path", "library")
+
+
+def inputs_digest(
+    study: Study,
+    rows: Iterable[Mapping[str, Any]],
+    manifest: Mapping[str, Any],
+    consoles: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """A digest of everything that a report depends on, the program that writes it included.
+
+    Rows may come in any order, from a data frame or from anywhere else: absent, None and NaN are the same, 1 is 1.0.
+    """
+    said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
+    inputs = [said, sorted(map(_row, rows)), manifest, consoles or {}, _program()]
+    canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def digest_mark(digest: str) -> str:
+    """How the digest stands in the report's head."""
+    return f'<meta name="flashbed-inputs" content="{digest}">'
+
+
+def is_current(out_dir: Path, digest: str) -> bool:
+    """Whether the report and all exports are there, made from inputs with this digest."""
+    if not all((out_dir / name).is_file() for name in EXPORTS):
+        return False
+    try:
+        with (out_dir / REPORT).open("rb") as file:
+            return digest_mark(digest).encode() in file.read(_HEAD_BYTES)
+    except FileNotFoundError:
+        return False
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    present = {name: value for name, value in row.items() if value is not None and value == value}
+    told = {name: value if isinstance(value, str) else repr(float(value)) for name, value in present.items()}
+    return json.dumps(told, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know: models, mappings, sets; anything else by its text."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+@cache
+def _program() -> list[str]:
+    """The code and the libraries that decide how a report looks."""
+    here = Path(__file__).parent
+    files = [*here.iterdir(), *(here.parent / "analysis").iterdir(), here.parent / "metrics.py"]
+    code = hashlib.sha256()
+    for file in sorted(file for file in files if file.is_file()):
+        code.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return [code.hexdigest(), *(f"{name} {_version(name)}" for name in ("plotly", "pandas", "pyarrow", "jinja2"))]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a report as data: captions, headers, cells with their notes.
+
+Turns results into text that stands in a cell. Must not know HTML, and computes nothing but which cell is best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from flashbed.analysis import Combination, Comparison, Group, Spread
+from flashbed.analysis.words import SPEAKING_AXES, Scale, factor, listing, metric_of, scale_of
+from flashbed.report.figures import Drawing
+from flashbed.report.model import Report
+from flashbed.study_format import Table as StudyTable
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text with, below it, a smaller note, of a line or more.
+
+    `share` draws a bar of that part of the cell's width in the colour of `slot`; `sort` is the number behind the text.
+    """
+
+    text: str
+    note: str = ""
+    hint: str = ""
+    tone: str = ""
+    share: float | None = None
+    slot: int | None = None
+    sort: float | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """A row header; one that spans several rows stands in the first of them."""
+
+    text: str
+    rows: int = 1
+
+
+@dataclass(frozen=True)
+class Row:
+    heads: Sequence[Head]
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    caption: str
+    note: str
+    corner: Sequence[str]
+    columns: Sequence[str]
+    rows: Sequence[Row]
+    over: str = ""
+    """What all columns are values of, where they do not say it themselves."""
+    kind: str = "plain"
+
+
+def study_tables(report: Report) -> list[Table]:
+    """The tables that the study asks for."""
+    return [_study_table(report, table) for table in report.study.tables]
+
+
+def _study_table(report: Report, wanted: StudyTable) -> Table:
+    axes, words = list(report.results.axes), report.words
+    metric = metric_of(wanted.metric)
+    spreads = report.results.spreads(wanted.metric)
+    cells = list(report.results.combinations(wanted.where))
+
+    def part(cell: Combination, names: Sequence[str]) -> Combination:
+        return tuple(cell[axes.index(name)] for name in names)
+
+    by_place = {(part(cell, wanted.rows), part(cell, wanted.columns)): cell for cell in cells}
+    columns = _in_order(report, wanted.columns, {part(cell, wanted.columns) for cell in cells})
+    rows = _in_order(report, wanted.rows, {part(cell, wanted.rows) for cell in cells})
+    marks_best = tuple(wanted.columns) == (report.compared_axis,) and metric.better is not None
+    shown = [spreads[cell] for cell in cells if cell in spreads]
+    scale = scale_of(metric, (spread.high for spread in shown))
+    texts = []
+    for row in rows:
+        here = {column: by_place.get((row, column)) for column in columns}
+        best = (
+            _best({c: spreads[cell] for c, cell in here.items() if cell in spreads}, metric.better)
+            if marks_best
+            else None
+        )
+        texts.append([_number_cell(report, spreads, cell, scale, column == best) for column, cell in here.items()])
+    heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
+    return Table(
+        caption=wanted.title,
+        note=_how_to_read(scale.title(metric), shown) + (" ▸ is clearly the best of its row." if marks_best else ""),
+        corner=[_capital(words.axis(axis)) for axis in wanted.rows],
+        columns=[_column_head(report, wanted.columns, column) or metric.title for column in columns],
+        over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
+        rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
+    )
+
+
+def _needs_head_over(axes: Sequence[str]) -> bool:
+    return len(axes) == 1 and axes[0] not in SPEAKING_AXES
+
+
+def _column_head(report: Report, axes: Sequence[str], values: Combination) -> str:
+    if _needs_head_over(axes):
+        return report.words.value(axes[0], values[0])
+    return report.words.places(list(zip(axes, values, strict=True)))
+
+
+def _number_cell(
+    report: Report, spreads: Mapping[Combination, Spread], cell: Combination | None, scale: Scale, best: bool
+) -> Cell:
+    if cell is None:
+        return Cell("", hint="not part of the study")
+    if cell not in spreads:
+        ends = dict.fromkeys(
+            r.outcome for r in report.results.repetitions if r.combination == cell and not r.is_measured
+        )
+        return Cell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
+    spread, planned = spreads[cell], len(report.study.seeds)
+    notes = [_range(spread, scale), f"{spread.n} of {planned} seeds" if spread.n < planned else ""]
+    tone = "warn" if spread.n < planned else "best" if best else ""
+    return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
+
+
+def _range(spread: Spread, scale: Scale) -> str:
+    return "" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
+
+
+def _how_to_read(title: str, spreads: Sequence[Spread]) -> str:
+    """The unit, and what the small numbers are."""
+    if all(spread.n == 1 for spread in spreads):
+        return f"{title}."
+    if any(spread.is_confidence for spread in spreads):
+        return f"{title}: the median over seeds, below it its 95 % confidence interval (bootstrap)."
+    return f"{title}: the median over seeds, below it the smallest and the largest."
+
+
+def _best(spreads: Mapping[Combination, Spread], better: str | None) -> Combination | None:
+    """The column whose interval lies clear of all others."""
+    for column, spread in spreads.items():
+        others = [other for name, other in spreads.items() if name != column]
+        if better == "lower":
+            clear = all(spread.high < other.low for other in others)
+        else:
+            clear = all(spread.low > other.high for other in others)
+        if others and clear:
+            return column
+    return None
+
+
+def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) -> Table:
+    """Who is best in each group, by how much, and where all others are."""
+    words, axis = report.words, comparison.compare
+    metric = metric_of(comparison.metric)
+    values = report.results.axes[axis]
+    settings = max((len(group.settings) for group in comparison.groups), default=0)
+    mean = "geometric mean over the other axes, " if settings > 1 else ""
+    rows = []
+    for group, head in zip(
+        comparison.groups,
+        _spanned([[words.value(name, value) for name, value in group.at] or ["All"] for group in comparison.groups]),
+        strict=True,
+    ):
+        rows.append(
+            Row(
+                head,
+                [
+                    _winner_cell(report, comparison, group, slots),
+                    _lead_cell(report, comparison, group),
+                    *_score_cells(group, values, slots, metric.better == "lower"),
+                ],
+            )
+        )
+    return Table(
+        caption="Winners",
+        note=f"{metric.title}, {mean}relative to the best of the row.",
+        corner=[_capital(words.axis(name)) for name in comparison.by] or [""],
+        columns=["Best", "Ahead of the next", *(words.value(axis, value) for value in values)],
+        rows=rows,
+        kind="winners",
+    )
+
+
+def _winner_cell(report: Report, comparison: Comparison, group: Group, slots: Mapping[str, int]) -> Cell:
+    if group.best is None:
+        return Cell("no result", tone="bad")
+    name = report.words.value(comparison.compare, group.best)
+    if not group.leads:
+        return Cell(f"only {name}", tone="quiet")
+    if group.winner is None:
+        names = [name, *(report.words.value(comparison.compare, value) for value in group.ties)]
+        return Cell(listing(names, "or"), note="no clear difference", tone="even")
+    note = "one seed" if group.seeds == 1 else "seeds agree"
+    return Cell(name, note=note, slot=slots.get(group.best), tone="winner")
+
+
+def _lead_cell(report: Report, comparison: Comparison, group: Group) -> Cell:
+    if not group.leads:
+        return Cell("–", tone="quiet")
+    lead = group.leads[0]
+    other = report.words.value(comparison.compare, lead.over)
+    moves = factor(lead.lowest) != factor(lead.highest)
+    note = f"{factor(lead.lowest)} – {factor(lead.highest)}" if moves else ""
+    return Cell(
+        f"{factor(lead.factor)} ×", note=f"{other}: {note}" if note else other, tone="" if lead.clear else "quiet"
+    )
+
+
+def _score_cells(group: Group, values: Sequence[str], slots: Mapping[str, int], lower_is_better: bool) -> list[Cell]:
+    scores = {standing.value: standing.score for standing in group.standings}
+    if not scores:
+        return [Cell("–", tone="quiet") for _ in values]
+    best, top = scores[group.standings[0].value], max(scores.values())
+    cells = []
+    for value in values:
+        if value not in scores:
+            cells.append(Cell("–", hint="no result in common with the others", tone="quiet"))
+            continue
+        percent = scores[value] / best * 100
+        text = f"{percent:,.0f} %" if percent >= 10 else f"{percent:.1f} %"
+        cells.append(Cell(text, share=scores[value] / top, slot=slots.get(value)))
+    return cells
+
+
+def data_table(drawing: Drawing) -> Table:
+    """The numbers of a figure."""
+    several = len(drawing.panels) > 1
+    rows, heads = [], []
+    for panel in drawing.panels:
+        for position, label in enumerate(drawing.x_values.values()):
+            heads.append([_capital(panel.title), label] if several else [label])
+            found = {series.label: series.points[position].spread for series in panel.series}
+            rows.append(
+                [_data_cell(found.get(label_), drawing.scale) for label_, _ in drawing.legend or _only(drawing)]
+            )
+    return Table(
+        caption=f"{drawing.title}: the numbers",
+        note=f"{drawing.y_title}.",
+        corner=["", drawing.x_title] if several else [drawing.x_title],
+        columns=[label for label, _ in drawing.legend or _only(drawing)],
+        rows=[Row(head, cells) for head, cells in zip(_spanned(heads), rows, strict=True)],
+    )
+
+
+def _only(drawing: Drawing) -> list[tuple[str, int]]:
+    return [(series.label, series.slot) for panel in drawing.panels[:1] for series in panel.series]
+
+
+def _data_cell(spread: Spread | None, scale: Scale) -> Cell:
+    if spread is None:
+        return Cell("no result", tone="quiet")
+    return Cell(scale.number(spread.median), note=_range(spread, scale))
+
+
+def _in_order(report: Report, names: Sequence[str], present: set[Combination]) -> list[Combination]:
+    """Combinations of some axes in the study's order."""
+    places = [{value: place for place, value in enumerate(report.results.axes[name])} for name in names]
+    return sorted(present, key=lambda values: [place[value] for place, value in zip(places, values, strict=True)])
+
+
+def _spanned(rows: Sequence[Sequence[str]]) -> list[list[Head]]:
+    """Row headers, where a header that repeats in the rows below spans them."""
+    heads: list[list[Head]] = [[] for _ in rows]
+    depth = len(rows[0]) if rows else 0
+    for level in range(depth):
+        place = 0
+        for _, same in groupby(rows, key=lambda row: tuple(row[: level + 1])):
+            length = len(list(same))
+            if level < depth - 1:
+                heads[place].append(Head(rows[place][level], length))
+            else:
+                for offset in range(length):
+                    heads[place + offset].append(Head(rows[place + offset][level]))
+            place += length
+    return heads
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

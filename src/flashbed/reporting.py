@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a run to its report: gathers what the report room wants, and leaves a report alone that is up to date.
+
+Must stay cheap to import: with everything cached a run should end at once.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from flashbed.report import freshness
+from flashbed.run import Record, Run, rows
+
+
+def write(done: Run, folder: Path) -> Path:
+    """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path."""
+    table = rows(done.records)
+    manifest = _manifest(done)
+    consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
+    digest = freshness.inputs_digest(done.study, table, manifest, consoles)
+    if not freshness.is_current(folder, digest):
+        import pandas
+
+        from flashbed.report.writer import write_report
+
+        write_report(done.study, pandas.DataFrame(table), manifest, folder, consoles=consoles)
+    return folder / freshness.REPORT
+
+
+def _manifest(done: Run) -> dict[str, Any]:
+    """What was the same or countable over the whole study: program, kernels, emulator, guest, and every profile in
+    full.
+    """
+    repetitions = [record.repetition for record in done.records]
+    environment: dict[str, Any] = {"flashbed": version("flashbed")}
+    for name in ("qemu", "kernel", "base"):
+        environment[name] = ", ".join(sorted({repetition.environment[name] for repetition in repetitions}))
+    environment["kernel source package"] = ", ".join(
+        sorted({repetition.image.kernel.package_version for repetition in repetitions})
+    )
+    for kind in ("board", "medium"):
+        for repetition in repetitions:
+            profile = getattr(repetition.cell, kind)
+            environment[f"{kind}: {profile.title}"] = profile.model_dump(exclude={"title", "source"})
+    return environment
+
+
+def _last_lines(record: Record) -> list[str]:
+    console = record.folder / "console.log"
+    return console.read_text(errors="replace").splitlines()[-20:] if console.is_file() else []

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what of a study is not in the store yet, several repetitions at a time, and keeps each as soon as it is
+finished.
+
+Knows neither QEMU nor reports. Whatever stops a run (a key press, a signal, a full disk), finished results stay, and
+the next run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashbed import image, paths, repetition
+from flashbed.errors import InputError
+from flashbed.machine import qemu
+from flashbed.plan import plan
+from flashbed.progress import Stage, stage
+from flashbed.repetition import Finished, Repetition
+from flashbed.store import Store
+from flashbed.study import Study, load_study
+
+if TYPE_CHECKING:
+    import pandas
+
+DEFAULT_LIMIT_S = 900.0
+"""Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A repetition and what is known of it: its result, and where its artefacts are."""
+
+    repetition: Repetition
+    result: dict[str, Any]
+    folder: Path
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.result["outcome"] == "measured")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A study's records in the order of its plan; how many were run now, and how many were there before."""
+
+    study: Study
+    records: Sequence[Record]
+    fresh: int
+
+    @property
+    def failures(self) -> list[Record]:
+        return [record for record in self.records if not record.measured]
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def open_store() -> Store:
+    """The store of results."""
+    return Store(paths.cache_root() / "results")
+
+
+def prepare(study: Study) -> list[Repetition]:
+    """The repetitions of a study, with their keys. Builds the guest if that is missing."""
+    cells = plan(study)
+    versions = sorted({cell.kernel for cell in cells})
+    sets = {repetition.program_set(cell) for cell in cells}
+    images = {version: image.build(version, sets) for version in versions}
+    emulator = qemu.version()
+    return [repetition.prepare(cell, images[cell.kernel], emulator) for cell in cells]
+
+
+def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Run:
+    """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
+    InterruptedByUser.
+    """
+    with open_store() as store:
+        wanted = prepare(study)
+        known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
+        missing = [r for r in wanted if r.key not in known]
+        for record in _execute(store, missing, jobs or cores(), limit_s):
+            known[record.repetition.key] = record
+        return Run(study, [known[r.key] for r in wanted], len(missing))
+
+
+def stored(study: Study) -> Run:
+    """What the store has of a study, without measuring."""
+    with open_store() as store:
+        records = [record for wanted in prepare(study) if (record := _stored(store, wanted)) is not None]
+        return Run(study, records, 0)
+
+
+def results(study: Path) -> pandas.DataFrame:
+    """What the store has of a study, a row a repetition. `study` is a file or the name of a shipped study."""
+    import pandas
+
+    return pandas.DataFrame(rows(stored(load_study(find_study(str(study)))).records))
+
+
+def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """The table that reports and users see, as a list: docs/design.md says which columns."""
+    return [_row(record.result) for record in records]
+
+
+def find_study(name: str) -> Path:
+    """The file of a study: `name` as a path, else one of the shipped studies. Raises InputError."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    shipped = paths.studies() / f"{name}.toml"
+    if shipped.is_file():
+        return shipped
+    known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
+    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
+
+
+def failure_folder(key: str) -> Path:
+    """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
+    return paths.cache_root() / "failures" / key
+
+
+def _row(result: dict[str, Any]) -> dict[str, Any]:
+    plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
+    return {**result["coordinates"], **plain, **result["metrics"]}
+
+
+def _stored(store: Store, wanted: Repetition) -> Record | None:
+    found = store.get(wanted.key)
+    if found is None:
+        return None
+    # The key does not know how a study names its axes, and the same repetition may serve several studies.
+    result = {**found.result, "coordinates": dict(wanted.cell.coordinates)}
+    return Record(wanted, result, found.folder)
+
+
+def _execute(store: Store, missing: Sequence[Repetition], jobs: int, limit_s: float) -> Iterator[Record]:
+    if not missing:
+        return
+    stop = threading.Event()
+    with (
+        _work_folder() as work,
+        stage("Measuring", total=len(missing)) as progress,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        running = {pool.submit(_one, store, r, work, limit_s, stop): r for r in missing}
+        try:
+            yield from _as_finished(running, progress)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _as_finished(running: dict[Future[Record], Repetition], progress: Stage) -> Iterator[Record]:
+    while running:
+        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in finished:
+            record = future.result()
+            del running[future]
+            progress.advance()
+            if not record.measured:
+                label, result = record.repetition.cell.label, record.result
+                progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
+            yield record
+
+
+def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Record:
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
+        finished = repetition.execute(wanted, Path(folder), limit_s, stop)
+    if finished.measured:
+        stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
+        return Record(wanted, stored.result, stored.folder)
+    return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
+
+
+def _keep_failure(key: str, finished: Finished) -> Path:
+    folder = failure_folder(key)
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, data in finished.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    (folder / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
+    return folder
+
+
+@contextmanager
+def _work_folder() -> Iterator[Path]:
+    """A folder for this process below the cache; those of processes that were killed are removed."""
+    root = paths.cache_root() / "work"
+    root.mkdir(parents=True, exist_ok=True)
+    for left in root.iterdir():
+        if not Path(f"/proc/{left.name}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    mine = root / str(os.getpid())
+    mine.mkdir(exist_ok=True)
+    try:
+        yield mine
+    finally:
+        shutil.rmtree(mine, ignore_errors=True)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a study: its file, the profiles it names, its job file; and holds it to the rules before anything runs.
+
+What comes out is free of contradictions, so that plan.py can take it as true. Must not know how a cell is run or
+where results are.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed import contradictions
+from flashbed.library import Library
+from flashbed.study_format import DEFAULTS, STACK, Answer, Figure, StudyFile, Table, Where, as_written
+from flashbed.tomlfile import TomlFile
+from flashbed.workload.fio_parameters import FioParameters
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that holds to the rules. Values are texts as written in the file, also in `where` and `skip`."""
+
+    name: str
+    path: Path
+    title: str
+    question: str
+    source: str
+    fixed: Mapping[str, str]
+    """The parts of the stack that are on no axis."""
+    axes: Mapping[str, tuple[str, ...]]
+    seeds: tuple[int, ...]
+    skip: tuple[Where, ...]
+    tool: str
+    workload: Mapping[str, str]
+    """The fixed parameters, without `tool` and `job`."""
+    job: str | None
+    """The text of the user's job file."""
+    answer: Answer | None
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    library: Library
+
+    def combinations(self) -> Iterator[dict[str, str]]:
+        """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
+        return contradictions.combinations(self.axes, self.skip)
+
+
+def load_study(path: Path, library: Library | None = None) -> Study:
+    """Reads a study. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles."""
+    file = TomlFile.read(path)
+    content = file.validate(StudyFile)
+    profiles = library or Library.beside(path)
+    contradictions.check_names(file, content)
+    contradictions.check_profiles(file, content, profiles)
+    job = contradictions.read_job(file, content)
+    skip = contradictions.checked_skip(file, content)
+    contradictions.check_cells(file, content, skip, profiles)
+    answer, figures, tables = contradictions.checked_report(file, content, skip)
+    return Study(
+        name=path.stem,
+        path=path,
+        title=content.title,
+        question=content.question,
+        source=content.source,
+        fixed=content.fixed(),
+        axes=content.axes,
+        seeds=content.seeds,
+        skip=skip,
+        tool=str(content.workload["tool"]),
+        workload=content.parameters(),
+        job=job,
+        answer=answer,
+        figures=figures,
+        tables=tables,
+        library=profiles,
+    )
+
+
+def study_schema() -> dict[str, Any]:
+    """The JSON schema of a study, for editors: also the stack's axes and the workload's parameters by name."""
+    schema = StudyFile.model_json_schema()
+    workload = FioParameters.model_json_schema()
+    parameters: dict[str, Any] = workload["properties"]
+    any_axis = schema["properties"]["axes"]["additionalProperties"]
+    axes = dict.fromkeys(STACK, any_axis) | {
+        name: {"type": "array", "items": shape, "minItems": 1, "uniqueItems": True}
+        for name, shape in parameters.items()
+    }
+    schema["properties"]["axes"] |= {"properties": axes}
+    schema["properties"]["workload"] = {
+        "type": "object",
+        "required": ["tool"],
+        "additionalProperties": False,
+        "properties": {
+            "tool": {"const": "fio"},
+            "job": {"type": "string", "description": "a fio job file, relative to the study"},
+            **parameters,
+        },
+    }
+    for name, value in DEFAULTS.items():
+        schema["properties"][name] |= {"default": as_written(value)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "flashbed study"}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables and keys of a study's TOML file, and the rules for each key by itself.
+
+Must not know profiles or workloads: what holds between keys is in contradictions.py, reading a study in study.py.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+
+from flashbed.profile import Strict
+from flashbed.tomlfile import Problem
+
+STACK: tuple[str, ...] = ("board", "medium", "filesystem", "scheduler", "kernel")
+"""What a cell stands on; any other axis is a parameter of the workload."""
+
+DEFAULTS = {"scheduler": "none", "kernel": "6.1"}
+"""What a study need not say."""
+
+MOST_SEEDS = 1000
+
+Where = dict[str, tuple[str, ...]]
+
+
+def as_written(value: Any) -> Any:
+    """A scalar of the file as the text that stands for it; anything else as it is."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _texts(value: Any) -> Any:
+    """One value or a list of values, as a tuple of texts."""
+    if isinstance(value, list | tuple):
+        return tuple(as_written(item) for item in value)
+    return (as_written(value),) if isinstance(value, str | int | float) else value
+
+
+def _axis(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of values in [ ]; a single value belongs outside [axes]")
+    return _texts(value)
+
+
+def _names(value: Any) -> Any:
+    """A list of names, or names with commas between."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _seeds(value: Any) -> Any:
+    """A number of repetitions, as the seeds 1, 2 ...; or the seeds themselves."""
+    seeds = list(range(1, value + 1)) if type(value) is int and value <= MOST_SEEDS else value
+    numbers = isinstance(seeds, list) and 0 < len(seeds) <= MOST_SEEDS and all(type(seed) is int for seed in seeds)
+    if not numbers or min(seeds) < 1 or len(set(seeds)) < len(seeds):
+        raise ValueError(f"must be a number from 1 to {MOST_SEEDS}, or a list of different numbers from 1 up")
+    return tuple(seeds)
+
+
+Seeds = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_seeds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": MOST_SEEDS},
+                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": True},
+            ]
+        }
+    ),
+]
+_SCALAR = {"type": ["string", "number", "boolean"]}
+_SCALARS = {"type": "array", "items": _SCALAR, "minItems": 1, "uniqueItems": True}
+_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "uniqueItems": True}]}
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema({"anyOf": [_SCALAR, _SCALARS]})]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
+Axis = Annotated[tuple[str, ...], BeforeValidator(_axis), WithJsonSchema(_SCALARS)]
+Selection = dict[str, Texts]
+
+
+class Answer(Strict):
+    """The question in numbers: the values of which axis are compared, by which metric."""
+
+    compare: str
+    metric: str
+    by: Names = Field(default=(), description="a comparison of its own for each value of these axes")
+
+
+class Figure(Strict):
+    """A figure of the report."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    x: str
+    y: str
+    series: Names = Field(default=(), description="a line or a colour for each combination of these axes")
+    kind: Literal["line", "bar"] = "line"
+
+
+class Table(Strict):
+    """A table of the report: a number for each combination of rows and columns."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    rows: Names
+    columns: Names
+    metric: str
+
+
+class StudyFile(Strict):
+    """A study as its file says it."""
+
+    title: str = Field(min_length=1)
+    question: str = ""
+    source: str = Field(default="", description="what the study repeats: a paper, a report")
+    board: str | None = None
+    medium: str | None = None
+    filesystem: str | None = None
+    scheduler: str | None = None
+    kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')
+    seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
+    skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
+    axes: dict[str, Axis] = Field(default_factory=dict)
+    workload: dict[str, str | int | bool]
+    answer: Answer | None = None
+    figure: list[Figure] = Field(default_factory=list)
+    table: list[Table] = Field(default_factory=list)
+
+    @field_validator("axes", mode="before")
+    @classmethod
+    def _skip_is_no_axis(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "skip" in value:
+            raise ValueError("skip is not an axis; move it to the top of the file, before the first [table]")
+        return value
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with single keys; what is wrong between keys is in contradictions.py."""
+        for name, values in self.axes.items():
+            if not values:
+                yield Problem(("axes", name), "has no values; give at least one, or take the axis away")
+            seen: set[str] = set()
+            for index, value in enumerate(values):
+                if value in seen:
+                    yield Problem(("axes", name, index), f'"{value}" is there twice')
+                seen.add(value)
+        if "tool" not in self.workload:
+            yield Problem(("workload", "tool"), 'is missing; write tool = "fio"')
+
+    def fixed(self) -> dict[str, str]:
+        """The parts of the stack that are on no axis, defaults too; absent where the study says nothing."""
+        said = {name: getattr(self, name) or DEFAULTS.get(name) for name in STACK if name not in self.axes}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def parameters(self) -> dict[str, str]:
+        """The fixed parameters of the workload, as texts."""
+        return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", "job")}
+
+    def keys_of(self, name: str, value: str) -> tuple[str | int, ...]:
+        """Where the file says this value of a part of the stack or of a parameter."""
+        if name in self.axes:
+            return ("axes", name, self.axes[name].index(value)) if value in self.axes[name] else ("axes", name)
+        return (name,) if name in STACK else ("workload", name)

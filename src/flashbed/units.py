@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes and durations as people write them ("2G", "16k", "20us"), and as the lab reckons: integers of bytes and of ns.
+
+Prefixes of sizes are binary, whatever their case: "1k" = "1K" = "1KiB" = 1024 bytes. Must not know what is measured.
+"""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+_SIZE = re.compile(r"(\d+)\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
+_DURATION = re.compile(r"(\d+)\s*(ns|us|ms|s)", re.ASCII)
+_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
+def parse_size(text: str) -> int:
+    """Bytes in a size such as "512", "4k", "10M" or "2GiB". Raises ValueError with a message for the user."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f'"{text}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
+    return int(match[1]) * _BYTES[match[2].lower()]
+
+
+def format_size(size_bytes: int) -> str:
+    """The shortest exact text of a size of bytes: 16384 -> "16k", 1000 -> "1000". Raises ValueError below zero."""
+    if size_bytes < 0:
+        raise ValueError(f"a size cannot be negative: {size_bytes}")
+    for prefix, factor in (("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
+        if size_bytes and size_bytes % factor == 0:
+            return f"{size_bytes // factor}{prefix}"
+    return str(size_bytes)
+
+
+def describe_size(size_bytes: int) -> str:
+    """A size for a message: exact where it is round ("2G"), else the bytes with an approximation ("2000 MiB")."""
+    exact = format_size(size_bytes)
+    if len(exact) <= 6:
+        return exact
+    return f"{size_bytes} bytes ({size_bytes / (1 << 20):.1f} MiB)"
+
+
+def parse_duration_ns(text: str) -> int:
+    """Nanoseconds in a duration such as "120ns", "20us", "5ms" or "2s". Raises ValueError with a message."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f'"{text}" is not a duration; write a whole number with ns, us, ms or s, such as "20us"')
+    return int(match[1]) * _NANOSECONDS[match[2]]
+
+
+def format_duration_ns(duration_ns: int) -> str:
+    """The shortest exact text of a duration of ns: 20000 -> "20us". Raises ValueError below zero."""
+    if duration_ns < 0:
+        raise ValueError(f"a duration cannot be negative: {duration_ns}")
+    for unit in ("s", "ms", "us"):
+        if duration_ns and duration_ns % _NANOSECONDS[unit] == 0:
+            return f"{duration_ns // _NANOSECONDS[unit]}{unit}"
+    return f"{duration_ns}ns"
+
+
+def _size_from_toml(value: Any) -> Any:
+    return parse_size(value) if isinstance(value, str) else value
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(_size_from_toml),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": r"^\d+\s*[kKmMgGtT]?(i?[bB])?$"},
+            ],
+            "description": 'bytes, or a size such as "16k" or "2G"',
+        }
+    ),
+]
+"""A pydantic field of bytes that also takes a size as text."""

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tools that make load. `WORKLOADS` is the only place that lists them."""
+
+from flashbed.workload.base import Workload
+from flashbed.workload.fio import Fio
+
+WORKLOADS: dict[str, Workload] = {"fio": Fio()}

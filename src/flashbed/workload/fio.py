@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fio: writes job files from a study's parameters and reads fio's JSON.
+
+Knows neither where fio runs nor on what. The same job runs in a guest, on a board or by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from flashbed.workload.base import Parameters, WorkloadOutputError
+
+FIO = "/bin/fio --output-format=json --eta=never"
+DIRECTIONS = ("read", "write")
+PERCENTILES = {"latency_p50_us": "50.000000", "latency_p95_us": "95.000000", "latency_p99_us": "99.000000"}
+EMPTY_SCRIPT = b"true\n"
+
+
+class Fio:
+    """The workload `fio`, with parameters of its own or with the user's job file."""
+
+    def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
+        """The job file and the scripts that run it.
+
+        A sequential write makes a new file. Every other pattern works on a file that was written before, in order,
+        and is not
+        in the page cache: so random writes change data and do not fill holes.
+        """
+        if "job" in parameters:
+            return _own_job(parameters, seed)
+        files = {"measure.fio": _section("measure", _measured_job(parameters, seed)), "prepare": EMPTY_SCRIPT}
+        if parameters["pattern"] != "write":
+            files["prepare.fio"] = _section("prepare", _preparing_job(parameters, seed))
+            files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
+        files["measure"] = f"{FIO} --output=/out/fio.json /job/measure.fio\n".encode()
+        return files
+
+    def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
+        """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
+        microseconds.
+        """
+        jobs = _jobs(out.get("fio.json"))
+        used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+        if not used:
+            raise WorkloadOutputError("fio.json: fio did no I/O")
+        runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
+        requests = sum(job[d]["total_ios"] for job, d in used)
+        metrics = {
+            "runtime_s": runtime_s,
+            "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
+            "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
+            "cpu_percent": sum(job["usr_cpu"] + job["sys_cpu"] for job in jobs),
+            "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+        }
+        if runtime_s > 0:
+            metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
+            metrics["iops"] = requests / runtime_s
+        if len(used) == 1:  # percentiles of several distributions cannot be merged
+            job, direction = used[0]
+            percentiles = job[direction]["clat_ns"].get("percentile", {})
+            metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
+        return metrics
+
+
+def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    job = _common_job(parameters, seed) | {
+        "rw": parameters["pattern"],
+        "bs": parameters["request"],
+        "direct": int(bool(parameters["direct"])),
+        "ioengine": "psync" if parameters["queue_depth"] == 1 else "libaio",
+        "iodepth": parameters["queue_depth"],
+        "group_reporting": 1,
+    }
+    flush = parameters["flush"]
+    if flush == "fsync":
+        job["end_fsync"] = 1
+    elif flush == "fsync-each":
+        job["fsync"] = 1
+    return job
+
+
+def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    return _common_job(parameters, seed) | {"rw": "write", "bs": 65536, "ioengine": "psync", "end_fsync": 1}
+
+
+def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    return {
+        "directory": "/mnt",
+        "filename_format": "test.$jobnum",
+        "size": parameters["file"],
+        "numjobs": parameters["processes"],
+        "thread": 1,
+        "fallocate": "none",  # so that allocation is part of what is measured, on every file system alike
+        "clocksource": "clock_gettime",
+        "allrandrepeat": 1,
+        "randseed": seed,
+    }
+
+
+def _section(name: str, options: Mapping[str, object]) -> bytes:
+    lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
+    """The user's job file, run in /mnt with the study's other values as environment variables, which fio puts in for
+    ${name}.
+    """
+    variables = parameters["variables"]
+    assert isinstance(variables, Mapping)
+    exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
+    options = f"--output=/out/fio.json --randseed={seed} --allrandrepeat=1 --clocksource=clock_gettime"
+    script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
+    return {"measure.fio": str(parameters["job"]).encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
+
+
+def _jobs(text: bytes | None) -> list[dict[str, Any]]:
+    if text is None:
+        raise WorkloadOutputError("fio.json is missing: fio did not get as far as writing its results")
+    try:
+        jobs = json.loads(text)["jobs"]
+        failed = [job for job in jobs if job["error"]]
+    except (ValueError, KeyError, TypeError):
+        raise WorkloadOutputError("fio.json is not what fio writes with --output-format=json") from None
+    if failed:
+        raise WorkloadOutputError(f"fio reported error {failed[0]['error']} in job {failed[0]['jobname']}")
+    return list(jobs)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of a fio workload: what a study may fix under [workload] or vary on an axis.
+
+Either a pattern, described here, or a job file of the user's, whose ${variables} are the study's axes. Must not know
+how fio is called or what it prints.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from flashbed.tomlfile import Problem
+from flashbed.units import Size, describe_size, format_size
+
+_SECTOR_BYTES = 512
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def _number_as_text(value: Any) -> Any:
+    """Axis values reach this model as text."""
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]+", value) else value
+
+
+def _bool_as_text(value: Any) -> Any:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+Count = Annotated[int, BeforeValidator(_number_as_text)]
+Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
+
+
+class FioParameters(BaseModel):
+    """A pattern of requests on files; sizes in bytes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    pattern: Literal["read", "randread", "write", "randwrite", "rw", "randrw"] = Field(
+        description="order and direction of the requests, in fio's words"
+    )
+    request: Size = Field(gt=0, description="size of a request, bytes")
+    file: Size = Field(gt=0, description="size of each process's file; every byte of it is accessed once, bytes")
+    flush: Literal["none", "fsync", "fsync-each"] = Field(
+        default="none",
+        description="none: what is still in memory at the end is not waited for; fsync: once at the end, inside the "
+        "time measured; fsync-each: after each request",
+    )
+    direct: Switch = Field(default=False, description="past the page cache (O_DIRECT)")
+    processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each with its own file")
+    queue_depth: Count = Field(default=1, ge=1, le=1024, description="requests that a process has under way at a time")
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions between parameters."""
+        if self.request > self.file:
+            yield Problem(
+                ("request",),
+                f"{describe_size(self.request)} is larger than file = {describe_size(self.file)}: no request would fit",
+            )
+        if self.direct and self.request % _SECTOR_BYTES:
+            yield Problem(
+                ("request",),
+                f"with direct = true it must be a multiple of {_SECTOR_BYTES} bytes, not {self.request}",
+            )
+        if self.queue_depth > 1 and not self.direct:
+            yield Problem(
+                ("queue_depth",),
+                f"{self.queue_depth} needs direct = true: Linux carries out buffered requests one at a time, whatever "
+                "the queue depth",
+            )
+
+    def bytes_on_medium(self) -> int:
+        """What its files take, bytes."""
+        return self.file * self.processes
+
+    def canonical(self) -> dict[str, Any]:
+        """All parameters, defaults too, sizes in bytes: the same for each way to write the same workload."""
+        return self.model_dump()
+
+    def describe_bytes(self) -> str:
+        """The size of its files, for messages."""
+        if self.processes == 1:
+            return f"file = {format_size(self.file)}"
+        return f"file = {format_size(self.file)} for each of {self.processes} processes"
+
+
+def job_variables(job_text: str) -> set[str]:
+    """The names of the ${variables} in a fio job file."""
+    return set(_VARIABLE.findall(job_text))
