@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of every level share: small studies on disk, results of one test apart from those of another."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flashbed import paths
+
+BUILT = ("image", "debian-arm64")
+"""What is expensive and depends on nothing that a test does: taken from the real cache."""
+
+StudyWriter = Callable[..., Path]
+
+
+@pytest.fixture
+def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, without results, that uses the guest built before."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in BUILT:
+        (paths.cache_root() / name).mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(paths.cache_root() / name)
+    monkeypatch.setenv("FLASHBED_CACHE", str(cache))
+    return cache
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> StudyWriter:
+    """Writes a study: `study_file(axes_and_more, name="small", **top_level_values)`; None leaves a value out."""
+
+    def write(body: str, name: str = "small", **top: object) -> Path:
+        values = {"title": "Small", "board": "arm64-1000", "medium": "usb-stick-2g", "seeds": 1, **top}
+        given = {key: value for key, value in values.items() if value is not None}
+        head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+        path = tmp_path / f"{name}.toml"
+        path.write_text(head + textwrap.dedent(body))
+        return path
+
+    return write

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command as a user would: its own process, its exit status, what it prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+
+Flashbed = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
+    """`flashbed("run", study)`: the finished process. Runs in the test's folder, with a cache without results."""
+
+    def call(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [FLASHBED, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), **environment},
+            timeout=300,
+        )
+
+    return call

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is wrong with a study or with this machine gets one message that says where and what to do, and its exit
+status.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+WRITE = """
+    [axes]
+    filesystem = ["ext2"]
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    request = "64k"
+    file = "256k"
+"""
+
+BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
+
+
+def complaint(done, status: int) -> str:
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_typo_in_a_key(flashbed, study_file) -> None:
+    said = complaint(flashbed("run", study_file(WRITE, sheduler="none")), BAD_INPUT)
+    assert "small.toml:5" in said
+    assert "sheduler" in said
+    assert "scheduler" in said
+
+
+def test_an_unknown_profile(flashbed, study_file) -> None:
+    said = complaint(flashbed("run", study_file(WRITE.replace("ext2", "ext22"))), BAD_INPUT)
+    assert "small.toml:7" in said
+    assert "ext22" in said
+    assert "ext2" in said.replace("ext22", "")
+
+
+def test_contradictory_axes(flashbed, study_file) -> None:
+    said = complaint(flashbed("run", study_file(WRITE, filesystem="f2fs")), BAD_INPUT)
+    assert "small.toml:" in said
+    assert "filesystem" in said
+
+
+def test_f2fs_on_a_medium_that_is_too_small(flashbed, study_file) -> None:
+    study = study_file(WRITE.replace("ext2", "f2fs"), medium="usb-stick-2g:used_bytes=40M")
+    said = complaint(flashbed("run", study), BAD_INPUT)
+    assert "small.toml:" in said
+    assert "52" in said
+    assert "40" in said
+
+
+def test_a_medium_larger_than_the_disk_has_room_for(flashbed, study_file) -> None:
+    said = complaint(flashbed("run", study_file(WRITE, medium="null-2g:capacity_bytes=8T")), HOST_RESOURCE)
+    assert "8T" in said
+    assert "free" in said
+    assert "FLASHBED_CACHE" in said
+
+
+def test_a_study_that_is_not_there(flashbed) -> None:
+    said = complaint(flashbed("run", "nowhere"), BAD_INPUT)
+    assert "nowhere" in said
+    assert "quick" in said
+
+
+def test_a_key_that_is_not_there(flashbed) -> None:
+    assert "abcdef" in complaint(flashbed("show", "abcdef"), BAD_INPUT)
+
+
+def test_a_command_that_is_not_there(flashbed) -> None:
+    assert "--help" in complaint(flashbed("rnu"), BAD_INPUT)
+
+
+def _path_with(folder: Path, **programs: str) -> str:
+    """A search path with everything there is, except that `programs` are what is given (shell scripts), or absent if
+    empty.
+    """
+    folder.mkdir()
+    hidden = {name.replace("_", "-") for name in programs}
+    for place in os.environ["PATH"].split(":"):
+        for program in Path(place).iterdir() if Path(place).is_dir() else ():
+            if program.name not in hidden and not (folder / program.name).exists():
+                (folder / program.name).symlink_to(program)
+    for name, script in programs.items():
+        if script:
+            path = folder / name.replace("_", "-")
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+    return str(folder)
+
+
+def test_no_qemu(flashbed, study_file, tmp_path: Path) -> None:
+    path = _path_with(tmp_path / "bin", qemu_system_aarch64="")
+    said = complaint(flashbed("run", study_file(WRITE), PATH=path), SETUP)
+    assert "qemu-system-aarch64" in said
+    assert "apt-get install" in said
+    examined = flashbed("doctor", PATH=path)
+    assert examined.returncode == SETUP
+    assert "apt-get install qemu-system-arm" in examined.stdout
+
+
+def test_a_qemu_that_is_too_old(flashbed, study_file, tmp_path: Path) -> None:
+    path = _path_with(tmp_path / "bin", qemu_system_aarch64="echo QEMU emulator version 6.2.0")
+    said = complaint(flashbed("run", study_file(WRITE), PATH=path), SETUP)
+    assert "6.2.0" in said
+    assert "7.2" in said
+
+
+def test_doctor_finds_nothing_missing_here(flashbed) -> None:
+    done = flashbed("doctor")
+    assert done.returncode == 0, done.stdout

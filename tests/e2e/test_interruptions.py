@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever stops a run, finished results stay, and the next run does only what is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+
+STUDY = """
+    [axes]
+    request = ["4k", "16k", "64k"]
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    file = "1M"
+"""
+CELLS = 6
+
+
+@pytest.fixture
+def study(study_file) -> Path:
+    return study_file(STUDY, filesystem="ext2", seeds=2)
+
+
+def results(cache: Path) -> list[Path]:
+    return sorted((cache / "results/cells").glob("*/*/result.json"))
+
+
+@contextmanager
+def running(study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run, one guest at a time, that has finished at least one repetition."""
+    environment = {**os.environ, "FLASHBED_CACHE": str(cache)}
+    command = [FLASHBED, "run", str(study), "--jobs", "1"]
+    process = subprocess.Popen(command, env=environment, cwd=study.parent, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not results(cache):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def guests_of(cache: Path) -> list[str]:
+    """The command lines of QEMUs that work below `cache`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = process.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if "qemu-system" in line and str(cache) in line:
+            found.append(line)
+    return found
+
+
+def no_guest_is_left(cache: Path) -> bool:
+    deadline = time.monotonic() + 10
+    while guests_of(cache) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not guests_of(cache)
+
+
+def goes_on(flashbed, study: Path, cache: Path) -> None:
+    """The next run keeps what there is to the byte, and measures the rest."""
+    kept = {path: path.read_bytes() for path in results(cache)}
+    assert 1 <= len(kept) < CELLS
+    done = flashbed("run", study)
+    assert done.returncode == 0, done.stderr
+    assert f"{CELLS - len(kept)}/{CELLS - len(kept)}" in done.stderr
+    assert len(results(cache)) == CELLS
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+def test_sigkill(flashbed, study: Path, fresh_cache: Path) -> None:
+    with running(study, fresh_cache) as process:
+        process.kill()
+        process.wait()
+    assert no_guest_is_left(fresh_cache)
+    goes_on(flashbed, study, fresh_cache)
+    assert list((fresh_cache / "work").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm(flashbed, study: Path, fresh_cache: Path, number: signal.Signals) -> None:
+    with running(study, fresh_cache) as process:
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "kept" in said
+    assert no_guest_is_left(fresh_cache)
+    goes_on(flashbed, study, fresh_cache)
+
+
+def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> None:
+    assert flashbed("run", study).returncode == 0
+    again = flashbed("run", study)
+    assert again.returncode == 0
+    assert "all measured before" in again.stdout
+    assert "Measuring" not in again.stderr
+
+
+def test_a_corrupt_index_is_rebuilt(flashbed, study: Path, fresh_cache: Path) -> None:
+    assert flashbed("run", study).returncode == 0
+    (fresh_cache / "results/results.sqlite").write_bytes(b"not a database" * 100)
+    again = flashbed("run", study)
+    assert again.returncode == 0, again.stderr
+    assert "results.sqlite" in again.stderr
+    assert "all measured before" in again.stdout
+
+
+def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: Path) -> None:
+    assert flashbed("run", study).returncode == 0
+    broken = results(fresh_cache)[0]
+    whole = broken.read_bytes()
+    broken.write_bytes(whole[: len(whole) // 2])
+    again = flashbed("run", study)
+    assert again.returncode == 0, again.stderr
+    assert "damaged" in again.stderr
+    assert "1/1" in again.stderr
+    assert broken.read_bytes() == whole
+
+
+def test_the_disk_fills_up_in_the_middle(flashbed, study_file, fresh_cache: Path) -> None:
+    """Each of two media has room when its guest starts; what the guests write together has not."""
+    body = STUDY.replace('"1M"', '"40M"').replace('["4k", "16k", "64k"]', '["1M"]') + "\n"
+    study = study_file(body, filesystem="ext2", seeds=2, medium="null-2g:capacity_bytes=60M")
+    work = fresh_cache / "work"
+    work.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=115M", "tmpfs", str(work)], capture_output=True).returncode:
+        pytest.skip("needs to mount a small file system: run as root")
+    try:
+        done = flashbed("run", study, "--jobs", "2")
+    finally:
+        subprocess.run(["umount", "-l", str(work)], check=True)
+    assert done.returncode == 4, done.stderr
+    assert "disk filled up" in done.stderr
+    assert flashbed("run", study).returncode == 0

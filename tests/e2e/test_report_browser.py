@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens a report in headless Chromium as a reader would, presses its buttons, and looks at what is drawn.
+
+Nothing may go wrong in the browser's console, and the page may ask for nothing outside itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_results import made_up_report, made_up_study
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `apt-get install chromium` brings it")
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --enable-logging=stderr --virtual-time-budget=10000"
+).split()
+
+WATCH = """<script>
+window.troubles = [];
+addEventListener("error", (event) => troubles.push(String(event.message)));
+addEventListener("unhandledrejection", (event) => troubles.push(String(event.reason)));
+document.addEventListener("securitypolicyviolation", (event) => troubles.push("blocked: " + event.blockedURI));
+</script>"""
+
+VISIT = """<script>
+addEventListener("load", () => {
+  const figures = [...document.querySelectorAll("figure.drawing")];
+  const visible = (path) => path.getBBox().width > 0 && path.getBBox().height > 0;  // a missing bar is an empty path
+  const marks = (plot) => [...plot.querySelectorAll(".points .point path, .points path.point")].filter(visible).length;
+  const look = () => figures.map((figure) => ({
+    title: figure.querySelector("h3").textContent,
+    marks: [...figure.querySelectorAll(".plot")].map(marks),
+    lines: figure.querySelectorAll(".lines path").length,
+    whiskers: figure.querySelectorAll("path.yerror").length,
+    colours: [...figure.querySelectorAll(".points path")].map((path) => getComputedStyle(path).fill),
+    ticks: [...figure.querySelector(".plot").querySelectorAll(".xtick text")].map((text) => text.textContent),
+    yTitle: figure.querySelector(".ytitle")?.textContent,
+    tools: [...figure.querySelectorAll(".modebar-btn")].map((button) => button.dataset.title),
+  }));
+  const press = (selector) => figures.forEach((figure) => figure.querySelector(selector)?.click());
+  const seen = { first: look() };
+  press("[data-switch=log]");
+  seen.log = look();
+  press("[data-switch=log]");
+  press("[data-series=ext2]");
+  seen.hidden = look();
+  press("[data-series=ext2]");
+  seen.again = look();
+  const first = () => document.querySelector("#repetitions tbody tr").cells[3].textContent;
+  const head = document.querySelectorAll("#repetitions thead th button")[3];
+  head.click();
+  const rising = first();
+  head.click();
+  seen.sorted = [rising, first()];
+  dispatchEvent(new Event("beforeprint"));
+  seen.paper = look();
+  dispatchEvent(new Event("afterprint"));
+  seen.width = [document.documentElement.scrollWidth, innerWidth];
+  seen.troubles = troubles;
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+});
+</script>"""
+
+
+def visit(report: Path, folder: Path, width: int = 1280, *more: str) -> tuple[dict[str, Any], list[str]]:
+    """What the page shows while its buttons are pressed, and what the browser's console said."""
+    page = report.read_text(encoding="utf-8")
+    watched = page.replace("<title>", WATCH + "<title>", 1).replace("</body>", VISIT + "</body>", 1)
+    copy = folder / "watched.html"
+    copy.write_text(watched, encoding="utf-8")
+    profile = folder / f"profile-{width}-{len(more)}"
+    command = [str(CHROMIUM), *FLAGS, *more, f"--window-size={width},1000", f"--user-data-dir={profile}", "--dump-dom"]
+    done = subprocess.run([*command, copy.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found, f"the page never finished: {done.stderr[-2000:]}"
+    return json.loads(unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_up_report(tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="module")
+def seen(report: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    found, console = visit(report, tmp_path_factory.mktemp("browser"))
+    assert console == []
+    assert found["troubles"] == []
+    return found
+
+
+def test_every_figure_is_drawn(seen: dict[str, Any]) -> None:
+    drawn = {figure["title"]: figure for figure in seen["first"]}
+    assert [figure["title"] for figure in seen["first"]] == [figure.title for figure in made_up_study().figures]
+    # 3 file systems at 4 request sizes in each panel, less the one that failed with each seed.
+    assert drawn["Reading"]["marks"] == [12, 12]
+    assert drawn["Reading"]["lines"] == 6
+    assert drawn["Writing"]["marks"] == [12, 11]
+    assert drawn["How long the slowest requests take"]["marks"] == [12]
+    assert drawn["What 4 KiB requests cost the flash"]["marks"] == [3]
+    assert all(figure["whiskers"] == sum(figure["marks"]) for figure in seen["first"])
+
+
+def test_axes_have_real_labels_and_units(seen: dict[str, Any]) -> None:
+    reading, writing, latency, cost = seen["first"]
+    assert reading["ticks"] == writing["ticks"] == latency["ticks"] == ["1k", "4k", "16k", "64k"]
+    assert cost["ticks"] == ["FAT16", "ext2", "F2FS"]
+    assert reading["yTitle"] == "Bandwidth (MiB/s)"
+    assert latency["yTitle"] == "99th percentile latency (ms)"
+
+
+def test_a_file_system_has_one_colour_everywhere(seen: dict[str, Any]) -> None:
+    colours = [set(figure["colours"]) for figure in seen["first"]]
+    assert all(len(found) == 3 and found == colours[0] for found in colours)
+    assert len(set(seen["first"][3]["colours"])) == 3
+
+
+def test_a_logarithmic_axis_draws_dots_for_bars(seen: dict[str, Any]) -> None:
+    assert [figure["marks"] for figure in seen["log"]] == [figure["marks"] for figure in seen["first"]]
+    assert seen["again"] == seen["first"]
+
+
+def test_the_legend_hides_a_file_system_in_all_panels(seen: dict[str, Any]) -> None:
+    assert [figure["marks"] for figure in seen["hidden"]] == [[8, 8], [8, 7], [8], [3]]
+
+
+def test_paper_has_every_figure(seen: dict[str, Any]) -> None:
+    assert [figure["marks"] for figure in seen["paper"]] == [figure["marks"] for figure in seen["first"]]
+
+
+def test_no_button_sends_data_away(seen: dict[str, Any]) -> None:
+    tools = {tool for figure in seen["first"] for tool in figure["tools"]}
+    assert tools == {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes", "Download plot as a PNG"}
+
+
+def test_tables_sort(seen: dict[str, Any]) -> None:
+    assert seen["sorted"] == ["1", "3"]
+
+
+def test_dark_colours_differ_and_paper_is_light(seen: dict[str, Any], report: Path, tmp_path: Path) -> None:
+    dark, console = visit(report, tmp_path, 1280, "--blink-settings=preferredColorScheme=0")
+    assert console == dark["troubles"] == []
+    assert dark["first"][0]["colours"] != seen["first"][0]["colours"]
+    assert dark["paper"][0]["colours"] == seen["first"][0]["colours"]
+
+
+def test_nothing_sticks_out_of_a_narrow_window(report: Path, tmp_path: Path) -> None:
+    narrow, console = visit(report, tmp_path, 500)
+    assert console == narrow["troubles"] == []
+    page, window = narrow["width"]
+    assert page <= window
+    assert [figure["marks"] for figure in narrow["first"]] == [[12, 12], [12, 11], [12], [3]]

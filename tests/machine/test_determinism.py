@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same repetition gives the same bytes, whatever else the host is doing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+CELLS = """
+    [axes]
+    filesystem = ["fat16:cluster=32k", "ext2:block=4k", "f2fs"]
+    [workload]
+    tool = "fio"
+    pattern = "randwrite"
+    request = "4k"
+    file = "2M"
+    flush = "fsync"
+"""
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keeps `processes` cores of the host busy."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def bytes_of(wanted: Repetition, folder: Path) -> dict[str, bytes]:
+    folder.mkdir()
+    finished = repetition.execute(wanted, folder, 300, threading.Event())
+    assert finished.measured, finished.result["reason"]
+    return {**finished.files, "result": repr(finished.result).encode()}
+
+
+def differing(first: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
+    return [name for name in sorted(first | other) if first.get(name) != other.get(name)]
+
+
+def repeats(wanted: Repetition, folder: Path, *, idle: int, loaded: int) -> None:
+    first = bytes_of(wanted, folder / "first")
+    for number in range(1, idle):
+        assert differing(first, bytes_of(wanted, folder / f"idle-{number}")) == []
+    with busy(2):
+        for number in range(loaded):
+            assert differing(first, bytes_of(wanted, folder / f"loaded-{number}")) == []
+
+
+@pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
+def test_same_bytes_beside_busy_processes(index: int, study_file, tmp_path: Path) -> None:
+    wanted = run.prepare(load_study(study_file(CELLS)))[index]
+    repeats(wanted, tmp_path, idle=2, loaded=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
+def test_same_bytes_ten_times(index: int, study_file, tmp_path: Path) -> None:
+    wanted = run.prepare(load_study(study_file(CELLS)))[index]
+    repeats(wanted, tmp_path, idle=5, loaded=5)
+
+
+def test_another_seed_gives_another_run(study_file, tmp_path: Path) -> None:
+    first, second = run.prepare(
+        load_study(study_file(CELLS.replace('"fat16:cluster=32k", ', "").replace(', "f2fs"', ""), seeds=2))
+    )
+    assert first.key != second.key
+    assert differing(bytes_of(first, tmp_path / "1"), bytes_of(second, tmp_path / "2"))

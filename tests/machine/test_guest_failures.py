@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest that misbehaves is an outcome with its cause and the console's last lines, never an exception and never a
+figure.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.repetition import Finished
+from flashbed.study import load_study
+
+STUDY = """
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    request = "64k"
+    file = "256k"
+"""
+
+PROFILE = """
+title = "A file system whose making goes wrong"
+needs = "block"
+mkfs = ['{command}']
+[mount]
+type = "ext2"
+"""
+
+
+@pytest.fixture
+def run_with(study_file, tmp_path: Path):
+    """Runs a cell whose mkfs is the given shell command, for at most `limit_s`."""
+
+    def execute(command: str, limit_s: float = 60) -> Finished:
+        folder = tmp_path / "profiles/filesystems"
+        folder.mkdir(parents=True)
+        (folder / "odd.toml").write_text(PROFILE.format(command=command))
+        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="odd")))
+        work = tmp_path / "work"
+        work.mkdir()
+        return repetition.execute(wanted, work, limit_s, threading.Event())
+
+    return execute
+
+
+def test_a_panic(run_with) -> None:
+    finished = run_with("echo c >/proc/sysrq-trigger")
+    assert finished.result["outcome"] == "failed"
+    assert "panicked" in finished.result["reason"]
+    assert b"Kernel panic" in finished.files["console.log"]
+    assert finished.result["metrics"] == {}
+
+
+def test_out_of_memory(run_with) -> None:
+    finished = run_with("tail /dev/zero")
+    assert finished.result["outcome"] == "failed"
+    assert "ran out of memory" in finished.result["reason"]
+
+
+def test_a_hang(run_with) -> None:
+    finished = run_with("while true; do true; done", limit_s=5)
+    assert finished.result["outcome"] == "timed out"
+    assert "5 s" in finished.result["reason"]
+    assert b"flashbed: format" in finished.files["console.log"]
+
+
+def test_a_step_that_fails(run_with) -> None:
+    finished = run_with("echo no such luck; false")
+    assert finished.result["outcome"] == "failed"
+    assert "format" in finished.result["reason"]
+    assert b"no such luck" in finished.files["out/format.txt"]
+    assert b"no such luck" in finished.files["console.log"]
+
+
+def test_a_guest_that_just_ends(run_with) -> None:
+    finished = run_with("poweroff -f")
+    assert finished.result["outcome"] == "failed"
+    assert "without results" in finished.result["reason"]

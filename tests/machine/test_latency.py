@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A request on a model takes what its data sheet says, plus the kernel's own path, which a medium without latency
+shows.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from pathlib import Path
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+ONE_READ_BYTES = 4096
+
+KNOWN_NS = 100_000
+"""What every request takes on the medium that shows the kernel's own path: long enough that the reader goes to sleep,
+as on real media.
+"""
+
+WARM_UP, READS = 10, 60
+
+STUDY = f"""
+    [axes]
+    medium = ["usb-stick-2g", "null-2g:command_ns={KNOWN_NS}"]
+    [workload]
+    tool = "fio"
+    job = "reads.fio"
+"""
+
+# Direct reads of the device itself, in a part that the file system does not use, after the same part was written.
+JOB = f"""
+[global]
+filename=/dev/mblk0
+offset=1g
+size=1m
+direct=1
+ioengine=psync
+[fill]
+rw=write
+bs=64k
+[measure]
+stonewall
+rw=read
+bs={ONE_READ_BYTES}
+number_ios={WARM_UP + READS}
+write_lat_log=/out/reads
+"""
+
+
+def latencies_ns(wanted: Repetition, folder: Path) -> list[int]:
+    folder.mkdir()
+    finished = repetition.execute(wanted, folder, 120, threading.Event())
+    assert finished.measured, finished.result["reason"]
+    log = finished.files["out/reads_clat.2.log"].decode()
+    return [int(line.split(",")[1]) for line in log.splitlines()][WARM_UP:]
+
+
+@pytest.fixture
+def measured(study_file, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
+    (tmp_path / "reads.fio").write_text(JOB)
+    flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
+    return flash, latencies_ns(flash, tmp_path / "flash"), latencies_ns(null, tmp_path / "null")
+
+
+def test_a_read_costs_the_array_the_bus_and_the_controller(measured) -> None:
+    flash, reads, kernel_path = measured
+    p = flash.cell.medium.parameters
+    pages = -(-ONE_READ_BYTES // p["page_bytes"])
+    assert pages * p["page_bytes"] == ONE_READ_BYTES
+    by_hand = p["command_ns"] + p["read_ns"] + ONE_READ_BYTES * (p["bus_ps_per_byte"] + p["link_ps_per_byte"]) // 1000
+    assert len(reads) == len(kernel_path) == READS
+    read, path = statistics.median(reads), statistics.median(kernel_path) - KNOWN_NS
+    assert abs(read - path - by_hand) <= 1000, f"{read} ns; {by_hand} ns by hand, kernel path {path} ns"
+
+
+def test_reads_in_a_row_cost_the_same(measured) -> None:
+    """The kernel's own periodic work (ticks, load accounting, RCU) falls into a read now and then; between that, ten
+    in a row are alike.
+    """
+    _, reads, _ = measured
+    windows = [reads[start : start + 10] for start in range(READS - 9)]
+    assert min(max(window) - min(window) for window in windows) < 200
+    median = statistics.median(reads)
+    assert sum(abs(read - median) < 200 for read in reads) >= 0.9 * READS

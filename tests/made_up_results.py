@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up results with the shape of a real study: three file systems, four patterns, four request sizes, three seeds.
+
+A cell that fails with each seed, one that fails with one, writes that the page cache swallowed, and a damaged image
+are among them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas
+
+from flashbed.report.writer import write_report
+from flashbed.study import Study
+from flashbed.study_format import Answer, Figure, Table
+
+FILESYSTEMS = ("fat16:cluster=32k", "ext2:block=4k", "f2fs")
+PATTERNS = ("read", "randread", "write", "randwrite")
+REQUESTS = ("1k", "4k", "16k", "64k")
+SEEDS = (1, 2, 3)
+
+BANDWIDTH = {
+    "read": {"fat16:cluster=32k": 21.0, "ext2:block=4k": 23.5, "f2fs": 23.4},
+    "randread": {"fat16:cluster=32k": 7.2, "ext2:block=4k": 9.1, "f2fs": 8.2},
+    "write": {"fat16:cluster=32k": 5.1, "ext2:block=4k": 7.4, "f2fs": 9.6},
+    "randwrite": {"fat16:cluster=32k": 0.21, "ext2:block=4k": 0.34, "f2fs": 1.3},
+}
+FILE_BYTES = 10 << 20
+REASON = "mkfs.f2fs: exit status 255"
+
+
+class Titles:
+    """As much of a library of profiles as a report asks for."""
+
+    def filesystem(self, selector: str) -> Any:
+        return SimpleNamespace(title={"fat16": "FAT16", "ext2": "ext2", "f2fs": "F2FS"}[selector.partition(":")[0]])
+
+    def medium(self, selector: str) -> Any:
+        return SimpleNamespace(title=f"{selector}, a medium")
+
+
+def made_up_study() -> Study:
+    where = {"pattern": ("write", "randwrite")}
+    return Study(
+        name="choose-fs",
+        path=Path("studies/choose-fs.toml"),
+        title="Which file system for a 2 GB flash stick?",
+        question="Reading and writing 10 MB in small and in large requests: which file system is fastest?",
+        source="a made-up paper, 2014",
+        fixed={"board": "arm64-1000", "medium": "usb-stick-2g", "scheduler": "mq-deadline", "kernel": "6.1"},
+        axes={"filesystem": FILESYSTEMS, "pattern": PATTERNS, "request": REQUESTS},
+        seeds=SEEDS,
+        skip=(),
+        tool="fio",
+        workload={"file": "10M", "flush": "none"},
+        job=None,
+        answer=Answer(compare="filesystem", metric="bandwidth", by=("pattern",)),
+        figures=(
+            Figure(
+                title="Reading",
+                where={"pattern": ("read", "randread")},
+                x="request",
+                y="bandwidth",
+                series=("filesystem", "pattern"),
+            ),
+            Figure(
+                title="Writing", where=where, x="request", y="bandwidth", series=("filesystem", "pattern"), kind="bar"
+            ),
+            Figure(
+                title="How long the slowest requests take",
+                where={"pattern": ("randread",)},
+                x="request",
+                y="latency_p99_us",
+                series=("filesystem",),
+            ),
+            Figure(
+                title="What 4 KiB requests cost the flash",
+                where={"request": ("4k",), "pattern": ("randwrite",)},
+                x="filesystem",
+                y="write_amplification",
+                kind="bar",
+            ),
+        ),
+        tables=(
+            Table(title="Bandwidth", rows=("pattern", "request"), columns=("filesystem",), metric="bandwidth"),
+            Table(
+                title="Longest request",
+                rows=("filesystem",),
+                columns=("request",),
+                metric="latency_max_us",
+                where={"pattern": ("randwrite",)},
+            ),
+        ),
+        library=Titles(),  # type: ignore[arg-type]
+    )
+
+
+def made_up_frame(study: Study) -> pandas.DataFrame:
+    chance = random.Random(7)
+    rows = []
+    for seed in study.seeds:
+        for cell in study.combinations():
+            request = int(cell["request"].removesuffix("k"))
+            speed = BANDWIDTH[cell["pattern"]][cell["filesystem"]] * (request / 16) ** (
+                0.35 if "read" in cell["pattern"] else 0.2
+            )
+            speed *= 1 + chance.uniform(-1, 1) * (0.03 if cell["pattern"] != "randwrite" else 0.12)
+            writes = cell["pattern"].endswith("write")
+            swallowed = 0.08 if writes and cell["filesystem"].startswith("ext2") and cell["request"] == "64k" else 1.02
+            mean_us = request / 1024 / speed * 1e6
+            key = hashlib.sha256(f"{cell} {seed}".encode()).hexdigest()
+            row: dict[str, Any] = {**cell, "seed": seed, "outcome": "measured", "reason": "", "key": key, "check": ""}
+            row |= {
+                "bandwidth": speed,
+                "iops": speed * 1024 / request,
+                "latency_mean_us": mean_us,
+                "latency_p50_us": mean_us * 0.8,
+                "latency_p95_us": mean_us * 1.9,
+                "latency_p99_us": mean_us * 3.1 * (1 + chance.uniform(-0.1, 0.1)),
+                "latency_max_us": mean_us * 40 * (1 + chance.uniform(-0.3, 0.3)),
+                "runtime_s": 10 / speed,
+                "requested_bytes": float(FILE_BYTES),
+                "medium_read_bytes": 4096.0 if writes else FILE_BYTES * 1.01,
+                "medium_written_bytes": FILE_BYTES * swallowed if writes else 0.0,
+                "write_amplification": {"f": 9.0, "e": 14.0}[cell["filesystem"][0]] * (1 + chance.uniform(-0.1, 0.1))
+                if writes
+                else float("nan"),
+                "cpu_percent": 31.0 + chance.uniform(-3, 3),
+            }
+            if _fails(cell, seed):
+                row = {**cell, "seed": seed, "outcome": "failed", "reason": REASON, "key": key, "check": None}
+            rows.append(row)
+    frame = pandas.DataFrame(rows)
+    damaged = (frame["filesystem"] == FILESYSTEMS[0]) & (frame["pattern"] == "randwrite") & (frame["seed"] == 3)
+    frame.loc[damaged & (frame["request"] == "1k"), "check"] = (
+        "/test.0\n  Contains a free cluster (1284). Assuming EOF."
+    )
+    return frame
+
+
+def _fails(cell: dict[str, str], seed: int) -> bool:
+    always = {"filesystem": "f2fs", "pattern": "randwrite", "request": "1k"}
+    once = {"filesystem": "f2fs", "pattern": "write", "request": "64k"}
+    return cell == always or (cell == once and seed == 2)
+
+
+MANIFEST: dict[str, Any] = {
+    "flashbed": "0.1.0",
+    "kernel": "6.1.192",
+    "image": "5f3e1c0a9b7d4e2f8a6c1d3b5e7f9a0c2d4e6f8a1b3c5d7e9f0a2b4c6d8e0f1a",
+    "qemu": "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)",
+    "board": {"instruction_ns": 1, "ram": 268435456, "cpu": "cortex-a57", "transfer": "dma"},
+    "medium": {
+        "kind": "flash",
+        "capacity_bytes": 2000000000,
+        "page_bytes": 4096,
+        "pages_per_block": 128,
+        "program_ns": 900000,
+        "read_ns": 60000,
+        "erase_ns": 3500000,
+        "ftl": "hybrid",
+    },
+}
+
+CONSOLE = [
+    "[    0.093417] Run /init as init process",
+    "\x1b[31mError: </script><b>device is too small\x1b[0m",
+    "cell: mkfs.f2fs: exit status 255",
+]
+
+
+def made_up_report(folder: Path) -> Path:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
+    return write_report(study, frame, MANIFEST, folder, consoles=consoles)

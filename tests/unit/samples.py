@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small study with profiles of its own, for tests: written to a folder, with pieces of its text replaced."""
+
+import re
+from pathlib import Path
+
+from flashbed import paths
+from flashbed.library import Library
+
+STUDY = """\
+title      = "A study"
+board      = "plain"
+medium     = "stick"
+seeds      = 2
+
+[axes]
+filesystem = ["fat16:cluster=32k", "ext2:block=4k"]
+pattern    = ["read", "write"]
+request    = ["4k", "64k"]
+
+[workload]
+tool  = "fio"
+file  = "8M"
+flush = "fsync"
+
+[answer]
+compare = "filesystem"
+metric  = "bandwidth"
+by      = ["pattern"]
+
+[[figure]]
+title  = "Writing"
+where  = { pattern = "write" }
+x      = "request"
+y      = "bandwidth"
+series = "filesystem"
+
+[[table]]
+title   = "All"
+rows    = ["pattern", "request"]
+columns = ["filesystem"]
+metric  = "iops"
+"""
+
+BOARD = """\
+title          = "A board"
+instruction_ns = 1
+ram            = "256M"
+cpu            = "cortex-a53"
+transfer       = "dma"
+[source]
+instruction_ns = "assumed: a test"
+ram            = "assumed: a test"
+"""
+
+MEDIUM = """\
+title          = "A medium"
+kind           = "flash"
+capacity_bytes = "{capacity}"
+queue_depth    = 1
+page_bytes     = "2k"
+read_ns        = 25000
+[source]
+capacity_bytes = "assumed: a test"
+queue_depth    = "assumed: a test"
+page_bytes     = "assumed: a test"
+read_ns        = "assumed: a test"
+"""
+
+
+def documented(page: str) -> list[tuple[str, str]]:
+    """The files that a page of docs/ shows: the name in each block's first line, and the block."""
+    text = (Path(__file__).parents[2] / "docs" / page).read_text()
+    return [(name, block) for block, name in re.findall(r"```toml\n(# ([\w./-]+)\n.*?)```", text, re.DOTALL)]
+
+
+def replaced(text: str, *pairs: tuple[str, str]) -> str:
+    """`text` with each old piece, which must be there, replaced by the new one."""
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return text
+
+
+def write(path: Path, text: str) -> Path:
+    """Writes a file and the folders around it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def write_study(folder: Path, *pairs: tuple[str, str]) -> Path:
+    """The sample study in `folder`, with its profiles beside it; "stick" has 2000 MiB and "card" has 40."""
+    write(folder / "profiles/boards/plain.toml", BOARD)
+    write(folder / "profiles/media/stick.toml", MEDIUM.format(capacity="2000M"))
+    write(folder / "profiles/media/card.toml", MEDIUM.format(capacity="40M"))
+    return write(folder / "sample.toml", replaced(STUDY, *pairs))
+
+
+def shipped() -> Library:
+    """The profiles of the repository alone."""
+    return Library((paths.profiles(),))

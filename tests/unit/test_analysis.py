@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Medians, spreads, comparisons and sentences, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import product
+from statistics import median
+from typing import Any
+
+import pytest
+
+from flashbed.analysis import Comparison, Results, Words, compare, flows, headline, results_of, sentence, spread
+from flashbed.analysis.spread import _median_probabilities, bootstrap_interval
+from flashbed.analysis.words import factor, metric_of, number, scale_of
+
+AXES = {"filesystem": ("a", "b", "c"), "pattern": ("read", "randwrite"), "request": ("4k", "64k")}
+
+
+def row(filesystem: str, pattern: str, request: str, seed: int, **more: Any) -> dict[str, Any]:
+    cell = {"filesystem": filesystem, "pattern": pattern, "request": request, "seed": seed}
+    return {**cell, "outcome": "measured", "reason": "", "key": "k", **more}
+
+
+def table(
+    numbers: Mapping[str, Mapping[str, Iterable[float]]], pattern: str = "randwrite", metric: str = "bandwidth"
+) -> Results:
+    """Results of one pattern: {file system: {request: a number for each seed}}."""
+    rows = [
+        row(filesystem, pattern, request, seed, **{metric: value})
+        for filesystem, requests in numbers.items()
+        for request, values in requests.items()
+        for seed, value in enumerate(values, start=1)
+    ]
+    axes = {**AXES, "filesystem": tuple(numbers), "pattern": (pattern,)}
+    return results_of(axes, rows)
+
+
+def said(results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)) -> list[str]:
+    comparison, words = answered(results, metric, by)
+    return [sentence(comparison, group, words) for group in comparison.groups]
+
+
+def answered(
+    results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)
+) -> tuple[Comparison, Words]:
+    higher_is_better = metric_of(metric).better != "lower"
+    return compare(results, "filesystem", by, metric, higher_is_better), Words(results.axes)
+
+
+# --- spread ---------------------------------------------------------------------------------------------------------
+
+
+def test_few_seeds_give_the_median_and_the_extremes() -> None:
+    found = spread([3.0, 1.0, 2.5])
+    assert (found.n, found.median, found.low, found.high) == (3, 2.5, 1.0, 3.0)
+    assert not found.is_confidence
+
+
+def test_one_seed_has_no_width() -> None:
+    found = spread([7.0])
+    assert (found.low, found.median, found.high) == (7.0, 7.0, 7.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_the_bootstrap_of_a_median_is_that_of_all_resamples(n: int) -> None:
+    values = [float(2**k) for k in range(n)]
+    counted = Counter(median(resample) for resample in product(values, repeat=n))
+    computed: dict[float, float] = {}
+    for value, chance in _median_probabilities(values):
+        computed[value] = computed.get(value, 0.0) + chance
+    assert computed == pytest.approx({value: times / n**n for value, times in counted.items()})
+
+
+def test_many_seeds_give_a_confidence_interval() -> None:
+    # Nine seeds: the median of a resample is at most the second smallest with the chance P(Bin(9, 2/9) >= 5) = 0.0298,
+    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval is from the 2nd to the 8th.
+    found = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
+    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
+    assert found.is_confidence
+    assert bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == (1.0, 5.0)  # P(Bin(5, 1/5) >= 3) = 0.058 > 2.5 %
+
+
+# --- results --------------------------------------------------------------------------------------------------------
+
+
+def test_rows_come_in_the_order_of_the_study_whatever_order_they_had() -> None:
+    rows = [row(f, "read", r, s, bandwidth=1.0) for f in "cab" for r in ("64k", "4k") for s in (2, 1)]
+    results = results_of(AXES, rows)
+    assert [(r.combination[0], r.combination[2], r.seed) for r in results.repetitions][:4] == [
+        ("a", "4k", 1),
+        ("a", "4k", 2),
+        ("a", "64k", 1),
+        ("a", "64k", 2),
+    ]
+    assert results == results_of(AXES, reversed(rows))
+
+
+def test_what_was_planned_and_never_ran_is_missing() -> None:
+    planned = [(("a", "read", "4k"), 1), (("a", "read", "4k"), 2)]
+    results = results_of(AXES, [row("a", "read", "4k", 1, bandwidth=1.0)], planned)
+    assert results.outcomes() == {"measured": 1, "missing": 1}
+    assert [(r.seed, r.outcome) for r in results.not_measured()] == [(2, "missing")]
+
+
+def test_failed_repetitions_are_counted_and_give_no_numbers() -> None:
+    rows = [
+        row("a", "read", "4k", 1, bandwidth=5.0),
+        row("a", "read", "4k", 2, outcome="failed", reason="mkfs", bandwidth=99.0),
+        row("a", "read", "4k", 3, outcome="timed out", bandwidth=math.nan),
+        row("a", "read", "64k", 1, bandwidth=math.nan),
+    ]
+    results = results_of(AXES, rows)
+    assert results.outcomes() == {"measured": 2, "failed": 1, "timed out": 1}
+    assert {cell[2]: s.n for cell, s in results.spreads("bandwidth").items()} == {"4k": 1}
+
+
+def test_nothing_is_nothing_however_pandas_writes_it() -> None:
+    results = results_of(AXES, [row("a", "read", "4k", 1, reason=math.nan, check=None, bandwidth=1.0)])
+    assert (results.repetitions[0].reason, results.repetitions[0].check) == ("", None)
+    assert results.metrics == ["bandwidth"]
+
+
+# --- comparison -----------------------------------------------------------------------------------------------------
+
+# Medians: a 11 and 42, b 5.5 and 10.5; ratios 2 and 4; their geometric mean is the square root of 8.
+CLEAR = {"a": {"4k": (10.0, 12.0), "64k": (40.0, 44.0)}, "b": {"4k": (5.0, 6.0), "64k": (10.0, 11.0)}}
+
+
+def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
+    comparison, _ = answered(table(CLEAR))
+    (group,) = comparison.groups
+    (lead,) = group.leads
+    assert (group.best, group.winner, group.ties) == ("a", "a", [])
+    assert lead.factor == pytest.approx(math.sqrt(8))
+    assert (lead.over, lead.lowest, lead.highest, lead.clear) == ("b", 2.0, 4.0, True)
+    assert group.standings[0].low == pytest.approx(math.sqrt(10 * 40))
+    assert group.standings[1].high == pytest.approx(math.sqrt(6 * 11))
+
+
+def test_the_answer_in_words() -> None:
+    assert said(table(CLEAR)) == ["For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+
+
+def test_other_numbers_give_another_answer() -> None:
+    flipped = {"a": CLEAR["b"], "b": CLEAR["a"]}
+    assert said(table(flipped)) == ["For random write, b is 2.8 times as fast as a (2.0 to 4.0 over 2 request sizes)."]
+    comparison, words = answered(table(flipped))
+    assert headline(comparison, words) == "b is fastest."
+
+
+def test_where_less_is_better_the_lowest_wins() -> None:
+    assert said(table(CLEAR, metric="latency_p99_us"), "latency_p99_us") == [
+        "For random write, b has the lowest 99th percentile latency: a's is 2.8 times as high "
+        "(2.0 to 4.0 over 2 request sizes)."
+    ]
+
+
+def test_overlapping_seeds_are_no_clear_difference() -> None:
+    # Medians 11 and 10.5, 4.8 % apart; the seeds of a go down to 10, those of b up to 11.
+    even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
+    assert said(table(even)) == [
+        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap)."
+    ]
+    comparison, words = answered(table(even))
+    assert comparison.groups[0].winner is None
+    assert headline(comparison, words) == "No file system is clearly ahead."
+
+
+def test_less_than_a_percent_is_no_difference_even_without_a_spread() -> None:
+    assert said(table({"a": {"4k": (100.0,)}, "b": {"4k": (100.9,)}})) == [
+        "For random write, there is no clear difference between b and a (less than 1 % apart)."
+    ]
+
+
+def test_a_small_lead_is_told_in_percent() -> None:
+    assert said(table({"a": {"4k": (104.0,)}, "b": {"4k": (100.0,)}})) == ["For random write, a is 4 % faster than b."]
+
+
+def test_two_may_be_even_and_ahead_of_a_third() -> None:
+    numbers = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}, "c": {"4k": (5.0, 5.0)}}
+    assert said(table(numbers)) == [
+        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap); "
+        "a is 2.2 times as fast as c."
+    ]
+
+
+def test_where_the_best_is_behind_is_said() -> None:
+    numbers = {"a": {"4k": (80.0,), "64k": (9.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}}
+    assert said(table(numbers)) == [
+        "For random write, a is 2.7 times as fast as b (0.90 to 8.0 over 2 request sizes; behind at request size 64k)."
+    ]
+
+
+def test_a_missing_cell_is_not_compared_and_is_named() -> None:
+    numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,)}}
+    assert said(table(numbers)) == [
+        "For random write, a is 2.0 times as fast as b. "
+        "This rests on 1 of 2 settings: b has no result at request size 64k."
+    ]
+
+
+def test_a_value_with_no_setting_in_common_is_left_out() -> None:
+    numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}, "c": {}}
+    results = table(numbers)
+    failed = row("c", "randwrite", "4k", 1, outcome="failed")
+    rows = [row(*r.combination, r.seed, **r.metrics) for r in results.repetitions]
+    assert said(results_of(results.axes, [*rows, failed])) == [
+        "For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes). "
+        "Not compared: c, for want of results."
+    ]
+
+
+def test_nothing_to_compare_is_said() -> None:
+    only = [row("a", "read", "4k", 1, bandwidth=1.0), row("b", "read", "4k", 1, outcome="failed")]
+    none = [row("a", "randwrite", "4k", 1, outcome="failed")]
+    assert said(results_of(AXES, [*only, *none])) == [
+        "For sequential read, only a was measured, so there is nothing to compare. Not compared: b, for want of results.",
+        "For random write, nothing was measured. Not compared: a, for want of results.",
+    ]
+
+
+def test_zero_cannot_be_compared_by_ratio() -> None:
+    numbers = {"a": {"4k": (0.0,), "64k": (4.0,)}, "b": {"4k": (1.0,), "64k": (2.0,)}}
+    comparison, _ = answered(table(numbers))
+    assert comparison.groups[0].leads[0].factor == 2.0
+    assert len(comparison.groups[0].settings) == 1
+
+
+def test_the_headline_tells_who_wins_where() -> None:
+    rows = [
+        row(filesystem, pattern, "4k", 1, bandwidth=value)
+        for pattern, values in {"read": (2.0, 1.0, 1.0), "randwrite": (1.0, 3.0, 1.0)}.items()
+        for filesystem, value in zip("abc", values, strict=True)
+    ]
+    comparison, words = answered(results_of(AXES, rows))
+    assert headline(comparison, words) == "a is fastest for sequential read; b is fastest for random write."
+
+
+def test_without_groups_the_sentence_stands_alone() -> None:
+    assert said(table(CLEAR), by=()) == ["A is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+
+
+# --- flow -----------------------------------------------------------------------------------------------------------
+
+
+def test_writes_that_stay_in_memory_are_found() -> None:
+    def bytes_of(requested: float, read: float, written: float) -> dict[str, float]:
+        return {"requested_bytes": requested, "medium_read_bytes": read, "medium_written_bytes": written}
+
+    rows = [
+        row("a", "randwrite", "4k", 1, **bytes_of(1000.0, 2000.0, 100.0)),  # what it reads does not count
+        row("a", "randwrite", "4k", 2, **bytes_of(1000.0, 0.0, 300.0)),
+        row("b", "randwrite", "4k", 1, **bytes_of(1000.0, 0.0, 1100.0)),
+        row("a", "read", "4k", 1, **bytes_of(1000.0, 10.0, 5000.0)),
+        row("b", "read", "4k", 1, bandwidth=1.0),  # tells no bytes
+    ]
+    found = {flow.combination[:2]: flow for flow in flows(results_of(AXES, rows), {})}
+    assert found["a", "randwrite"].reached == pytest.approx(0.2)
+    assert {place: flow.swallowed for place, flow in found.items()} == {
+        ("a", "randwrite"): True,
+        ("b", "randwrite"): False,
+        ("a", "read"): True,
+    }
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0123, "0.0123"), (12.34, "12.3"), (9.999, "10.0"), (999.96, "1,000"), (123456.0, "123,000"), (0.0, "0")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(0.9, "0.90"), (1.04, "1.04"), (1.996, "2.0"), (3.14, "3.1"), (12.4, "12"), (1234.0, "1,200")]
+)
+def test_factors_have_the_digits_that_a_reader_can_use(ratio: float, text: str) -> None:
+    assert factor(ratio) == text
+
+
+def test_units_follow_the_largest_value() -> None:
+    assert scale_of(metric_of("latency_p99_us"), [120.0, 90.0]).figure(120.0) == "120 µs"
+    assert scale_of(metric_of("latency_p99_us"), [120.0, 12_000.0]).figure(120.0) == "0.120 ms"
+    assert scale_of(metric_of("medium_written_bytes"), [20.0 * 2**20]).figure(2.0**20) == "1.00 MiB"
+    assert scale_of(metric_of("bandwidth"), []).figure(3.0) == "3.00 MiB/s"
+
+
+def test_names_are_short_where_that_is_enough() -> None:
+    words = Words({"filesystem": ("ext2:block=1k", "ext2:block=4k", "f2fs:mode=lfs")}, {"medium": {"stick": "A stick"}})
+    assert words.value("filesystem", "f2fs:mode=lfs") == "f2fs"
+    assert words.value("filesystem", "ext2:block=4k") == "ext2:block=4k"
+    assert words.value("medium", "stick") == "A stick"
+    assert words.places({"pattern": "randread", "file": "10M"}) == "random read, file size 10M"

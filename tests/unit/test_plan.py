@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan's order, and the key: it changes with whatever touches a result, and with nothing else."""
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import BOARD, MEDIUM, STUDY, write, write_study
+
+from flashbed.filesystem import ResolvedFileSystem
+from flashbed.plan import Cell, Placement, Workload, cell_inputs, key, plan
+from flashbed.profile import Board, Medium, Scheduler
+from flashbed.study import load_study
+
+ENVIRONMENT = {"image": "abc", "qemu": "7.2"}
+
+
+def keys(path: Path) -> list[str]:
+    return [key(cell, ENVIRONMENT) for cell in plan(load_study(path))]
+
+
+@pytest.fixture(scope="module")
+def cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
+    return plan(load_study(write_study(tmp_path_factory.mktemp("plan"))))[0]
+
+
+def test_the_order(tmp_path: Path) -> None:
+    cells = plan(load_study(write_study(tmp_path)))
+    assert len(cells) == 16
+    assert [cell.seed for cell in cells] == [1] * 8 + [2] * 8
+    assert [tuple(cell.coordinates.values()) for cell in cells[:3]] == [
+        ("fat16:cluster=32k", "read", "4k"),
+        ("fat16:cluster=32k", "read", "64k"),
+        ("fat16:cluster=32k", "write", "4k"),
+    ]
+    assert cells[0].label == "fat16:cluster=32k read 4k, seed 1"
+    assert len(set(keys(tmp_path / "sample.toml"))) == 16
+
+
+def test_a_cell_is_resolved(cell: Cell) -> None:
+    assert cell.workload.parameters == {
+        "pattern": "read",
+        "request": 4096,
+        "file": 8 << 20,
+        "flush": "fsync",
+        "direct": False,
+        "processes": 1,
+        "queue_depth": 1,
+    }
+    assert cell.filesystem.mkfs[0].endswith("-s 64 {device}")
+    assert cell.kernel == "6.1"
+    assert json.loads(json.dumps(cell_inputs(cell))) == cell_inputs(cell)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [('"A study"', '"Another"')],
+        [("seeds      = 2", 'seeds = [1, 2]\nsource = "a paper"\nquestion = "why?"')],
+        [('["4k", "64k"]', '[4096, "64KiB"]')],
+        [('file  = "8M"\nflush = "fsync"', 'flush = "fsync"\ndirect = false\nfile = "8192k"')],
+        [('board      = "plain"\nmedium     = "stick"', 'medium = "stick"\nboard = "plain"\nscheduler = "none"')],
+        [("ext2:block=4k", "ext2")],
+        [('title   = "All"', 'title = "Everything"')],
+    ],
+)
+def test_what_does_not_touch_a_result(tmp_path: Path, pairs: list[tuple[str, str]]) -> None:
+    before = keys(write_study(tmp_path))
+    assert keys(write_study(tmp_path, *pairs)) == before
+
+
+def test_names_titles_and_sources_of_profiles_do_not_matter(tmp_path: Path) -> None:
+    before = keys(write_study(tmp_path))
+    path = write_study(tmp_path, ('"plain"', '"renamed"'))
+    write(tmp_path / "profiles/boards/renamed.toml", BOARD.replace("A board", "B").replace("a test", "b"))
+    write(tmp_path / "profiles/media/stick.toml", MEDIUM.format(capacity="2048000k").replace("A medium", "M"))
+    assert keys(path) == before
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [('"8M"', '"9M"')],
+        [('flush = "fsync"', "")],
+        [('flush = "fsync"', 'flush = "fsync"\ndirect = true')],
+        [('flush = "fsync"', 'flush = "fsync"\nprocesses = 2')],
+        [("seeds      = 2", "seeds = [3, 4]")],
+        [("seeds      = 2", 'seeds = 2\nscheduler = "mq-deadline"')],
+        [("seeds      = 2", 'seeds = 2\nkernel = "6.2"')],
+        [('"stick"', '"stick:read_ns=25001"')],
+        [('"stick"', '"stick:used_bytes=1999M"')],
+        [('"plain"', '"plain:ram=128M"')],
+        [("fat16:cluster=32k", "fat16:cluster=64k"), ("ext2:block=4k", "ext2:block=1k")],
+        [("fat16:cluster=32k", "nilfs2"), ("ext2:block=4k", "ext2:atime=noatime")],
+    ],
+)
+def test_what_touches_a_result(tmp_path: Path, pairs: list[tuple[str, str]]) -> None:
+    before = set(keys(write_study(tmp_path)))
+    assert not before & set(keys(write_study(tmp_path, *pairs)))
+
+
+def different(value: Any) -> Any:
+    """Another value of the same type."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            return value + "x"
+        case None:
+            return 7
+        case dict():
+            return {**value, "new": 1}
+        case _:
+            return (*value, "new")
+
+
+def changes(cell: Cell) -> list[tuple[str, Cell]]:
+    """The cell with each single field of each part changed, titles and the like left out."""
+    changed: list[tuple[str, Cell]] = [
+        ("kernel", replace(cell, kernel="6.2")),
+        ("seed", replace(cell, seed=99)),
+        ("tool", replace(cell, workload=Workload("other", cell.workload.parameters))),
+        ("phase", replace(cell, placement=replace(cell.placement, phase_us=cell.placement.phase_us + 1))),
+        ("filler", replace(cell, placement=replace(cell.placement, filler_kib=cell.placement.filler_kib + 1))),
+    ]
+    for part, model in (("board", Board), ("medium", Medium), ("scheduler", Scheduler)):
+        profile = getattr(cell, part)
+        for name in [*model.model_fields, *(profile.model_extra or {})]:
+            if name not in ("title", "source"):
+                value = "bfq" if name == "module" else different(getattr(profile, name))
+                new = profile.model_copy(update={name: value})
+                changed.append((f"{part}.{name}", replace(cell, **{part: new})))
+    for field in fields(ResolvedFileSystem):
+        if field.name not in ("title", "min_bytes", "max_bytes", "limit_reason"):
+            new = replace(cell.filesystem, **{field.name: different(getattr(cell.filesystem, field.name))})
+            changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
+    for name, value in cell.workload.parameters.items():
+        parameters = {**cell.workload.parameters, name: different(value)}
+        changed.append((f"workload.{name}", replace(cell, workload=Workload("fio", parameters))))
+    return changed
+
+
+def test_every_field_of_a_cell_is_in_the_key(cell: Cell) -> None:
+    seen = {key(cell, ENVIRONMENT): "the cell itself"}
+    for name, changed in changes(cell):
+        changed_key = key(changed, ENVIRONMENT)
+        assert changed_key not in seen, f"{name} has the key of {seen[changed_key]}"
+        seen[changed_key] = name
+    assert len(seen) > 25
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4),
+    st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4),
+)
+def test_the_environment_is_in_the_key(cell: Cell, one: dict[str, str], other: dict[str, str]) -> None:
+    assert (key(cell, one) == key(cell, other)) == (one == other)
+    assert key(cell, dict(reversed(one.items()))) == key(cell, one)
+
+
+@given(data=st.data())
+def test_the_order_of_a_file_does_not_matter(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Keys within a table and tables within the file, in any order, are the same set of repetitions."""
+    top, *tables = STUDY.strip().split("\n\n")
+    shuffled = ["\n".join(data.draw(st.permutations(top.splitlines())))]
+    for table in data.draw(st.permutations(tables)):
+        header, *lines = table.splitlines()
+        shuffled.append("\n".join([header, *data.draw(st.permutations(lines))]))
+    folder = tmp_path_factory.mktemp("order")
+    expected = set(keys(write_study(folder)))
+    assert set(keys(write(folder / "sample.toml", "\n\n".join(shuffled)))) == expected
+
+
+def test_a_job_is_in_the_key(tmp_path: Path) -> None:
+    job = ('file  = "8M"\nflush = "fsync"', 'job = "my.fio"')
+    path = write_study(tmp_path, job)
+    write(tmp_path / "my.fio", "[a]\nrw=${pattern}\nbs=${request}\n")
+    cells = plan(load_study(path))
+    assert cells[0].workload.parameters["variables"] == {"pattern": "read", "request": "4k"}
+    before = keys(path)
+    assert len(set(before)) == 16
+    write(tmp_path / "my.fio", "[a]\nrw=${pattern}\nbs=${request}\niodepth=2\n")
+    assert not set(before) & set(keys(path))
+
+
+@given(st.integers(min_value=1, max_value=1 << 62))
+def test_placement_stays_in_its_range(seed: int) -> None:
+    placement = Placement.of(seed)
+    assert 0 <= placement.filler_kib <= 1023
+    assert 0 <= placement.phase_us <= 20_000
+
+
+def test_placements_are_the_same_everywhere() -> None:
+    assert Placement.of(1) == Placement(filler_kib=541, phase_us=15536)
+
+
+def test_keys_are_the_same_everywhere() -> None:
+    """If this fails, every result ever kept is run again: raise KEY_VERSION only for a reason."""
+    source = {"instruction_ns": "a", "ram": "a", "capacity_bytes": "a", "queue_depth": "a"}
+    cell = Cell(
+        coordinates={},
+        board=Board(title="b", source=source, instruction_ns=1, ram=1 << 28, cpu="c", transfer="dma"),
+        medium=Medium(title="m", source=source, kind="null", capacity_bytes=1 << 30),
+        filesystem=ResolvedFileSystem(
+            "f", "block", 0, None, "", (), (), ("mkfs {device}",), "f", "", "", "{device}", 0, ""
+        ),
+        scheduler=Scheduler(title="s", name="none"),
+        kernel="6.1",
+        workload=Workload("fio", {"pattern": "read"}),
+        seed=1,
+        placement=Placement.of(1),
+    )
+    assert key(cell, ENVIRONMENT) == "51a53893d915e5dee3ef3309c907bfafce73ca503230b6acb7f685779d80dc20"
