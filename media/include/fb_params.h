@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The parameters of a medium. FB_PARAMS is the one place where they are named: the same words are the keys of a media
- * profile, the arguments of fbmedia and the fields of struct fb_params. All are unsigned integers; a name ends in its
- * unit.
+ * profile, the arguments of fbmedia and the fields of struct fb_params. All are unsigned integers, a few of which are
+ * written as words; a name ends in its unit.
  */
 #ifndef FB_PARAMS_H
 #define FB_PARAMS_H
@@ -15,8 +15,13 @@
 	K(FB_DISK, "disk") \
 	K(FB_NULL, "null")
 
-#define FB_KIND_CONSTANT(constant, word) constant,
-enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
+/* The values of the parameter "ftl" */
+#define FB_FTLS(K) \
+	K(FB_FTL_PAGE, "page")
+
+#define FB_WORD_CONSTANT(constant, word) constant,
+enum fb_kind { FB_KINDS(FB_WORD_CONSTANT) FB_KIND_COUNT };
+enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 
 /* Which kinds a parameter belongs to: a set of bits (1 << kind) */
 #define FB_OF_FLASH	(1u << FB_FLASH)
@@ -35,7 +40,7 @@ enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
  */
 #define FB_PARAMS(P) \
 	P(kind, FB_OF_ALL, 0, FB_KIND_COUNT - 1, FB_NO_DEFAULT, \
-	  "flash: page-mapped NAND; disk: rotating disk; null: every request is done after command_ns") \
+	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after command_ns") \
 	P(capacity_bytes, FB_OF_ALL, 4096, FB_MAX_BYTES, FB_NO_DEFAULT, \
 	  "size of the medium as its firmware presents it; a disk's geometry follows it") \
 	P(used_bytes, FB_OF_ALL, 0, FB_MAX_BYTES, 0, \
@@ -69,6 +74,8 @@ enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
 	  "channel between controller and die, picoseconds a byte") \
 	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, FB_NO_DEFAULT, \
 	  "free blocks of a die at which a write first collects garbage") \
+	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
+	  "translation layer; page: each page is mapped by itself") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \
@@ -130,6 +137,9 @@ struct fb_complaint {
 
 const struct fb_param_rule *fb_param_rule(enum fb_param param);
 const char *fb_kind_word(enum fb_kind kind);
+
+/* The word for a value of a parameter whose values are words; NULL if it is a number, or if there is no such value */
+const char *fb_param_word(enum fb_param param, u64 value);
 
 /*
  * False, and *complaint filled in, at the first parameter that does not fit. Parameters of other kinds are not looked

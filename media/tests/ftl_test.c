@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The translation layer under random requests: what is mapped, and whether its tables stay sound */
-#include "ftl_tables.h"
+#include "ftl_page.h"
 #include "samples.h"
 #include "test.h"
 
@@ -25,7 +25,7 @@ static void check_mapping(const struct fb_medium *m, const u8 *written, u64 page
 	u64 page;
 
 	for (page = 0; page < pages; page++)
-		CHECK_EQUAL(written[page], fb_ftl_mapped(m, page));
+		CHECK_EQUAL(written[page], fb_ftl_page.mapped(m, page));
 }
 
 static void note(u8 *written, const struct fb_request *request, u64 page_bytes)
@@ -158,7 +158,7 @@ static void break_it(struct fb_medium *m, enum breakage breakage)
 		t.die->open[FB_OPEN_FOR_HOST] = 99;
 		break;
 	case AN_ERASE_TOO_MANY:
-		t.blocks[0].erase_count++;
+		fb_nand_block(m, 0, 0)->erase_count++;
 		break;
 	case A_PROGRAM_TOO_MANY:
 		m->counters.flash_programmed_pages++;

@@ -82,7 +82,7 @@ class Medium(Profile):
         strict=True,
         json_schema_extra={"patternProperties": {"_bytes$": {"type": ["integer", "string"]}}},
     )
-    __pydantic_extra__: dict[str, int] = Field(init=False)
+    __pydantic_extra__: dict[str, int | str] = Field(init=False)
 
     kind: Literal["flash", "disk", "null"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
@@ -115,8 +115,8 @@ class Medium(Profile):
         return "block"
 
     @property
-    def parameters(self) -> dict[str, int]:
-        """Every number, for the media core: the named ones and those passed through."""
+    def parameters(self) -> dict[str, int | str]:
+        """What the media core is told: the named numbers, and the numbers and words passed through."""
         named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
         return named | dict(self.__pydantic_extra__ or {})
 
