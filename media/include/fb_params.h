@@ -17,7 +17,9 @@
 
 /* The values of the parameter "ftl" */
 #define FB_FTLS(K) \
-	K(FB_FTL_PAGE, "page")
+	K(FB_FTL_PAGE, "page") \
+	K(FB_FTL_BAST, "bast") \
+	K(FB_FTL_FAST, "fast")
 
 #define FB_WORD_CONSTANT(constant, word) constant,
 enum fb_kind { FB_KINDS(FB_WORD_CONSTANT) FB_KIND_COUNT };
@@ -72,10 +74,15 @@ enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 	  "erasing a block (tBERS)") \
 	P(bus_ps_per_byte, FB_OF_FLASH, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "channel between controller and die, picoseconds a byte") \
-	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, FB_NO_DEFAULT, \
-	  "free blocks of a die at which a write first collects garbage") \
+	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
+	  "page-mapped: free blocks of a die at which a write first collects garbage") \
 	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
-	  "translation layer; page: each page is mapped by itself") \
+	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, updates go to log " \
+	  "groups, of one group each (bast) or shared (fast)") \
+	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
+	  "bast, fast: erase blocks of a die that are mapped and erased as one; a group lies on all dies") \
+	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
+	  "bast, fast: groups that may be open for updates") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \

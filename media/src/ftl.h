@@ -12,15 +12,26 @@
 
 /* Where the layers' tables lie, in bytes from the start of the state; each layer uses those that it has */
 struct fb_ftl_layout {
-	u64 dies_offset;
-	u64 blocks_offset;
 	u64 map_offset;
 	u64 owner_offset;
+
+	/* page-mapped */
+	u64 dies_offset;
+	u64 blocks_offset;
 	u64 blocks_per_die;
 	u64 block_records_per_die;
 	u64 pages_per_block;
 	u64 logical_pages_per_die;
 	u64 physical_pages_per_die;
+
+	/* log-block */
+	u64 free_offset;
+	u64 groups_offset;
+	u64 logs_offset;
+	u64 latest_offset;
+	u64 groups;
+	u64 pages_per_group;
+	u64 logical_groups;
 };
 
 struct fb_ftl {
@@ -45,6 +56,8 @@ struct fb_ftl {
 };
 
 extern const struct fb_ftl fb_ftl_page;
+extern const struct fb_ftl fb_ftl_bast;
+extern const struct fb_ftl fb_ftl_fast;
 
 const struct fb_ftl *fb_ftl(const struct fb_params *params);
 

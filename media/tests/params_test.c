@@ -92,6 +92,26 @@ static void rules_between_flash_parameters(void)
 	refused_for(&p, FB_PARAM_capacity_bytes);
 }
 
+static void rules_between_log_block_parameters(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_complaint complaint;
+
+	p.ftl = FB_FTL_FAST;
+	p.log_blocks = 1;
+	refused_for(&p, FB_PARAM_log_blocks);
+	p.log_blocks = 2;
+	p.blocks_per_group = 5;
+	refused_for(&p, FB_PARAM_blocks_per_group);
+
+	/* 8 groups of 2 blocks - 2 logs - 1 for merges = 5 groups of 16 KiB */
+	p.blocks_per_group = 2;
+	p.capacity_bytes = 5 * 16384;
+	CHECK(fb_check_params(&p, &complaint));
+	p.capacity_bytes += 512;
+	refused_for(&p, FB_PARAM_capacity_bytes);
+}
+
 static void rules_between_disk_parameters(void)
 {
 	struct fb_params p = sample_disk();
@@ -123,6 +143,7 @@ const struct test params_tests[] = {
 	TEST(unknown_kind_is_refused),
 	TEST(rules_between_parameters_of_all_kinds),
 	TEST(rules_between_flash_parameters),
+	TEST(rules_between_log_block_parameters),
 	TEST(rules_between_disk_parameters),
 	END_OF_TESTS,
 };
