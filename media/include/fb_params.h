@@ -61,28 +61,42 @@ enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 	P(pages_per_block, FB_OF_FLASH, 2, 8192, FB_NO_DEFAULT, \
 	  "pages of an erase block") \
 	P(blocks_per_die, FB_OF_FLASH, 4, 1 << 24, FB_NO_DEFAULT, \
-	  "good erase blocks of a die; what exceeds capacity_bytes is over-provisioning") \
+	  "good erase blocks of a die, in all its planes; what exceeds capacity_bytes is over-provisioning") \
 	P(dies, FB_OF_FLASH, 1, 256, FB_NO_DEFAULT, \
 	  "dies (logical units) that work at the same time; pages are striped over them") \
 	P(channels, FB_OF_FLASH, 1, 64, FB_NO_DEFAULT, \
 	  "buses between controller and dies; die d hangs on channel d % channels") \
 	P(read_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "page from the array into the die's register (tR)") \
+	  "page from the array into the die's register (tR); the lower page, if cells have several bits") \
 	P(program_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "page from the die's register into the array (tPROG)") \
+	  "page from the die's register into the array (tPROG); the lower page, if cells have several bits") \
 	P(erase_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "erasing a block (tBERS)") \
 	P(bus_ps_per_byte, FB_OF_FLASH, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "channel between controller and die, picoseconds a byte") \
 	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
-	  "page-mapped: free blocks of a die at which a write first collects garbage") \
+	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
 	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
 	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, updates go to log " \
 	  "groups, of one group each (bast) or shared (fast)") \
 	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
-	  "bast, fast: erase blocks of a die that are mapped and erased as one; a group lies on all dies") \
+	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(planes, FB_OF_FLASH, 1, 8, 1, \
+	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
+	P(cache_operations, FB_OF_FLASH, 0, 1, 0, \
+	  "1: a second register lets a die transfer a page while its array is busy with another") \
+	P(bits_per_cell, FB_OF_FLASH, 1, 3, 1, \
+	  "pages that share cells; page i of a block is lower (i % bits_per_cell = 0), middle or upper") \
+	P(read_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tR of the middle page of three; 0: as read_ns") \
+	P(read_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tR of the upper page; 0: as read_ns") \
+	P(program_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tPROG of the middle page of three; 0: as program_ns") \
+	P(program_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tPROG of the upper page; 0: as program_ns") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \

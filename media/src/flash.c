@@ -6,6 +6,9 @@
 /* Page numbers within a die are 32 bits wide, and the tables use three values for "none", "erased" and "stale" */
 #define MAX_PAGES_PER_DIE 0xfffffffcull
 
+/* Pages of a block are counted in 16 bits */
+#define MAX_PAGES_IN_STEP 65535ull
+
 bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	return fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
@@ -13,6 +16,11 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "at least sector_bytes") &&
 	       fb_check_range(complaint, p, FB_PARAM_channels, 1, p->dies,
 			      "no more than dies") &&
+	       fb_check_range(complaint, p, FB_PARAM_planes, 1, p->blocks_per_die / 4,
+			      "at least four blocks in a plane") &&
+	       fb_check_range(complaint, p, FB_PARAM_planes, 1, MAX_PAGES_IN_STEP / p->pages_per_block,
+			      "the planes' blocks of one number have fewer than 65536 pages") &&
+	       fb_check_whole(complaint, p, FB_PARAM_blocks_per_die, p->planes, "must be a multiple of planes") &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_die, 4, MAX_PAGES_PER_DIE / p->pages_per_block,
 			      "a die has fewer than 2^32 pages") &&
 	       fb_ftl(p)->check(p, complaint);
@@ -119,6 +127,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	u64 left = request->length_bytes;
 	u64 done_ns = command_done_ns;
 
+	fb_nand_begin_batch(m);
 	if (request->op == FB_DISCARD) {
 		discard(m, request);
 		return command_done_ns;

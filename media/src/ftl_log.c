@@ -6,12 +6,12 @@
 
 static u64 pages_per_group(const struct fb_params *p)
 {
-	return p->dies * p->blocks_per_group * p->pages_per_block;
+	return p->dies * p->blocks_per_group * fb_nand_pages(p);
 }
 
 static u64 groups(const struct fb_params *p)
 {
-	return p->blocks_per_die / p->blocks_per_group;
+	return fb_nand_blocks(p) / p->blocks_per_group;
 }
 
 /* One group is kept free for a merge to write to */
@@ -20,14 +20,14 @@ bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complain
 	return fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
 			      "at least 1 for bast, 2 for fast") &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
-			      p->blocks_per_die / (p->log_blocks + 2),
-			      "log_blocks + 2 groups fit into blocks_per_die") &&
+			      fb_nand_blocks(p) / (p->log_blocks + 2),
+			      "log_blocks + 2 groups fit into a plane") &&
 	       fb_check_range(complaint, p, FB_PARAM_dies, 1,
 			      0x3fffffff / (p->blocks_per_die * p->pages_per_block),
 			      "a log-block layer has fewer than 2^30 pages") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      (groups(p) - p->log_blocks - 1) * pages_per_group(p) * p->page_bytes,
-			      "no more than blocks_per_die / blocks_per_group - log_blocks - 1 groups");
+			      "no more than blocks_per_die / planes / blocks_per_group - log_blocks - 1 groups");
 }
 
 struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
@@ -243,6 +243,7 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 	u64 done_ns = ready_ns;
 	u32 i;
 
+	fb_nand_begin_batch(m);
 	for (i = 0; i < count; i++) {
 		read_ns[i] = ready_ns;
 		if (!holds(t, page + i))

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "ftl_page.h"
 
+#define MAX_PLANES 8
+
 /* A die keeps two blocks open beside its reserve; what remains must hold the capacity */
 static u64 usable_blocks_per_die(const struct fb_params *p)
 {
-	return p->blocks_per_die - p->gc_reserve_blocks - FB_OPEN_BLOCKS;
+	return fb_nand_blocks(p) - p->gc_reserve_blocks - FB_OPEN_BLOCKS;
 }
 
 static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	return fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, p->blocks_per_die - FB_OPEN_BLOCKS - 1,
-			      "less than blocks_per_die without two open blocks and one for data") &&
+	return fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_nand_blocks(p) - FB_OPEN_BLOCKS - 1,
+			      "less than the blocks of a plane without two open blocks and one for data") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
-			      usable_blocks_per_die(p) * p->pages_per_block * p->page_bytes * p->dies,
-			      "no more than dies * (blocks_per_die - gc_reserve_blocks - 2) blocks");
+			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
+			      "no more than dies * (blocks_per_die - planes * (gc_reserve_blocks + 2)) blocks");
 }
 
 static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = { 0 };
 
-	layout.blocks_per_die = p->blocks_per_die;
-	layout.pages_per_block = p->pages_per_block;
-	layout.block_records_per_die = p->blocks_per_die + 1 + p->pages_per_block + 1;
+	layout.blocks_per_die = fb_nand_blocks(p);
+	layout.pages_per_block = fb_nand_pages(p);
+	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1;
 	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
 	layout.physical_pages_per_die = p->blocks_per_die * p->pages_per_block;
 
@@ -146,23 +148,39 @@ static u32 take_victim(struct fb_die_tables *t)
 	return FB_NO_BLOCK;
 }
 
+/* Reads and programs as many pages at a time as the die has planes, so that they can join */
+static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const u32 *places, u32 count, u64 ready_ns)
+{
+	u32 i;
+
+	fb_nand_begin_batch(m);
+	for (i = 0; i < count; i++)
+		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
+	for (i = 0; i < count; i++) {
+		u32 index = t->owner[places[i]] - FB_OWNED;
+
+		fb_nand_program(m, die, append(t, FB_OPEN_FOR_COLLECTION, index), ready_ns);
+		t->owner[places[i]] = FB_STALE;
+		t->blocks[places[i] / t->pages_per_block].valid_pages--;
+		m->counters.collection_moved_pages++;
+	}
+}
+
 static void move_valid_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
 {
 	u32 place = block * t->pages_per_block;
 	u32 end = place + t->pages_per_block;
-	u32 to;
+	u32 places[MAX_PLANES];
+	u32 count = 0;
 
-	for (; t->blocks[block].valid_pages; place++) {
-		if (place == end)
-			return;
+	for (; t->blocks[block].valid_pages && place < end; place++) {
 		if (t->owner[place] < FB_OWNED)
 			continue;
-		fb_nand_read(m, die, place, ready_ns, m->params.page_bytes);
-		to = append(t, FB_OPEN_FOR_COLLECTION, t->owner[place] - FB_OWNED);
-		fb_nand_program(m, die, to, ready_ns);
-		t->owner[place] = FB_STALE;
-		t->blocks[block].valid_pages--;
-		m->counters.collection_moved_pages++;
+		places[count++] = place;
+		if (count < m->params.planes && count < t->blocks[block].valid_pages)
+			continue;
+		move_some(m, die, t, places, count, ready_ns);
+		count = 0;
 	}
 }
 

@@ -64,12 +64,17 @@ bool fb_check_power_of_two(struct fb_complaint *complaint, const struct fb_param
 	return fb_complain(complaint, params, param, rules[param].min, rules[param].max, "must be a power of two");
 }
 
+bool fb_check_whole(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		    u64 unit, const char *reason)
+{
+	if (params->by_index[param] % unit == 0)
+		return true;
+	return fb_complain(complaint, params, param, rules[param].min, rules[param].max, reason);
+}
+
 bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param)
 {
-	if (params->by_index[param] % params->sector_bytes == 0)
-		return true;
-	return fb_complain(complaint, params, param, rules[param].min, rules[param].max,
-			   "must be a multiple of sector_bytes");
+	return fb_check_whole(complaint, params, param, params->sector_bytes, "must be a multiple of sector_bytes");
 }
 
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint)

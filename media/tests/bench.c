@@ -34,6 +34,8 @@ static struct fb_params flash(u64 blocks_per_die, u64 dies, u64 channels)
 		.gc_reserve_blocks = 4,
 		.ftl = FB_FTL_PAGE,
 		.blocks_per_group = 1,
+		.planes = 1,
+		.bits_per_cell = 1,
 	};
 }
 

@@ -20,6 +20,14 @@ static struct fb_params shape(u64 dies, u64 channels, u64 blocks, u64 pages, u64
 	return p;
 }
 
+static struct fb_params on_planes(struct fb_params p, u64 planes)
+{
+	p.planes = planes;
+	p.cache_operations = 1;
+	p.bits_per_cell = 2;
+	return p;
+}
+
 static void check_mapping(const struct fb_medium *m, const u8 *written, u64 pages)
 {
 	u64 page;
@@ -74,7 +82,7 @@ static void exercise(const struct fb_params *params, u64 seed, int requests)
 	}
 	CHECK(!fb_verify(m));
 	CHECK(fb_medium_counters(m)->collections > 0);
-	CHECK_EQUAL(fb_medium_counters(m)->flash_erased_blocks, fb_medium_counters(m)->collections);
+	CHECK_EQUAL(fb_medium_counters(m)->flash_erased_blocks, fb_medium_counters(m)->collections * params->planes);
 	free(written);
 	free(m);
 }
@@ -89,6 +97,8 @@ static void random_requests_leave_the_tables_sound(void)
 		shape(4, 2, 24, 16, 1, 4 * 12 * 16 * 4 - 5),
 		shape(3, 3, 16, 2, 1, 3 * 13 * 2 * 4 - 7),
 		shape(8, 4, 12, 32, 5, 8 * 5 * 32 * 4),
+		on_planes(shape(2, 1, 48, 16, 2, 2 * 36 * 16 * 4), 2),
+		on_planes(shape(1, 1, 96, 5, 1, 60 * 5 * 4), 3),
 	};
 	u64 i;
 

@@ -216,7 +216,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 {
 	struct fb_medium *m = new_medium(p);
 	u64 pages = p->capacity_bytes / p->page_bytes;
-	u64 group = p->dies * p->blocks_per_group * p->pages_per_block;
+	u64 group = p->dies * p->planes * p->blocks_per_group * p->pages_per_block;
 	u8 *written = calloc(1, pages);
 	u64 at_ns = 0;
 	int i;
@@ -260,6 +260,11 @@ static void random_requests_leave_groups_and_logs_sound(void)
 		p.blocks_per_group = 2;
 		p.capacity_bytes = 3 * 24 * PAGE - PAGE;
 		exercise(&p, 3);
+		p.planes = 2;
+		p.blocks_per_die = 32;
+		p.bits_per_cell = 2;
+		p.capacity_bytes = 3 * 48 * PAGE;
+		exercise(&p, 4);
 	}
 }
 

@@ -81,6 +81,15 @@ static void rules_between_flash_parameters(void)
 	p.blocks_per_die = 1 << 20;
 	refused_for(&p, FB_PARAM_blocks_per_die);
 	p = sample_flash();
+	p.planes = 3;
+	refused_for(&p, FB_PARAM_blocks_per_die);
+	p.planes = 8;
+	refused_for(&p, FB_PARAM_planes);
+	p.pages_per_block = 8192;
+	p.planes = 8;
+	p.blocks_per_die = 64;
+	refused_for(&p, FB_PARAM_planes);
+	p = sample_flash();
 	p.gc_reserve_blocks = 14;
 	refused_for(&p, FB_PARAM_gc_reserve_blocks);
 
