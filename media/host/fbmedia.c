@@ -8,7 +8,10 @@
 
 #include "arguments.h"
 #include "describe.h"
+#include "message.h"
 #include "state_file.h"
+
+const char program_name[] = "fbmedia";
 
 enum { DONE, FAILED, WRONG_ARGUMENTS };
 
