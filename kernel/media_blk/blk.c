@@ -128,6 +128,8 @@ static u64 ask_medium(struct media_blk *mb, const struct fb_request *request, kt
 
 	spin_lock_irqsave(&mb->lock, flags);
 	done_ns = fb_submit(mb->medium, request, ktime_to_ns(now));
+	if (mb->records)
+		media_blk_record_add(mb, request, ktime_to_ns(now), done_ns);
 	spin_unlock_irqrestore(&mb->lock, flags);
 	return done_ns;
 }

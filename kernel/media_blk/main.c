@@ -39,6 +39,10 @@ static bool write_cache;
 module_param(write_cache, bool, 0444);
 MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed (default: no, a write that is done is durable)");
 
+static unsigned int record;
+module_param(record, uint, 0444);
+MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mblk0/requests; 0 (default): none");
+
 /* A file of the host, mapped into the guest */
 struct region {
 	struct pci_dev *pdev;
@@ -106,6 +110,12 @@ static int open_medium(struct media_blk *mb)
 	return 0;
 }
 
+static void free_device(void)
+{
+	media_blk_record_stop(device);
+	kfree(device);
+}
+
 static int add_device(void)
 {
 	int err;
@@ -117,11 +127,14 @@ static int add_device(void)
 	device->options.pio_sector_ns = pio_sector_ns;
 	device->options.queue_depth = queue_depth;
 	device->options.write_cache = write_cache;
+	device->options.record = record;
 	err = open_medium(device);
+	if (!err)
+		err = media_blk_record_start(device);
 	if (!err)
 		err = media_blk_add(device);
 	if (err)
-		kfree(device);
+		free_device();
 	return err;
 }
 
@@ -147,7 +160,7 @@ static int __init media_blk_init(void)
 static void __exit media_blk_exit(void)
 {
 	media_blk_remove(device);
-	kfree(device);
+	free_device();
 	unmap_all();
 }
 

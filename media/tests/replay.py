@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """flashbed-replay as its users call it: what it reads, what it prints, what it refuses.
 
-    replay.py FLASHBED-REPLAY FBMEDIA
+replay.py FLASHBED-REPLAY FBMEDIA
 """
 
 import json
@@ -17,18 +17,23 @@ REPLAY, FBMEDIA = sys.argv[1:]
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
 
+
+def words(text):
+    return text.split()
+
+
 NULL = ["kind=null", "capacity_bytes=1048576", "queue_depth=2", "command_ns=1000"]
-FLASH = (
+FLASH = words(
     "kind=flash capacity_bytes=65536 queue_depth=1 command_ns=1000 link_ps_per_byte=0 page_bytes=2048 "
     "pages_per_block=4 blocks_per_die=16 dies=1 channels=1 read_ns=25000 program_ns=200000 erase_ns=1500000 "
     "bus_ps_per_byte=0 gc_reserve_blocks=2"
-).split()
+)
 # A revolution takes 10 ms, a sector 100 us; no command or link time, no read-ahead
-DISK = (
+DISK = words(
     "kind=disk capacity_bytes=1638400 queue_depth=1 command_ns=0 link_ps_per_byte=0 rpm=6000 cylinders=64 heads=1 "
     "zones=1 outer_sectors_per_track=100 inner_sectors_per_track=100 seek_track_ns=1000000 seek_average_ns=4000000 "
     "seek_full_ns=8000000 head_switch_ns=500000 write_settle_ns=200000 readahead_bytes=0"
-).split()
+)
 
 
 def run(*arguments, stdin=None):
@@ -58,21 +63,38 @@ def iolog(version, *lines):
 
 
 def blkparse(*events):
-    return "".join(f"  8,0    1 {i:8} {time:>14} 4711 {action:>2} {rest}\n" for i, (time, action, rest) in enumerate(events))
+    return "".join(
+        f"  8,0    1 {i:8} {time:>14} 4711 {action:>2} {rest}\n" for i, (time, action, rest) in enumerate(events)
+    )
 
 
 def test_iolog_2_waits():
-    text = iolog(2, "/dev/sda add", "/dev/sda open", "/dev/sda read 0 512", "/dev/sda wait 7 0", "/dev/sda read 512 512",
-                 "/dev/sda close")
+    text = iolog(
+        2,
+        "/dev/sda add",
+        "/dev/sda open",
+        "/dev/sda read 0 512",
+        "/dev/sda wait 7 0",
+        "/dev/sda read 512 512",
+        "/dev/sda close",
+    )
     assert completions("-", *DISK, stdin=text) == [(0, 100_000), (7000, 200_000)]
 
 
 def test_iolog_3_has_times():
-    text = iolog(3, "0 f add", "5 f open", "10 f read 0 4096", "20 f write 4096 4096", "30 f trim 0 4096",
-                 "40 f sync 0 0", "50 f datasync 0 0")
+    text = iolog(
+        3,
+        "0 f add",
+        "5 f open",
+        "10 f read 0 4096",
+        "20 f write 4096 4096",
+        "30 f trim 0 4096",
+        "40 f sync 0 0",
+        "50 f datasync 0 0",
+    )
     assert completions("-", *NULL, stdin=text) == [(t * 1000, t * 1000 + 1000) for t in (10, 20, 30, 40, 50)]
     counters = replay("-", *NULL, stdin=text)["counters"]
-    assert (counters["host_reads"], counters["host_writes"], counters["host_discards"], counters["host_flushes"]) == (1, 1, 1, 2)
+    assert [counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")] == [1, 1, 1, 2]
 
 
 def test_a_last_line_may_lack_its_newline():
@@ -80,17 +102,20 @@ def test_a_last_line_may_lack_its_newline():
 
 
 def test_blkparse():
-    text = blkparse(
-        ("0.000000000", "Q", "R 8 + 8 [fio]"),
-        ("0.000001000", "D", "R 8 + 8 [fio]"),
-        ("0.000002003", "D", "WFS 16 + 8 [fio]"),
-        ("0.000002500", "C", "R 8 + 8 [0]"),
-        ("0.000002600", "m", "N cfq something"),
-        ("0.000003000", "D", "FF [fio]"),
-        ("0.000003500", "D", "N [fio]"),
-        ("0.000004000", "D", "D 0 + 16 [fio]"),
-        ("1.000005000", "D", "FWFSM 24 + 8 [fio]"),
-    ) + "CPU1 (8,0):\n Reads Queued: 1, 4KiB\n\nTotal (8,0):\n"
+    text = (
+        blkparse(
+            ("0.000000000", "Q", "R 8 + 8 [fio]"),
+            ("0.000001000", "D", "R 8 + 8 [fio]"),
+            ("0.000002003", "D", "WFS 16 + 8 [fio]"),
+            ("0.000002500", "C", "R 8 + 8 [0]"),
+            ("0.000002600", "m", "N cfq something"),
+            ("0.000003000", "D", "FF [fio]"),
+            ("0.000003500", "D", "N [fio]"),
+            ("0.000004000", "D", "D 0 + 16 [fio]"),
+            ("1.000005000", "D", "FWFSM 24 + 8 [fio]"),
+        )
+        + "CPU1 (8,0):\n Reads Queued: 1, 4KiB\n\nTotal (8,0):\n"
+    )
     whens = [1000, 2003, 3000, 4000, 1_000_005_000, 1_000_005_000]
     assert completions("-", *NULL, stdin=text) == [(when, when + 1000) for when in whens]
     result = replay("-", *NULL, stdin=text)
@@ -100,8 +125,12 @@ def test_blkparse():
 
 def test_depth_and_speed():
     text = iolog(3, *(f"{i} f read 0 512" for i in range(6)))
-    assert completions("--as-fast-as-possible", "-", *NULL, stdin=text) == [(1000 * (i // 2), 1000 * (i // 2) + 1000) for i in range(6)]
-    assert completions("--as-fast-as-possible", "--queue-depth", 3, "-", *NULL, stdin=text) == [(1000 * (i // 3), 1000 * (i // 3) + 1000) for i in range(6)]
+    assert completions("--as-fast-as-possible", "-", *NULL, stdin=text) == [
+        (1000 * (i // 2), 1000 * (i // 2) + 1000) for i in range(6)
+    ]
+    assert completions("--as-fast-as-possible", "--queue-depth", 3, "-", *NULL, stdin=text) == [
+        (1000 * (i // 3), 1000 * (i // 3) + 1000) for i in range(6)
+    ]
     slow = [*NULL[:3], "command_ns=10000"]
     assert completions("-", *slow, stdin=text)[-1] == (5000, 15000)
     assert completions("--queue-depth", 1, "-", *slow, stdin=text)[-1] == (50000, 60000)
@@ -127,11 +156,17 @@ def test_percentiles_are_exact():
     chance = random.Random(1)
     for count in (1, 2, 3, 10, 99, 1000, 10001):
         times = sorted(chance.randrange(50_000) for _ in range(count))
-        text = iolog(3, *(f"{time} f {chance.choice(['read', 'write'])} {chance.randrange(3200) * 512} 512" for time in times))
+        text = iolog(
+            3, *(f"{time} f {chance.choice(['read', 'write'])} {chance.randrange(3200) * 512} 512" for time in times)
+        )
         pairs = completions("-", *DISK, stdin=text)
         result = replay("-", *DISK, stdin=text)
         for op in ("read", "write"):
-            took = sorted(done - came for (came, done), line in zip(pairs, text.splitlines()[1:]) if f" {op} " in line)
+            took = sorted(
+                done - came
+                for (came, done), line in zip(pairs, text.splitlines()[1:], strict=True)
+                if f" {op} " in line
+            )
             said = result["operations"][op]["latency_ns"]
             assert result["operations"][op]["requests"] == len(took)
             if not took:
@@ -229,7 +264,12 @@ def test_what_is_refused():
     ):
         refused(words, "-", *NULL, stdin=blkparse(("0.000000005", "D", "R 0 + 8 [x]"), event))
     refused("standard input:2: ", "-", *NULL, stdin=blkparse(("0.000000005", "D", "R 0 + 8 [x]")) + "rubbish\n")
-    refused("about one device", "-", *NULL, stdin="8,0 0 1 0.000000001 1 D R 0 + 8 [x]\n8,16 0 1 0.000000002 1 D R 0 + 8 [x]\n")
+    refused(
+        "about one device",
+        "-",
+        *NULL,
+        stdin="8,0 0 1 0.000000001 1 D R 0 + 8 [x]\n8,16 0 1 0.000000002 1 D R 0 + 8 [x]\n",
+    )
     refused("no request with action D", "-", *NULL, stdin=blkparse(("0.000000005", "Q", "R 0 + 8 [x]")))
 
 

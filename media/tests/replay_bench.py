@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """How many requests a second flashbed-replay handles on this host, the program's start and end included.
 
-    replay_bench.py FLASHBED-REPLAY
+replay_bench.py FLASHBED-REPLAY
 """
 
 import random
@@ -14,12 +14,18 @@ from pathlib import Path
 
 REPLAY = sys.argv[1]
 REQUESTS = 1 << 21
-NULL = "kind=null capacity_bytes=8589934592 queue_depth=1 command_ns=0".split()
-FLASH = (
+
+
+def words(text):
+    return text.split()
+
+
+NULL = words("kind=null capacity_bytes=8589934592 queue_depth=1 command_ns=0")
+FLASH = words(
     "kind=flash capacity_bytes=8589934592 queue_depth=32 command_ns=10000 link_ps_per_byte=2500 page_bytes=4096 "
     "pages_per_block=128 blocks_per_die=4400 dies=4 channels=4 read_ns=25000 program_ns=220000 erase_ns=1500000 "
     "bus_ps_per_byte=25000 gc_reserve_blocks=4"
-).split()
+)
 
 
 def measure(what, *arguments):
