@@ -37,7 +37,7 @@ MODULE_PARM_DESC(queue_depth, "requests that the medium takes at a time; 0 (defa
 
 static bool write_cache;
 module_param(write_cache, bool, 0444);
-MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed (default: no, a write that is done is durable)");
+MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed, whatever the medium's parameters say");
 
 static unsigned int record;
 module_param(record, uint, 0444);

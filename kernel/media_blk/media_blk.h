@@ -23,7 +23,8 @@ struct media_blk_record {
 	u64 done_ns;
 	u64 offset_bytes;
 	u64 length_bytes;
-	u64 op;				/* enum fb_op */
+	u32 op;				/* enum fb_op */
+	u32 fua;
 };
 
 struct media_blk {

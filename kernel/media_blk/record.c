@@ -34,6 +34,7 @@ void media_blk_record_add(struct media_blk *mb, const struct fb_request *request
 		.offset_bytes = request->offset_bytes,
 		.length_bytes = request->length_bytes,
 		.op = request->op,
+		.fua = request->fua,
 	};
 }
 

@@ -108,6 +108,7 @@ static bool read_request(struct blkparse *b, struct trace_entry *entry, struct w
 		return true;	/* a command of another kind moves no data of the medium */
 	if (!read_extent(b, rest, request))
 		return false;
+	request->fua = *what == 'W' && memchr(what + 1, 'F', rwbs.text + rwbs.length - what - 1);
 	return add(b, entry, *what == 'R' ? FB_READ : *what == 'W' ? FB_WRITE : FB_DISCARD);
 }
 

@@ -32,7 +32,7 @@ FLASH = words(
 DISK = words(
     "kind=disk capacity_bytes=1638400 queue_depth=1 command_ns=0 link_ps_per_byte=0 rpm=6000 cylinders=64 heads=1 "
     "zones=1 outer_sectors_per_track=100 inner_sectors_per_track=100 seek_track_ns=1000000 seek_average_ns=4000000 "
-    "seek_full_ns=8000000 head_switch_ns=500000 write_settle_ns=200000 readahead_bytes=0"
+    "seek_full_ns=8000000 head_switch_ns=500000 write_settle_ns=200000 segment_bytes=0 readahead_bytes=0"
 )
 
 
@@ -121,6 +121,14 @@ def test_blkparse():
     result = replay("-", *NULL, stdin=text)
     assert [result["operations"][op]["requests"] for op in ("read", "write", "discard", "flush")] == [1, 2, 1, 2]
     assert replay("--event", "Q", "-", *NULL, stdin=text)["operations"]["read"]["requests"] == 1
+
+
+def test_fua_is_understood():
+    cached = [*DISK, "write_cache_bytes=65536"]
+    text = blkparse(("0.000000000", "D", "WS 8 + 1 [x]"), ("0.000000000", "D", "WFS 40 + 1 [x]"))
+    assert completions("-", *cached, stdin=text) == [(0, 0), (0, 4_100_000)]
+    text = blkparse(("0.000000000", "D", "WS 8 + 1 [x]"), ("0.000000000", "D", "FF [x]"))
+    assert completions("-", *cached, stdin=text) == [(0, 0), (0, 900_000)]
 
 
 def test_depth_and_speed():

@@ -20,7 +20,7 @@ from flashbed.repetition import Repetition
 from flashbed.study import load_study
 from flashbed.workload import WORKLOADS
 
-RECORD = struct.Struct("<QQQQQ")
+RECORD = struct.Struct("<QQQQII")
 """struct media_blk_record in kernel/media_blk/media_blk.h."""
 
 RECORDS = 200_000
@@ -37,11 +37,12 @@ class Request(NamedTuple):
     offset_bytes: int
     length_bytes: int
     op: int
+    fua: int
 
     def blkparse(self) -> str:
         seconds, ns = divmod(self.now_ns, 10**9)
         extent = "" if self.op == FLUSH else f" {self.offset_bytes // 512} + {self.length_bytes // 512}"
-        return f"259,0 0 1 {seconds}.{ns:09} 1 D {RWBS[self.op]}{extent} [guest]\n"
+        return f"259,0 0 1 {seconds}.{ns:09} 1 D {RWBS[self.op]}{'F' * self.fua}{extent} [guest]\n"
 
 
 def random_job(seed: int, size: int, discards: bool) -> str:
@@ -116,7 +117,7 @@ def test_host_and_guest_agree(medium: str, study_file, tmp_path: Path) -> None:
 
 
 def test_they_agree_when_the_cpu_moves_the_data(study_file, tmp_path: Path) -> None:
-    check(prepared(study_file, tmp_path, "usb-stick-2g:link_ps_per_byte=0", 2, "arm64-250-pio"), tmp_path)
+    check(prepared(study_file, tmp_path, "hdd-25-5400-ide-4g", 2, "arm64-250-pio"), tmp_path)
 
 
 @pytest.mark.long
