@@ -39,6 +39,10 @@ static bool write_cache;
 module_param(write_cache, bool, 0444);
 MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed, whatever the medium's parameters say");
 
+static unsigned long long digest;
+module_param(digest, ullong, 0444);
+MODULE_PARM_DESC(digest, "digest of the parameters that the state must have, from fbmedia digest; 0 (default): any");
+
 static unsigned int record;
 module_param(record, uint, 0444);
 MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mblk0/requests; 0 (default): none");
@@ -97,6 +101,11 @@ static int open_medium(struct media_blk *mb)
 
 	if (error) {
 		pr_err("state in PCI slot %u refused: %s\n", state_slot, fb_error_text(error));
+		return -EINVAL;
+	}
+	if (digest && digest != fb_params_digest(fb_medium_params(mb->medium))) {
+		pr_err("state in PCI slot %u refused: another medium, with parameters of digest %016llx, not %016llx\n",
+		       state_slot, fb_params_digest(fb_medium_params(mb->medium)), digest);
 		return -EINVAL;
 	}
 	exposed_bytes = fb_exposed_bytes(fb_medium_params(mb->medium));

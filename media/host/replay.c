@@ -218,8 +218,15 @@ static int replay(const struct options *o)
 	struct trace trace;
 	bool done;
 
+	const char *fault;
+
 	if (!medium)
 		return FAILED;
+	fault = o->state ? fb_verify(medium) : NULL;
+	if (fault) {
+		complain(o->state, fault);
+		return FAILED;
+	}
 	fb_power_on(medium);
 	done = make_trace(&trace, o, medium) && play_trace(o, medium, &trace);
 	trace_free(&trace);

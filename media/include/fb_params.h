@@ -147,6 +147,9 @@ const char *fb_kind_word(enum fb_kind kind);
  */
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint);
 
+/* A number that stands for the parameters: media with the same kind and parameters have the same one, others another */
+u64 fb_params_digest(const struct fb_params *params);
+
 /* What the block device shows */
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {

@@ -105,7 +105,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         del filesystem[name]
     inputs = {
         "board": cell.board.model_dump(exclude={"title", "source"}),
-        "medium": {"kind": cell.medium.kind, **cell.medium.parameters},
+        "medium": cell.medium.core_parameters,
         "filesystem": filesystem,
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
         "kernel": cell.kernel,

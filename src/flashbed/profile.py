@@ -120,6 +120,11 @@ class Medium(Profile):
         named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
         return named | dict(self.__pydantic_extra__ or {})
 
+    @property
+    def core_parameters(self) -> dict[str, int | str]:
+        """The kind and every number: what the media core is told."""
+        return {"kind": self.kind, **self.parameters}
+
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""
         yield from self._source_problems()

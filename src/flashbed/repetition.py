@@ -59,11 +59,11 @@ def program_set(cell: Cell) -> ProgramSet:
 
 def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
-    job = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(_job(cell).items()))
+    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "qemu": qemu_version,
         "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
-        "job": digest_bytes(job.encode()),
+        "job": digest_bytes(text.encode()),
         **image.digest(program_set(cell)),
     }
     return Repetition(cell, image, environment, key(cell, environment))
@@ -77,7 +77,7 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     """
     cell, image = repetition.cell, repetition.image
     files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
-    image.write_initramfs(program_set(cell), _job(cell), files.initramfs)
+    image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     _make_medium(cell, image, files)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
@@ -85,8 +85,10 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     return _finished(repetition, outcome)
 
 
-def _job(cell: Cell) -> dict[str, bytes]:
-    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell)}
+def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
+    """The files of the cell's /job."""
+    digest = image.media_tool.digest(cell.medium.core_parameters)
+    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell, digest)}
 
 
 def _setup(cell: Cell) -> qemu.Setup:
@@ -101,7 +103,7 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
             f"and this disk has {describe_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
         )
-    image.media_tool.create(files.state, {"kind": cell.medium.kind, **cell.medium.parameters})
+    image.media_tool.create(files.state, cell.medium.core_parameters)
     with files.data.open("wb") as data:
         data.truncate(size)
 

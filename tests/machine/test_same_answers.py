@@ -15,10 +15,9 @@ import pytest
 
 from flashbed import paths, repetition, run
 from flashbed.library import Library
-from flashbed.machine import guest_job, qemu
+from flashbed.machine import qemu
 from flashbed.repetition import Repetition
 from flashbed.study import load_study
-from flashbed.workload import WORKLOADS
 
 RECORD = struct.Struct("<QQQQII")
 """struct media_blk_record in kernel/media_blk/media_blk.h."""
@@ -74,7 +73,7 @@ fsync={chance.choice([0, 5])}
 def guest_requests(wanted: Repetition, folder: Path) -> list[Request]:
     """Runs a cell with recording; state.bin in `folder` is what the guest left."""
     cell, image = wanted.cell, wanted.image
-    job = {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell)}
+    job = repetition.job(cell, image)
     job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record={RECORDS}"\n'.encode()
     files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
     image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
@@ -89,7 +88,7 @@ def guest_requests(wanted: Repetition, folder: Path) -> list[Request]:
 def check(wanted: Repetition, folder: Path) -> None:
     tool = wanted.image.media_tool
     fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
-    tool.create(fresh, {"kind": wanted.cell.medium.kind, **wanted.cell.medium.parameters})
+    tool.create(fresh, wanted.cell.medium.core_parameters)
     (folder / "state.bin").write_bytes(fresh.read_bytes())
     requests = guest_requests(wanted, folder)
     counters = tool.inspect(folder / "state.bin")["counters"]

@@ -30,6 +30,7 @@ class MediaTool:
     def __init__(self, program: Path, replay_program: Path) -> None:
         self.program = program
         self.replay_program = replay_program
+        self._digests: dict[tuple[str, ...], str] = {}
 
     @cached_property
     def parameters(self) -> list[dict[str, Any]]:
@@ -38,11 +39,22 @@ class MediaTool:
 
     def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
         """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
-        self._run(self.program, "create", "--state", state, *(f"{key}={value}" for key, value in parameters.items()))
+        self._run(self.program, "create", "--state", state, *_words(parameters))
 
-    def inspect(self, state: Path) -> dict[str, Any]:
-        """Parameters, counters and wear of a medium."""
-        return dict(self._json("inspect", "--state", state))
+    def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> dict[str, Any]:
+        """Parameters, counters and wear of a medium.
+
+        Raises HostResourceError with fbmedia's own words if the file is no medium, or has other parameters than those
+        given.
+        """
+        return dict(self._json("inspect", "--state", state, *_words(parameters or {})))
+
+    def digest(self, parameters: Mapping[str, int | str]) -> str:
+        """What tells a medium with these parameters from others: 16 hex digits. Raises InputError like `create`."""
+        words = tuple(_words(parameters))
+        if words not in self._digests:
+            self._digests[words] = self._run(self.program, "digest", *words).strip()
+        return self._digests[words]
 
     def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
         """What came of a replay on a medium: `arguments` are those of flashbed-replay, but for --state and --json."""
@@ -57,6 +69,10 @@ class MediaTool:
             return done.stdout
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")
+
+
+def _words(parameters: Mapping[str, int | str]) -> list[str]:
+    return [f"{key}={value}" for key, value in parameters.items()]
 
 
 def build(cache: Cache) -> MediaTool:
