@@ -37,6 +37,11 @@ class MediaTool:
         """Every parameter of the core: name, kinds it belongs to, range, meaning."""
         return list(self._json("params"))
 
+    @cached_property
+    def counters(self) -> list[dict[str, Any]]:
+        """Every counter of the core: name, kinds it belongs to, unit, meaning."""
+        return list(self._json("counters"))
+
     def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
         """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
         self._run(self.program, "create", "--state", state, *_words(parameters))
