@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A flash device: cuts requests into pages and sends them over the host link to the translation layer (ftl.h), which
- * finds them places on the dies (nand.h).
- *
- * Simplification: no volatile cache, so a write is done when its last page is programmed.
+ * finds them places on the dies (nand.h). Without a write buffer a write is done when its last page is programmed.
  */
 #ifndef FB_FLASH_H
 #define FB_FLASH_H
@@ -11,11 +9,13 @@
 #include "fb_medium.h"
 #include "ftl.h"
 #include "nand.h"
+#include "write_buffer.h"
 
 /* Follows from the parameters */
 struct fb_flash {
 	struct fb_nand nand;
 	struct fb_ftl_layout ftl;
+	struct fb_write_buffer buffer;
 };
 
 bool fb_flash_check(const struct fb_params *params, struct fb_complaint *complaint);
