@@ -76,8 +76,24 @@ bool fb_flash_undamaged(const struct fb_medium *m)
 
 void fb_flash_power_on(struct fb_medium *m)
 {
+	u32 i;
+
+	for (i = 0; i < FB_MAX_LANES; i++)
+		m->flash.lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
 	fb_buffer_power_on(m);
+}
+
+u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns)
+{
+	u64 *lane = &m->flash.lane_free_ns[0];
+	u32 i;
+
+	for (i = 1; i < m->params.controller_lanes; i++)
+		if (m->flash.lane_free_ns[i] < *lane)
+			lane = &m->flash.lane_free_ns[i];
+	*lane = fb_later(ready_ns, *lane) + m->params.command_ns;
+	return *lane;
 }
 
 const char *fb_flash_verify(const struct fb_medium *m)

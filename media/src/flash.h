@@ -11,11 +11,13 @@
 #include "nand.h"
 #include "write_buffer.h"
 
-/* Follows from the parameters */
+#define FB_MAX_LANES 64
+
 struct fb_flash {
 	struct fb_nand nand;
 	struct fb_ftl_layout ftl;
 	struct fb_write_buffer buffer;
+	u64 lane_free_ns[FB_MAX_LANES];
 };
 
 bool fb_flash_check(const struct fb_params *params, struct fb_complaint *complaint);
@@ -23,6 +25,9 @@ u64 fb_flash_state_bytes(const struct fb_params *params);
 void fb_flash_init(struct fb_medium *m);
 bool fb_flash_undamaged(const struct fb_medium *m);
 void fb_flash_power_on(struct fb_medium *m);
+
+/* The controller takes up a request, not before ready_ns, in the lane that is free first; returns when it is through */
+u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns);
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
 const char *fb_flash_verify(const struct fb_medium *m);
 

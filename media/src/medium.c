@@ -126,8 +126,12 @@ static void count(struct fb_counters *counters, const struct fb_request *request
 
 static u64 controller_take(struct fb_medium *m)
 {
-	m->controller_free_ns = fb_later(m->now_ns, m->controller_free_ns) + m->params.command_ns;
+	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
+
 	m->counters.controller_ns += m->params.command_ns;
+	if (m->params.kind == FB_FLASH)
+		return fb_flash_take_lane(m, ready_ns);
+	m->controller_free_ns = ready_ns + m->params.command_ns;
 	return m->controller_free_ns;
 }
 

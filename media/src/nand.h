@@ -8,7 +8,8 @@
  *
  * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages go
  * through the planes before they go on to the next row. Operations of one batch (a request, or a step of copying) on
- * pages of one row join: the array works on them at the same time.
+ * pages of one row join: the array works on them at the same time. With a write buffer, a page also joins a program of an
+ * earlier request that has not begun.
  *
  * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and from the
  * start of a read to the end of the transfer out of it. With them, a second register is free again when its page has gone
