@@ -91,6 +91,10 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(endurance_erases, FB_OF_FLASH, 0, 1 << 24, 0, \
+	  "erases of a block that the data sheet promises; 0: not known") \
+	P(retry_erases, FB_OF_FLASH, 0, 1 << 24, 0, \
+	  "erases of a block after which reads need one retry, twice as many two, and so on to seven; 0: never") \
 	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
 	  "requests that the controller works on at a time, each for command_ns") \
 	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
