@@ -22,7 +22,7 @@ from flashbed.image.cache import digest_bytes
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.plan import Cell, cell_inputs, key
-from flashbed.units import describe_size
+from flashbed.units import describe_size, rough_size
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -98,7 +98,7 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     if size > free:
         raise HostResourceError(
             f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
-            f"and this disk has {describe_size(free)} free. "
+            f"and this disk has {rough_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
         )
     image.media_tool.create(files.state, {"kind": cell.medium.kind, **cell.medium.parameters})

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from statistics import median
 from typing import Any
@@ -76,7 +77,7 @@ def test_the_bootstrap_of_a_median_is_that_of_all_resamples(n: int) -> None:
 
 def test_many_seeds_give_a_confidence_interval() -> None:
     # Nine seeds: the median of a resample is at most the second smallest with the chance P(Bin(9, 2/9) >= 5) = 0.0298,
-    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval is from the 2nd to the 8th.
+    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval goes from 2nd to 8th.
     found = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
     assert (found.minimum, found.low, found.median, found.high, found.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
     assert found.is_confidence
@@ -158,11 +159,28 @@ def test_where_less_is_better_the_lowest_wins() -> None:
     ]
 
 
+def test_the_same_lead_everywhere_is_said_so() -> None:
+    numbers = {name: {"4k": (2.0 * k,), "64k": (4.0 * k,)} for k, name in enumerate("cba", start=1)}
+    assert said(table(numbers)) == [
+        "For random write, a is 1.50 times as fast as b (at each of 2 request sizes) "
+        "and 3.0 times as fast as c (everywhere)."
+    ]
+
+
+def test_where_less_is_better_and_two_are_even_no_one_is_called_lowest() -> None:
+    numbers = {"a": {"4k": (100.0,)}, "b": {"4k": (100.5,)}, "c": {"4k": (250.0,)}}
+    assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
+        "For random write, there is no clear difference between a and b (less than 1 % apart); "
+        "against a, c's is 2.5 times as high."
+    ]
+
+
 def test_overlapping_seeds_are_no_clear_difference() -> None:
     # Medians 11 and 10.5, 4.8 % apart; the seeds of a go down to 10, those of b up to 11.
     even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
     assert said(table(even)) == [
-        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap)."
+        "For random write, there is no clear difference between a and b "
+        "(5 % apart, and their ranges over 2 seeds overlap)."
     ]
     comparison, words = answered(table(even))
     assert comparison.groups[0].winner is None
@@ -182,8 +200,8 @@ def test_a_small_lead_is_told_in_percent() -> None:
 def test_two_may_be_even_and_ahead_of_a_third() -> None:
     numbers = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}, "c": {"4k": (5.0, 5.0)}}
     assert said(table(numbers)) == [
-        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap); "
-        "a is 2.2 times as fast as c."
+        "For random write, there is no clear difference between a and b "
+        "(5 % apart, and their ranges over 2 seeds overlap); a is 2.2 times as fast as c."
     ]
 
 
@@ -205,9 +223,9 @@ def test_a_missing_cell_is_not_compared_and_is_named() -> None:
 def test_a_value_with_no_setting_in_common_is_left_out() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}, "c": {}}
     results = table(numbers)
-    failed = row("c", "randwrite", "4k", 1, outcome="failed")
-    rows = [row(*r.combination, r.seed, **r.metrics) for r in results.repetitions]
-    assert said(results_of(results.axes, [*rows, failed])) == [
+    failed = results_of(results.axes, [row("c", "randwrite", "4k", 1, outcome="failed")])
+    together = replace(results, repetitions=[*results.repetitions, *failed.repetitions])
+    assert said(together) == [
         "For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes). "
         "Not compared: c, for want of results."
     ]
@@ -217,7 +235,8 @@ def test_nothing_to_compare_is_said() -> None:
     only = [row("a", "read", "4k", 1, bandwidth=1.0), row("b", "read", "4k", 1, outcome="failed")]
     none = [row("a", "randwrite", "4k", 1, outcome="failed")]
     assert said(results_of(AXES, [*only, *none])) == [
-        "For sequential read, only a was measured, so there is nothing to compare. Not compared: b, for want of results.",
+        "For sequential read, only a was measured, so there is nothing to compare. "
+        "Not compared: b, for want of results.",
         "For random write, nothing was measured. Not compared: a, for want of results.",
     ]
 
@@ -239,8 +258,28 @@ def test_the_headline_tells_who_wins_where() -> None:
     assert headline(comparison, words) == "a is fastest for sequential read; b is fastest for random write."
 
 
+def test_the_headline_counts_what_it_cannot_name() -> None:
+    def results(winner_of_write: str) -> Results:
+        rows = [
+            row(filesystem, pattern, request, 1, bandwidth=2.0 if filesystem == best else 1.0)
+            for pattern, best in {"read": "a", "randwrite": winner_of_write}.items()
+            for request in ("4k", "64k")
+            for filesystem in ("a", "b")
+        ]
+        return results_of(AXES, rows)
+
+    by = ("pattern", "request")
+    comparison, words = answered(results("b"), by=by)
+    assert headline(comparison, words) == (
+        "a is fastest for sequential read (request size 4k) and sequential read (request size 64k); "
+        "b is fastest for random write (request size 4k) and random write (request size 64k)."
+    )
+    comparison, words = answered(results("a"), by=by)
+    assert headline(comparison, words) == "a is fastest in all 4 comparisons."
+
+
 def test_without_groups_the_sentence_stands_alone() -> None:
-    assert said(table(CLEAR), by=()) == ["A is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+    assert said(table(CLEAR), by=()) == ["a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
 
 
 # --- flow -----------------------------------------------------------------------------------------------------------

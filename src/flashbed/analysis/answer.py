@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashbed.analysis.comparison import CLEAR_FACTOR, Comparison, Group, Lead, Setting
+from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, listing, metric_of, percent_more
 from flashbed.metrics import Metric
 
 SPEEDS = ("bandwidth", "iops")
 """Metrics of which people say "faster"."""
 
+CLOSE_FACTOR = 1.095
+"""Below it a lead reads better in percent."""
+
 NAMED_SETTINGS = 3
-"""So many exceptions are named in a sentence; of more, only how many there are."""
+NAMED_GROUPS = 3
+"""So many are named in a sentence; of more, only how many there are."""
 
 
 def headline(comparison: Comparison, words: Words) -> str:
@@ -36,12 +41,23 @@ def headline(comparison: Comparison, words: Words) -> str:
         if len(wins[value]) == len(comparison.groups):
             where = "" if len(comparison.groups) == 1 else f" in all {len(comparison.groups)} comparisons"
             return f"{name} {superlative}{where}."
-        parts.append(f"{name} {superlative} for {listing([words.places(group.at) for group in wins[value]])}")
+        parts.append(f"{name} {superlative} {_where(wins[value], comparison, words)}")
     if not parts:
         return f"No {words.axis(comparison.compare)} is clearly ahead."
     if open_groups:
-        parts.append(f"none is clearly ahead for {listing([words.places(group.at) for group in open_groups])}")
+        parts.append(f"no {words.axis(comparison.compare)} is clearly ahead {_where(open_groups, comparison, words)}")
     return "; ".join(parts) + "."
+
+
+def _where(groups: Sequence[Group], comparison: Comparison, words: Words) -> str:
+    """ "for read and write (flushed at the end)"; if there are many, how many."""
+    if len(groups) > NAMED_GROUPS:
+        return f"in {len(groups)} of {len(comparison.groups)} comparisons"
+    names = []
+    for group in groups:
+        first, rest = words.places(group.at[:1]), words.places(group.at[1:])
+        names.append(f"{first} ({rest})" if rest else first)
+    return f"for {listing(names)}"
 
 
 def sentence(comparison: Comparison, group: Group, words: Words) -> str:
@@ -50,8 +66,10 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     said = _finding(comparison, group, metric, words)
     said += _omissions(comparison, group, words)
     opening = words.places(group.at)
-    text = f"for {opening}, {said}" if opening else said
-    return text[0].upper() + text[1:]
+    if opening:
+        return f"For {opening}, {said}"
+    begins_with_a_name = group.best is not None and said.startswith(words.value(comparison.compare, group.best))
+    return said if begins_with_a_name else said[0].upper() + said[1:]
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
@@ -67,7 +85,7 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     if len(even) > 1:
         told.append(f"there is no clear difference between {listing(even)}{_why_even(group)}")
     if clear:
-        told.append(f"{best} {_ahead(clear, group, comparison, metric, words)}")
+        told.append(_ahead(clear, group, comparison, metric, words))
     return "; ".join(told) + "."
 
 
@@ -75,37 +93,45 @@ def _why_even(group: Group) -> str:
     lead = next(lead for lead in group.leads if not lead.clear)
     if lead.factor < CLEAR_FACTOR:
         return " (less than 1 % apart)"
-    return f" ({percent_more(lead.factor)} apart, and their ranges over {count(group.seeds, 'seed')} overlap)"
+    intervals = "confidence intervals" if group.seeds >= INTERVAL_SEEDS else "ranges"
+    return f" ({percent_more(lead.factor)} apart, and their {intervals} over {count(group.seeds, 'seed')} overlap)"
 
 
 def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
-    """ "is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
+    """ "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
+    best = words.value(comparison.compare, group.best or "")
     told = []
     for place, lead in enumerate(leads):
         other = words.value(comparison.compare, lead.over)
-        close = lead.factor < 1.095
-        if metric.better == "lower":
-            amount = f"{percent_more(lead.factor)} higher" if close else f"{factor(lead.factor)} times as high"
-            text = f"{other}'s is {amount}" if place == 0 else f"{other}'s {amount}"
-        elif metric.name in SPEEDS:
-            text = f"{percent_more(lead.factor)} faster than" if close else f"{factor(lead.factor)} times as fast as"
-            text += f" {other}"
-        else:
-            amount = f"{percent_more(lead.factor)} above" if close else f"{factor(lead.factor)} times"
-            text = f"{amount} that of {other}"
-        told.append(text + _range(lead, group, words))
+        told.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
     if metric.name in SPEEDS:
-        return f"is {listing(told)}"
-    return f"{_superlative(metric)}: {listing(told)}"
+        return f"{best} is {listing(told)}"
+    if len(leads) == len(group.leads):
+        return f"{best} {_superlative(metric)}: {listing(told)}"
+    # Others are as good as the best, so that there is no lowest or highest to name.
+    return f"against {best}, {listing(told)}" if metric.better == "lower" else f"{best}'s is {listing(told)}"
 
 
-def _range(lead: Lead, group: Group, words: Words) -> str:
-    """How far the factor moves over the settings, and where it turns round."""
+def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
+    close = lead.factor < CLOSE_FACTOR
+    times, percent = f"{factor(lead.factor)} times", percent_more(lead.factor)
+    if metric.name in SPEEDS:
+        return f"{percent} faster than {other}" if close else f"{times} as fast as {other}"
+    if metric.better == "lower":
+        return f"{other}'s {'is ' if first else ''}{f'{percent} higher' if close else f'{times} as high'}"
+    return f"{percent} above that of {other}" if close else f"{times} that of {other}"
+
+
+def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
+    """How far the factor moves over the settings, and where it turns round; what they are is said once."""
     if len(group.settings) == 1:
         return ""
-    over = _over(group.settings, words)
     lowest, highest = factor(lead.lowest), factor(lead.highest)
-    text = f"at all {over}" if lowest == highest else f"{lowest} to {highest} over {over}"
+    over = _over(group.settings, words)
+    if lowest == highest:
+        text = f"at each of {over}" if first else "everywhere"
+    else:
+        text = f"{lowest} to {highest}{f' over {over}' if first else ''}"
     if lead.behind_at:
         named = [words.places(_telling(setting, group.settings)) for setting in lead.behind_at[:NAMED_SETTINGS]]
         if len(lead.behind_at) > NAMED_SETTINGS:

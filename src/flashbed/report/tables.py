@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from flashbed.analysis import Combination, Comparison, Group, Spread
-from flashbed.analysis.words import SPEAKING_AXES, Scale, factor, listing, metric_of, scale_of
+from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
 from flashbed.study_format import Table as StudyTable
@@ -176,7 +176,7 @@ def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) ->
         )
     return Table(
         caption="Winners",
-        note=f"{metric.title}, {mean}relative to the best of the row.",
+        note=f"{metric.title}, {mean}relative to the best of the row. {direction(metric)}",
         corner=[_capital(words.axis(name)) for name in comparison.by] or [""],
         columns=["Best", "Ahead of the next", *(words.value(axis, value) for value in values)],
         rows=rows,
