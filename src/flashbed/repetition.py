@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import medium_counters
+from flashbed import cpu_load, medium_counters
 from flashbed.errors import HostResourceError, SetupError
 from flashbed.image import GuestImage, ProgramSet
 from flashbed.image.cache import digest_bytes
@@ -81,7 +81,7 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     _make_medium(cell, image, files)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
-        outcome = replace(outcome, medium_check=_check(cell, files.data))
+        outcome = replace(outcome, medium_check=check(cell, files.data))
     return _finished(repetition, outcome)
 
 
@@ -106,7 +106,8 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
         data.truncate(size)
 
 
-def _check(cell: Cell, data: Path) -> str | None:
+def check(cell: Cell, data: Path) -> str | None:
+    """What the file system's checker says of an image: "" for clean, None where there is no checker. Changes nothing."""
     command = cell.filesystem.check_command(data)
     if command is None:
         return None
@@ -145,6 +146,7 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
             result["metrics"] = {
                 **WORKLOADS[cell.workload.tool].metrics(outcome.files),
                 **medium_counters.metrics(result["medium"], page_bytes),
+                "cpu_percent": cpu_load.percent(outcome.files),
             }
         except (WorkloadOutputError, KeyError, ValueError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}

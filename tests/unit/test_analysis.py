@@ -134,9 +134,9 @@ def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
     comparison, _ = answered(table(CLEAR))
     (group,) = comparison.groups
     (lead,) = group.leads
-    assert (group.best, group.winner, group.ties) == ("a", "a", [])
+    assert (group.best, group.winner, group.depends) == ("a", "a", False)
     assert lead.factor == pytest.approx(math.sqrt(8))
-    assert (lead.over, lead.lowest, lead.highest, lead.clear) == ("b", 2.0, 4.0, True)
+    assert (lead.over, lead.lowest, lead.highest, lead.verdict) == ("b", 2.0, 4.0, "ahead")
     assert group.standings[0].low == pytest.approx(math.sqrt(10 * 40))
     assert group.standings[1].high == pytest.approx(math.sqrt(6 * 11))
 
@@ -205,11 +205,31 @@ def test_two_may_be_even_and_ahead_of_a_third() -> None:
     ]
 
 
-def test_where_the_best_is_behind_is_said() -> None:
+def test_a_lead_that_turns_round_is_no_win() -> None:
     numbers = {"a": {"4k": (80.0,), "64k": (9.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}}
     assert said(table(numbers)) == [
-        "For random write, a is 2.7 times as fast as b (0.90 to 8.0 over 2 request sizes; behind at request size 64k)."
+        "For random write, which of a and b is faster depends on request size: "
+        "a at 4k (up to 8.0 times), b at 64k (up to 1.11 times)."
     ]
+    comparison, words = answered(table(numbers))
+    assert comparison.groups[0].winner is None
+    assert headline(comparison, words) == "Which file system is fastest depends on request size."
+
+
+def test_opposite_leads_that_cancel_are_not_called_even() -> None:
+    numbers = {"a": {"4k": (20.0,), "64k": (10.0,)}, "b": {"4k": (10.0,), "64k": (20.0,)}}
+    assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
+        "For random write, which of a and b has the lower mean latency depends on request size: "
+        "a at 64k (up to 2.0 times), b at 4k (up to 2.0 times)."
+    ]
+
+
+def test_being_behind_within_the_spread_of_the_seeds_does_not_turn_a_lead() -> None:
+    numbers = {"a": {"4k": (80.0, 80.0), "64k": (9.0, 11.0)}, "b": {"4k": (10.0, 10.0), "64k": (10.0, 10.8)}}
+    comparison, _ = answered(table(numbers))
+    (lead,) = comparison.groups[0].leads
+    assert (lead.verdict, len(lead.ahead_at), lead.behind_at) == ("ahead", 1, [])
+    assert lead.lowest < 1
 
 
 def test_a_missing_cell_is_not_compared_and_is_named() -> None:
@@ -234,6 +254,8 @@ def test_a_value_with_no_setting_in_common_is_left_out() -> None:
 def test_nothing_to_compare_is_said() -> None:
     only = [row("a", "read", "4k", 1, bandwidth=1.0), row("b", "read", "4k", 1, outcome="failed")]
     none = [row("a", "randwrite", "4k", 1, outcome="failed")]
+    comparison, words = answered(results_of(AXES, [*only, *none]))
+    assert headline(comparison, words) == "There is nothing to compare."
     assert said(results_of(AXES, [*only, *none])) == [
         "For sequential read, only a was measured, so there is nothing to compare. "
         "Not compared: b, for want of results.",

@@ -190,8 +190,11 @@ def _winner_cell(report: Report, comparison: Comparison, group: Group, slots: Ma
     name = report.words.value(comparison.compare, group.best)
     if not group.leads:
         return Cell(f"only {name}", tone="quiet")
+    if group.depends:
+        on = listing([report.words.axis(axis) for axis in group.telling_axes])
+        return Cell(f"depends on {on}", note=f"{name} on the whole", tone="even")
     if group.winner is None:
-        names = [name, *(report.words.value(comparison.compare, value) for value in group.ties)]
+        names = [name, *(report.words.value(comparison.compare, lead.over) for lead in group.leads_that_are("even"))]
         return Cell(listing(names, "or"), note="no clear difference", tone="even")
     note = "one seed" if group.seeds == 1 else "seeds agree"
     return Cell(name, note=note, slot=slots.get(group.best), tone="winner")
@@ -205,7 +208,9 @@ def _lead_cell(report: Report, comparison: Comparison, group: Group) -> Cell:
     moves = factor(lead.lowest) != factor(lead.highest)
     note = f"{factor(lead.lowest)} – {factor(lead.highest)}" if moves else ""
     return Cell(
-        f"{factor(lead.factor)} ×", note=f"{other}: {note}" if note else other, tone="" if lead.clear else "quiet"
+        f"{factor(lead.factor)} ×",
+        note=f"{other}: {note}" if note else other,
+        tone="" if lead.verdict == "ahead" else "quiet",
     )
 
 
