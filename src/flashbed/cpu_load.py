@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How busy the board's CPU was while a workload ran, from the idle times that the guest noted.
 
-Counts all that is not idleness, interrupts too: data that the CPU moves for a PIO medium are moved in an interrupt, which no process is
-charged for.
+Counts all that is not idleness, interrupts too: data that the CPU moves for a PIO medium are moved in an interrupt,
+which no process is charged for.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
 
 
 def check(cell: Cell, data: Path) -> str | None:
-    """What the file system's checker says of an image: "" for clean, None where there is no checker. Changes nothing."""
+    """What the file system's checker says of an image: "" for clean, None where there is none. Changes nothing."""
     command = cell.filesystem.check_command(data)
     if command is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board's profile says is what the guest feels: moving data by the CPU, the speed of instructions, the memory."""
+"""What a board's profile says is what the guest feels: who moves the data, the speed of instructions, the memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest leaves on its medium is whole, says the file system's own checker on the host; and the checker would say otherwise."""
+"""The file system's own checker on the host finds what a guest left on its medium whole, and would say otherwise."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     root = paths.cache_root() / "image"
     if any(character.isspace() or character == ":" for character in str(root)):
         raise SetupError(
-            f"{root}: a kernel cannot be built below a path with a blank or a colon; set FLASHBED_CACHE to another folder"
+            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
+            "set FLASHBED_CACHE to another folder"
         )
     cache, archive = Cache(root), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
