@@ -42,7 +42,7 @@ expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null co
 expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
 expect 2 "queue_depth: missing; allowed: 1 to 1024" "$fbmedia" create --state "$state" kind=null capacity_bytes=4096
 expect 2 "queue_depth=9999: allowed: 1 to 1024" \
-	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 queue_depth=9999
+	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 command_ns=0 queue_depth=9999
 expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
 expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
 expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
