@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium
+	@setup/debian chromium nilfs-tools
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 
