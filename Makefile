@@ -19,7 +19,7 @@ help:
 
 setup:
 	@setup/debian
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s --no-print-directory $(STAMP)
 
 $(STAMP): pyproject.toml
 	@echo "setup: Python environment in $(VENV)"
