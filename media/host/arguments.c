@@ -10,12 +10,12 @@
 
 static bool given[FB_PARAM_COUNT];
 
-static void print_kinds(FILE *out)
+static void print_words(FILE *out, int param)
 {
-	int kind;
+	u64 value;
 
-	for (kind = 0; kind < FB_KIND_COUNT; kind++)
-		fprintf(out, "%s%s", kind ? ", " : "", fb_kind_word(kind));
+	for (value = 0; fb_param_word(param, value); value++)
+		fprintf(out, "%s%s", value ? ", " : "", fb_param_word(param, value));
 }
 
 static int find_param(const char *name, size_t length)
@@ -31,18 +31,13 @@ static int find_param(const char *name, size_t length)
 	return -1;
 }
 
-static bool read_kind(const char *word, u64 *value)
+static bool read_word(int param, const char *word, u64 *value)
 {
-	int kind;
-
-	for (kind = 0; kind < FB_KIND_COUNT; kind++) {
-		if (!strcmp(word, fb_kind_word(kind))) {
-			*value = kind;
+	for (*value = 0; fb_param_word(param, *value); ++*value)
+		if (!strcmp(word, fb_param_word(param, *value)))
 			return true;
-		}
-	}
-	fprintf(stderr, "fbmedia: kind=%s: must be one of ", word);
-	print_kinds(stderr);
+	fprintf(stderr, "fbmedia: %s=%s: must be one of ", fb_param_rule(param)->name, word);
+	print_words(stderr, param);
 	fputc('\n', stderr);
 	return false;
 }
@@ -78,8 +73,8 @@ static bool read_argument(const char *argument, struct fb_params *params)
 		return false;
 	}
 	given[param] = true;
-	if (param == FB_PARAM_kind)
-		return read_kind(equals + 1, &params->kind);
+	if (fb_param_word(param, 0))
+		return read_word(param, equals + 1, &params->by_index[param]);
 	return read_number(fb_param_rule(param)->name, equals + 1, &params->by_index[param]);
 }
 
@@ -95,7 +90,7 @@ static bool complete(struct fb_params *params)
 
 	if (!given[FB_PARAM_kind]) {
 		fprintf(stderr, "fbmedia: kind: missing; must be one of ");
-		print_kinds(stderr);
+		print_words(stderr, FB_PARAM_kind);
 		fputc('\n', stderr);
 		return false;
 	}

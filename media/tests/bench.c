@@ -32,6 +32,10 @@ static struct fb_params flash(u64 blocks_per_die, u64 dies, u64 channels)
 		.erase_ns = 1500000,
 		.bus_ps_per_byte = 25000,
 		.gc_reserve_blocks = 4,
+		.ftl = FB_FTL_PAGE,
+		.blocks_per_group = 1,
+		.planes = 1,
+		.bits_per_cell = 1,
 	};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What collection does and costs, on six blocks of four pages with one in reserve: three blocks of data */
-#include "ftl_tables.h"
+#include "ftl_page.h"
 #include "samples.h"
 #include "test.h"
 

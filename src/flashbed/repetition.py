@@ -142,7 +142,7 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     if outcome.status == "measured":
         try:
             result["medium"] = medium_counters.phases(outcome.files)
-            page_bytes = cell.medium.parameters.get("page_bytes")
+            page_bytes = cell.medium.numbers().get("page_bytes")
             result["metrics"] = {
                 **WORKLOADS[cell.workload.tool].metrics(outcome.files),
                 **medium_counters.metrics(result["medium"], page_bytes),
