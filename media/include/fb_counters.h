@@ -32,6 +32,7 @@
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \
 	C(switch_merges, FB_OF_FLASH, "merges", "log groups that became data groups as they were") \
 	C(partial_merges, FB_OF_FLASH, "merges", "log groups that were filled up from their data group") \
 	C(full_merges, FB_OF_FLASH, "merges", "data groups written anew from log and data") \

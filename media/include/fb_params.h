@@ -21,9 +21,17 @@
 	K(FB_FTL_BAST, "bast") \
 	K(FB_FTL_FAST, "fast")
 
+/* The values of the parameter "gc_policy" */
+#define FB_GC_POLICIES(K) \
+	K(FB_GC_GREEDY, "greedy") \
+	K(FB_GC_COST_BENEFIT, "cost-benefit") \
+	K(FB_GC_RANDOM, "random") \
+	K(FB_GC_D_CHOICES, "d-choices")
+
 #define FB_WORD_CONSTANT(constant, word) constant,
 enum fb_kind { FB_KINDS(FB_WORD_CONSTANT) FB_KIND_COUNT };
 enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
+enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 
 /* Which kinds a parameter belongs to: a set of bits (1 << kind) */
 #define FB_OF_FLASH	(1u << FB_FLASH)
@@ -83,6 +91,20 @@ enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
+	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of gc_choices") \
+	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
+	  "d-choices: blocks drawn at random, of which the one with the fewest valid pages is collected") \
+	P(gc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
+	  "page-mapped: pages that collection moves for each page that the host writes; 0: a whole block at once") \
+	P(gc_idle_blocks, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: free blocks of a plane up to which a die collects while it is idle; 0: never") \
+	P(open_blocks, FB_OF_FLASH, 1, 3, 2, \
+	  "page-mapped: 1: all pages go to one block; 2: moved pages are kept apart; 3: pages rewritten soon, too") \
+	P(wear_threshold, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
+	P(seed, FB_OF_FLASH, 0, ~0u, 1, \
+	  "of what the medium does by chance") \
 	P(planes, FB_OF_FLASH, 1, 8, 1, \
 	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
 	P(cache_operations, FB_OF_FLASH, 0, 1, 0, \

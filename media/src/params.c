@@ -15,10 +15,12 @@ static const struct fb_param_rule rules[FB_PARAM_COUNT] = { FB_PARAMS(RULE) };
 
 static const char *const kind_words[] = { FB_KINDS(WORD) NULL };
 static const char *const ftl_words[] = { FB_FTLS(WORD) NULL };
+static const char *const gc_policy_words[] = { FB_GC_POLICIES(WORD) NULL };
 
 static const char *const *const words[FB_PARAM_COUNT] = {
 	[FB_PARAM_kind] = kind_words,
 	[FB_PARAM_ftl] = ftl_words,
+	[FB_PARAM_gc_policy] = gc_policy_words,
 };
 
 const struct fb_param_rule *fb_param_rule(enum fb_param param)

@@ -90,6 +90,10 @@ static void rules_between_flash_parameters(void)
 	p.blocks_per_die = 64;
 	refused_for(&p, FB_PARAM_planes);
 	p = sample_flash();
+	p.open_blocks = 1;
+	p.gc_step_pages = 1;
+	refused_for(&p, FB_PARAM_open_blocks);
+	p = sample_flash();
 	p.gc_reserve_blocks = 14;
 	refused_for(&p, FB_PARAM_gc_reserve_blocks);
 

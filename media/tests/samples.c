@@ -22,6 +22,8 @@ struct fb_params sample_flash(void)
 		.gc_reserve_blocks = 2,
 		.ftl = FB_FTL_PAGE,
 		.blocks_per_group = 1,
+		.gc_choices = 2,
+		.open_blocks = 2,
 		.planes = 1,
 		.bits_per_cell = 1,
 	};

@@ -89,6 +89,7 @@ class Medium(Profile):
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
     ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
+    gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
 
     @model_validator(mode="before")
     @classmethod
@@ -119,8 +120,8 @@ class Medium(Profile):
     def parameters(self) -> dict[str, int | str]:
         """What the media core is told: the named numbers and words, and the numbers passed through."""
         named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
-        words = {"ftl": self.ftl} if self.ftl else {}
-        return {**named, **words, **(self.__pydantic_extra__ or {})}
+        words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
+        return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""
