@@ -39,7 +39,10 @@
 	\
 	C(disk_seeks, FB_OF_DISK, "seeks", "moves to another cylinder") \
 	C(disk_head_switches, FB_OF_DISK, "switches", "changes to another head of the cylinder") \
-	C(disk_buffer_hits, FB_OF_DISK, "requests", "reads served by the track buffer or by its read-ahead") \
+	C(disk_buffer_hits, FB_OF_DISK, "requests", "reads served by the buffer, its read-ahead or the write cache") \
+	C(disk_cached_writes, FB_OF_DISK, "requests", "writes that were done when they were in the write cache") \
+	C(disk_destages, FB_OF_DISK, "pieces", "tracks or parts of tracks written from the cache to the platter") \
+	C(disk_reordered, FB_OF_DISK, "requests", "requests served before one that came earlier") \
 	C(disk_seek_ns, FB_OF_DISK, "ns", "seeks and head switches, with settling") \
 	C(disk_rotation_ns, FB_OF_DISK, "ns", "waits for the sector to come round") \
 	C(disk_transfer_ns, FB_OF_DISK, "ns", "sectors of requests passing under the head")

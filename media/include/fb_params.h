@@ -135,15 +135,25 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(seek_track_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "read seek to the next cylinder") \
 	P(seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "read seek over a third of the cylinders, the data sheet's average") \
+	  "read seek averaged over all pairs of cylinders, the data sheet's average") \
 	P(seek_full_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "read seek from the first to the last cylinder") \
 	P(head_switch_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "change to another head of the cylinder") \
 	P(write_settle_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "what a write adds to each seek or head switch") \
+	P(write_seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, 0, \
+	  "write seek averaged over all pairs of cylinders; 0: seek_average_ns + write_settle_ns") \
+	P(segments, FB_OF_DISK, 1, 32, 1, \
+	  "runs of sectors that the buffer keeps apart") \
+	P(segment_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
+	  "what a segment holds; 0: no buffer") \
 	P(readahead_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
-	  "how far the disk reads on by itself after a read, and how much it keeps behind; 0: no buffer")
+	  "how far the disk reads on by itself after a read") \
+	P(write_cache_bytes, FB_OF_DISK, 0, 1 << 30, 0, \
+	  "volatile write cache; 0: a write is done when it is on the platter") \
+	P(reorder_depth, FB_OF_DISK, 1, 32, 1, \
+	  "requests, or extents of the write cache, among which the disk chooses the one that it reaches first; 1: in order")
 
 #define FB_PARAM_FIELD(name, kinds, min, max, fallback, meaning) u64 name;
 #define FB_PARAM_INDEX(name, kinds, min, max, fallback, meaning) FB_PARAM_##name,
@@ -190,10 +200,19 @@ const char *fb_param_word(enum fb_param param, u64 value);
  */
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint);
 
+/* A number that stands for the parameters: media with the same kind and parameters have the same one, others another */
+u64 fb_params_digest(const struct fb_params *params);
+
 /* What the block device shows */
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {
 	return params->used_bytes ? params->used_bytes : params->capacity_bytes;
+}
+
+/* Must what was written be flushed before it is safe? */
+static inline bool fb_volatile_cache(const struct fb_params *params)
+{
+	return params->kind == FB_DISK && params->write_cache_bytes;
 }
 
 static inline bool fb_rotational(const struct fb_params *params)

@@ -151,12 +151,11 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 		return now_ns + m->params.command_ns;
 
 	done_ns = controller_take(m);
+	if (m->params.kind == FB_DISK)
+		return fb_disk_submit(m, request, done_ns);
 	if (request->op == FB_FLUSH)
 		return fb_later(done_ns, m->durable_ns);
-	if (m->params.kind == FB_FLASH)
-		done_ns = fb_flash_submit(m, request, done_ns);
-	else
-		done_ns = fb_disk_submit(m, request, done_ns);
+	done_ns = fb_flash_submit(m, request, done_ns);
 	if (request->op == FB_WRITE)
 		m->durable_ns = fb_later(m->durable_ns, done_ns);
 	return done_ns;

@@ -103,3 +103,26 @@ bool fb_check_params(const struct fb_params *params, struct fb_complaint *compla
 		return fb_disk_check(params, complaint);
 	return true;
 }
+
+/* FNV-1a over the names and values of the kind's parameters, byte by byte, the lowest first */
+static u64 add_byte(u64 digest, u8 byte)
+{
+	return (digest ^ byte) * 0x100000001b3ull;
+}
+
+u64 fb_params_digest(const struct fb_params *params)
+{
+	u64 digest = 0xcbf29ce484222325ull;
+	const char *name;
+	u32 i, byte;
+
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		if (!(rules[i].kinds & 1u << params->kind))
+			continue;
+		for (name = rules[i].name; *name; name++)
+			digest = add_byte(digest, *name);
+		for (byte = 0; byte < 8; byte++)
+			digest = add_byte(digest, params->by_index[i] >> 8 * byte);
+	}
+	return digest;
+}

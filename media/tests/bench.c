@@ -73,7 +73,9 @@ static void measure(struct fb_medium *m, const char *what, enum fb_op op, u64 re
 
 	for (i = 0; i < requests; i++) {
 		u64 place = in_order ? i % places : next_random(&seed) % places;
-		struct fb_request request = { op, place * REQUEST_BYTES, REQUEST_BYTES };
+		struct fb_request request = {
+			.op = op, .offset_bytes = place * REQUEST_BYTES, .length_bytes = REQUEST_BYTES,
+		};
 
 		*now_ns = fb_submit(m, &request, *now_ns);
 	}

@@ -65,10 +65,24 @@ for medium in "$null" "$flash"; do
 	rm "$folder/again"
 done
 
+expect 0 "" "$fbmedia" inspect --state "$state" $flash
+digest=$("$fbmedia" digest $flash)
+grep -q "\"digest\": \"$digest\"" "$folder/out" || fail "inspect and digest differ"
+[ "$("$fbmedia" digest $(echo $flash | sed s/read_ns=1/read_ns=2/))" != "$digest" ] || fail "two media have one digest"
+expect 1 "another medium: its read_ns is 1, not 2" \
+	"$fbmedia" inspect --state "$state" $(echo $flash | sed s/read_ns=1/read_ns=2/)
+expect 1 "another medium: its kind is flash, not null" "$fbmedia" inspect --state "$state" $null
+expect 2 "colour: unknown parameter" "$fbmedia" inspect --state "$state" $null colour=1
+
 expect 1 "No such file" "$fbmedia" inspect --state "$folder/none"
 expect 1 "No such file" "$fbmedia" create --state "$folder/none/state.bin" $null
 : >"$folder/empty"
 expect 1 "not a medium's state" "$fbmedia" inspect --state "$folder/empty"
 head -c 100 "$state" >"$folder/short"
 expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
+head -c 4096 "$state" >"$folder/short"
+expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
+cp "$state" "$folder/old"
+printf '\001' | dd of="$folder/old" bs=1 seek=8 conv=notrunc 2>/dev/null	# the version, behind 8 bytes of magic
+expect 1 "made by another version of the media core" "$fbmedia" inspect --state "$folder/old"
 echo "fbmedia.sh passed"

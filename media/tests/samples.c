@@ -45,11 +45,14 @@ struct fb_params sample_disk(void)
 		.outer_sectors_per_track = 100,
 		.inner_sectors_per_track = 50,
 		.seek_track_ns = 1000000,
-		.seek_average_ns = 4000000,
+		.seek_average_ns = 3992593,
 		.seek_full_ns = 8000000,
 		.head_switch_ns = 500000,
 		.write_settle_ns = 200000,
+		.segments = 1,
+		.segment_bytes = 0,
 		.readahead_bytes = 0,
+		.reorder_depth = 1,
 	};
 }
 
