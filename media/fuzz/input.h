@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fb_medium.h"
+#include "samples.h"
 
 struct input {
 	const u8 *next;
@@ -20,6 +21,23 @@ static inline u64 input_number(struct input *input, size_t bytes)
 	for (; bytes && input->left; bytes--, input->left--)
 		number = number << 8 | *input->next++;
 	return number;
+}
+
+/* A small medium of each kind, and of flash with each translation layer */
+static inline struct fb_params input_sample(struct input *input)
+{
+	struct fb_params (*others[])(void) = { sample_disk, sample_null };
+	u64 choice = input_number(input, 1) % 5;
+	struct fb_params params = sample_flash();
+
+	if (choice >= 3)
+		return others[choice - 3]();
+	if (choice > FB_FTL_PAGE) {
+		params.ftl = choice;
+		params.blocks_per_group = 1;
+		params.log_blocks = 3;
+	}
+	return params;
 }
 
 /* Memory for a state: aligned and zero, as fb_init() wants it */
