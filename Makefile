@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 
-.PHONY: help setup run test test-long lint bench clean
+.PHONY: help setup run test test-long lint bench accuracy clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -15,6 +15,7 @@ help:
 	@echo "make test       all tests, under 15 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
+	@echo "make accuracy   check the models against arithmetic and data sheets, and write docs/accuracy.md"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
 setup:
@@ -53,6 +54,9 @@ test-long: lint
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(BIN)/python bench/cell_price.py
+
+accuracy: setup $(STAMP)-dev
+	$(BIN)/python bench/accuracy.py
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -29,9 +29,11 @@ void progress(const char *what, u64 done, u64 total)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
-	if (done < total)
+	if (done == total)
+		fputs("\r\033[K", stderr);
+	else if (total)
 		fprintf(stderr, "\r%s: %s %" PRIu64 " of %" PRIu64 " million", program_name, what, done / 1000000,
 			total / 1000000);
 	else
-		fputs("\r\033[K", stderr);
+		fprintf(stderr, "\r%s: %s %" PRIu64 " million", program_name, what, done / 1000000);
 }

@@ -14,7 +14,7 @@ bool complain(const char *subject, const char *what);
 /* "program: path:line: what"; returns false */
 bool complain_line(const char *path, u64 line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A line that is overwritten by the next one, only where a person watches; done == total ends it */
+/* A line that is overwritten by the next one, only where a person watches; done == total ends it, 0 is not known */
 void progress(const char *what, u64 done, u64 total);
 
 #endif

@@ -4,7 +4,7 @@
 #include "message.h"
 #include "trace.h"
 
-enum { FIRST_ENTRIES = 1 << 16 };
+enum { FIRST_ENTRIES = 1 << 16, PROGRESS_STEP = 1 << 20 };
 
 struct trace trace_for(const struct fb_params *params)
 {
@@ -58,6 +58,8 @@ const char *trace_add(struct trace *trace, const struct trace_entry *entry)
 	if (trace->count == trace->room && !make_room(trace))
 		return "out of memory";
 	trace->entries[trace->count++] = *entry;
+	if (trace->count % PROGRESS_STEP == 0)
+		progress("read", trace->count, 0);
 	return NULL;
 }
 
@@ -83,6 +85,7 @@ bool trace_read(struct trace *trace, const char *path, char event)
 	if (!lines_open(&lines, path))
 		return false;
 	done = read_lines(trace, &lines, event);
+	progress("read", trace->count, trace->count);
 	if (done && !trace->count)
 		done = complain(lines.path, "no requests");
 	lines_close(&lines);

@@ -31,22 +31,18 @@ static inline u64 fb_transfer_ns(u64 bytes, u64 ps_per_byte)
 	return fb_divide_up(bytes * ps_per_byte, 1000);
 }
 
-/* Largest r with r * r <= number, bit by bit from the top */
+/* Largest r with r * r <= number: Newton's method, from a power of two above */
 static inline u64 fb_isqrt(u64 number)
 {
-	u64 bit = 1ull << 62;
-	u64 root = 0;
+	u64 root, next;
 
-	while (bit > number)
-		bit >>= 2;
-	for (; bit; bit >>= 2) {
-		if (number >= root + bit) {
-			number -= root + bit;
-			root = (root >> 1) + bit;
-		} else {
-			root >>= 1;
-		}
-	}
+	if (number < 2)
+		return number;
+	next = 1ull << (64 - __builtin_clzll(number) + 1) / 2;
+	do {
+		root = next;
+		next = (root + number / root) / 2;
+	} while (next < root);
 	return root;
 }
 

@@ -18,7 +18,7 @@ bool fb_disk_check(const struct fb_params *p, struct fb_complaint *complaint)
 			    "what a curve from seek_track_ns to seek_full_ns can have") ||
 	    (p->write_seek_average_ns &&
 	     !fb_check_range(complaint, p, FB_PARAM_write_seek_average_ns, p->seek_average_ns + p->write_settle_ns,
-			     FB_MAX_NS, "at least seek_average_ns + write_settle_ns, or 0")) ||
+			     fb_most_write_average_ns(p), "what a curve that seek_full_ns bounds can have; or 0")) ||
 	    !fb_check_range(complaint, p, FB_PARAM_readahead_bytes, 0, p->segment_bytes, "no more than segment_bytes"))
 		return false;
 	fb_geometry_init(&geometry, p);

@@ -3,22 +3,32 @@
 #include "disk_seek.h"
 #include "state.h"
 
+u64 fb_arm_move_ns(const struct fb_params *p, struct fb_track from, struct fb_track to, bool writes)
+{
+	u32 distance = from.cylinder > to.cylinder ? from.cylinder - to.cylinder : to.cylinder - from.cylinder;
+
+	if (distance)
+		return writes ? fb_write_seek_ns(p, distance) : fb_seek_ns(p, distance);
+	if (from.head == to.head)
+		return 0;
+	return p->head_switch_ns + (writes ? p->write_settle_ns : 0);
+}
+
+u64 fb_arm_wait_ns(const struct fb_geometry *g, u64 now_ns, u64 angle_ns)
+{
+	u64 at_ns = now_ns % g->revolution_ns;
+
+	return angle_ns >= at_ns ? angle_ns - at_ns : angle_ns + g->revolution_ns - at_ns;
+}
+
 static void move(const struct fb_params *p, struct fb_pass *pass, struct fb_track to, bool writes)
 {
-	u64 move_ns;
+	u64 move_ns = fb_arm_move_ns(p, pass->track, to, writes);
 
-	if (pass->track.cylinder != to.cylinder) {
-		u32 distance = pass->track.cylinder > to.cylinder ? pass->track.cylinder - to.cylinder :
-								    to.cylinder - pass->track.cylinder;
-
-		move_ns = writes ? fb_write_seek_ns(p, distance) : fb_seek_ns(p, distance);
+	if (pass->track.cylinder != to.cylinder)
 		pass->seeks++;
-	} else if (pass->track.head != to.head) {
-		move_ns = p->head_switch_ns + (writes ? p->write_settle_ns : 0);
+	else if (pass->track.head != to.head)
 		pass->head_switches++;
-	} else {
-		return;
-	}
 	pass->track = to;
 	pass->end_ns += move_ns;
 	pass->move_ns += move_ns;
@@ -26,7 +36,7 @@ static void move(const struct fb_params *p, struct fb_pass *pass, struct fb_trac
 
 static void rotate(const struct fb_geometry *g, struct fb_pass *pass, u64 angle_ns)
 {
-	u64 wait_ns = (angle_ns + g->revolution_ns - pass->end_ns % g->revolution_ns) % g->revolution_ns;
+	u64 wait_ns = fb_arm_wait_ns(g, pass->end_ns, angle_ns);
 
 	pass->end_ns += wait_ns;
 	pass->rotation_ns += wait_ns;
@@ -92,9 +102,29 @@ static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const str
 	for (i = arm->promised; i > at; i--)
 		arm->promise[i] = arm->promise[i - 1];
 	arm->promise[at].run = *run;
+	arm->promise[at].first = fb_geometry_locate(&m->disk.geometry, &m->params, run->first).track;
 	arm->promise[at].pass = *pass;
 	arm->promised++;
 	count(&m->counters, pass);
+}
+
+/* Is the arm, done with before and then with the run, at the next one's first sector in time? */
+static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run,
+		 const struct fb_place *place, u64 angle_ns, const struct fb_promise *after)
+{
+	const struct fb_params *p = &m->params;
+	u64 least_ns = run->count * m->disk.geometry.revolution_ns / place->sectors_per_track;
+	u64 ns = before->end_ns;
+
+	/* Most gaps are too short whatever the arm does: the cheapest question first */
+	if (ns + least_ns > after->pass.begin_ns)
+		return false;
+	ns += fb_arm_move_ns(p, before->track, place->track, run->writes);
+	ns = fb_later(ns, run->data_ns);
+	if (ns + least_ns > after->pass.begin_ns)
+		return false;
+	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + least_ns;
+	return ns + fb_arm_move_ns(p, place->track, after->first, after->run.writes) <= after->pass.begin_ns;
 }
 
 /*
@@ -104,24 +134,30 @@ static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const str
 bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass)
 {
 	struct fb_arm *arm = &m->disk.arm;
-	u64 i;
+	struct fb_place place;
+	u64 i, angle_ns;
 
 	while (arm->promised && arm->promise[0].pass.end_ns <= run->start_ns)
 		remove_first(arm);
-	if (arm->promised >= m->params.reorder_depth)
+	if (arm->promised < 2 || arm->promised >= m->params.reorder_depth)
 		return false;
+	place = fb_geometry_locate(&m->disk.geometry, &m->params, run->first);
+	angle_ns = fb_geometry_angle_ns(&m->disk.geometry, &m->params, &place, place.sector);
 	for (i = 1; i < arm->promised; i++) {
 		const struct fb_pass *before = &arm->promise[i - 1].pass;
 		struct fb_promise *after = &arm->promise[i];
 		struct fb_run here = *run, later = after->run;
 		struct fb_pass again;
 
+		if (!fits(m, before, run, &place, angle_ns, after))
+			continue;
 		here.start_ns = before->end_ns;
 		*pass = fb_arm_plan(m, before->track, &here);
 		later.start_ns = pass->end_ns;
 		again = fb_arm_plan(m, pass->track, &later);
 		if (again.end_ns > after->pass.end_ns)
 			continue;
+		again.begin_ns = after->pass.begin_ns;
 		again.end_ns = after->pass.end_ns;
 		take_back(&m->counters, &after->pass);
 		count(&m->counters, &again);

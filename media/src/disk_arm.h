@@ -36,6 +36,7 @@ struct fb_pass {
 
 struct fb_promise {
 	struct fb_run run;
+	struct fb_track first;	/* where the run begins */
 	struct fb_pass pass;
 };
 
@@ -45,6 +46,12 @@ struct fb_arm {
 	u64 promised;
 	struct fb_promise promise[FB_MAX_REORDER];	/* the last ones, in the order in which they are carried out */
 };
+
+/* Time of moving the arm to a track, settling included */
+u64 fb_arm_move_ns(const struct fb_params *params, struct fb_track from, struct fb_track to, bool writes);
+
+/* When an angle of the platter comes under the head, from now_ns on */
+u64 fb_arm_wait_ns(const struct fb_geometry *geometry, u64 now_ns, u64 angle_ns);
 
 /* What happens if the arm, free and on a track, does this. Changes nothing. */
 struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, const struct fb_run *run);

@@ -73,8 +73,12 @@ static u64 pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 static bool came_to_limit(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
 	struct fb_run rest = ahead(s, s->limit);
-	struct fb_pass pass = fb_arm_plan(m, m->disk.arm.track, &rest);
+	u64 least_ns = rest.count * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
+	struct fb_pass pass;
 
+	if (s->stream_ns + least_ns > now_ns)
+		return false;
+	pass = fb_arm_plan(m, m->disk.arm.track, &rest);
 	if (pass.end_ns > now_ns)
 		return false;
 	m->disk.arm.track = pass.track;

@@ -11,17 +11,39 @@ static void remove_extent(struct fb_cache *c, u64 at)
 	c->extents--;
 }
 
+/* Makes note of where an extent begins: that is asked far more often than it changes */
+static void place(const struct fb_medium *m, struct fb_extent *e)
+{
+	struct fb_place at = fb_geometry_locate(&m->disk.geometry, &m->params, e->first);
+
+	e->track = at.track;
+	e->angle_ns = fb_geometry_angle_ns(&m->disk.geometry, &m->params, &at, at.sector);
+}
+
 /* As much of an extent as lies on its first track */
 static struct fb_run piece(const struct fb_medium *m, const struct fb_extent *e, u64 start_ns)
 {
-	struct fb_place place = fb_geometry_locate(&m->disk.geometry, &m->params, e->first);
+	struct fb_place at = fb_geometry_locate(&m->disk.geometry, &m->params, e->first);
 
 	return (struct fb_run) {
 		.first = e->first,
-		.count = fb_smaller(e->end - e->first, place.sectors_per_track - place.sector),
+		.count = fb_smaller(e->end - e->first, at.sectors_per_track - at.sector),
 		.start_ns = start_ns,
 		.writes = true,
 	};
+}
+
+/* When its first sector comes under the head; some time after best_ns if the platter alone makes that certain */
+static u64 begin_ns(const struct fb_medium *m, const struct fb_extent *e, u64 start_ns, u64 best_ns)
+{
+	const struct fb_geometry *g = &m->disk.geometry;
+	u64 earliest_ns = start_ns + fb_arm_wait_ns(g, start_ns, e->angle_ns);
+	u64 arrived_ns;
+
+	if (earliest_ns >= best_ns)
+		return earliest_ns;
+	arrived_ns = start_ns + fb_arm_move_ns(&m->params, m->disk.arm.track, e->track, true);
+	return arrived_ns + fb_arm_wait_ns(g, arrived_ns, e->angle_ns);
 }
 
 /* The one that comes under the head first, among the oldest that are there */
@@ -31,17 +53,17 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 	u64 best = c->extents, best_ns = ~(u64)0, looked_at = 0, i;
 
 	for (i = 0; i < c->extents && looked_at < m->params.reorder_depth; i++) {
-		struct fb_run run = piece(m, &c->extent[i], start_ns);
-		u64 begin_ns;
+		const struct fb_extent *e = &c->extent[i];
+		u64 ns;
 
-		if (c->extent[i].since_ns > start_ns)
+		if (e->since_ns > start_ns)
 			continue;
 		looked_at++;
-		if (c->extent[i].passed_over >= FB_DESTAGE_PATIENCE)
+		if (e->passed_over >= FB_DESTAGE_PATIENCE)
 			return i;
-		begin_ns = fb_arm_plan(m, m->disk.arm.track, &run).begin_ns;
-		if (begin_ns < best_ns) {
-			best_ns = begin_ns;
+		ns = begin_ns(m, e, start_ns, best_ns);
+		if (ns < best_ns) {
+			best_ns = ns;
 			best = i;
 		}
 	}
@@ -67,6 +89,8 @@ static void destage(struct fb_medium *m, u64 start_ns)
 	c->extent[at].first += run.count;
 	if (c->extent[at].first == c->extent[at].end)
 		remove_extent(c, at);
+	else
+		place(m, &c->extent[at]);
 	m->counters.disk_destages++;
 }
 
@@ -84,7 +108,7 @@ void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
 {
 	const struct fb_cache *c = &m->disk.cache;
 
-	while (c->extents) {
+	while (c->extents && m->disk.arm.free_ns < now_ns) {
 		u64 start_ns = fb_later(m->disk.arm.free_ns, earliest_ns(c));
 
 		start_ns = fb_later(start_ns, fb_buffer_idle_ns(m));
@@ -118,43 +142,44 @@ static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)
 /* Joins [first, end) with all extents that it touches, in the place of the oldest; returns that place */
 static u64 join(struct fb_cache *c, u64 first, u64 end)
 {
-	u64 place = c->extents, i = 0;
+	u64 at = c->extents, i = 0;
 
 	while (i < c->extents) {
 		struct fb_extent *e = &c->extent[i];
 
-		if (first > e->end || end < e->first || i == place) {
+		if (first > e->end || end < e->first || i == at) {
 			i++;
 			continue;
 		}
 		first = fb_smaller(first, e->first);
 		end = fb_later(end, e->end);
 		c->sectors -= e->end - e->first;
-		if (place == c->extents) {
-			place = i;
+		if (at == c->extents) {
+			at = i;
 		} else {
-			c->sectors -= c->extent[place].end - c->extent[place].first;
+			c->sectors -= c->extent[at].end - c->extent[at].first;
 			remove_extent(c, i);
 		}
-		c->extent[place].first = first;
-		c->extent[place].end = end;
+		c->extent[at].first = first;
+		c->extent[at].end = end;
 		c->sectors += end - first;
 		i = 0;
 	}
-	return place;
+	return at;
 }
 
 u64 fb_cache_write(struct fb_medium *m, u64 first, u64 end, u64 arrived_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
 	u64 room_ns = make_room(m, end - first, arrived_ns);
-	u64 place = join(c, first, end);
+	u64 at = join(c, first, end);
 
-	if (place == c->extents) {
+	if (at == c->extents) {
 		c->extent[c->extents++] = (struct fb_extent) { .first = first, .end = end };
 		c->sectors += end - first;
 	}
-	c->extent[place].since_ns = room_ns;
+	c->extent[at].since_ns = room_ns;
+	place(m, &c->extent[at]);
 	m->counters.disk_cached_writes++;
 	return room_ns;
 }

@@ -10,9 +10,9 @@
 #ifndef FB_DISK_CACHE_H
 #define FB_DISK_CACHE_H
 
-#include "fb_types.h"
+#include "disk_geometry.h"
 
-#define FB_MAX_EXTENTS		256
+#define FB_MAX_EXTENTS		64
 #define FB_DESTAGE_PATIENCE	64
 
 struct fb_medium;
@@ -21,6 +21,8 @@ struct fb_extent {
 	u64 first;
 	u64 end;
 	u64 since_ns;		/* all of it is in the cache */
+	u64 angle_ns;		/* where the platter must stand to write its first sector */
+	struct fb_track track;	/* and where the arm */
 	u64 passed_over;	/* so often was another taken first */
 };
 

@@ -66,3 +66,9 @@ u64 fb_most_average_ns(const struct fb_params *p)
 {
 	return (WEIGHT_TRACK * p->seek_track_ns + (WEIGHTS - WEIGHT_TRACK) * p->seek_full_ns) / WEIGHTS;
 }
+
+/* The full stroke grows with the average to write, so it is not enough to put the one for the other above */
+u64 fb_most_write_average_ns(const struct fb_params *p)
+{
+	return p->seek_track_ns + p->write_settle_ns + 4 * p->seek_full_ns - 4 * p->seek_average_ns;
+}

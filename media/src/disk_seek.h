@@ -19,5 +19,6 @@ u64 fb_write_seek_ns(const struct fb_params *params, u32 distance_cylinders);
 /* Between these lies the average of a curve that rises all the way */
 u64 fb_least_average_ns(const struct fb_params *params);
 u64 fb_most_average_ns(const struct fb_params *params);
+u64 fb_most_write_average_ns(const struct fb_params *params);
 
 #endif

@@ -49,6 +49,16 @@ static void longer_seeks_never_take_less(void)
 	}
 }
 
+static void write_seeks_rise_to_the_last(void)
+{
+	struct fb_params p = sample_disk();
+	u32 distance;
+
+	p.write_seek_average_ns = fb_most_write_average_ns(&p);
+	for (distance = 2; distance < p.cylinders; distance++)
+		CHECK(fb_write_seek_ns(&p, distance) >= fb_write_seek_ns(&p, distance - 1));
+}
+
 /* Over all pairs of cylinders, weighed as in the data sheet: (C - d) pairs are d apart */
 static void seeks_have_the_average_of_the_data_sheet(void)
 {
@@ -608,6 +618,7 @@ static void random_requests_leave_the_disk_sound(void)
 const struct test disk_tests[] = {
 	TEST(seeks_hit_the_data_sheet),
 	TEST(longer_seeks_never_take_less),
+	TEST(write_seeks_rise_to_the_last),
 	TEST(seeks_have_the_average_of_the_data_sheet),
 	TEST(each_sector_has_its_own_place),
 	TEST(a_read_waits_for_its_sector),

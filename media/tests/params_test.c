@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "disk_seek.h"
 #include "samples.h"
 #include "test.h"
 
@@ -146,6 +147,10 @@ static void rules_between_disk_parameters(void)
 	refused_for(&p, FB_PARAM_seek_full_ns);
 	p = sample_disk();
 	p.write_seek_average_ns = p.seek_average_ns + p.write_settle_ns - 1;
+	refused_for(&p, FB_PARAM_write_seek_average_ns);
+	p.write_seek_average_ns = fb_most_write_average_ns(&p);
+	CHECK(fb_check_params(&p, &complaint));
+	p.write_seek_average_ns++;
 	refused_for(&p, FB_PARAM_write_seek_average_ns);
 	p = sample_disk();
 	p.readahead_bytes = p.segment_bytes + 512;

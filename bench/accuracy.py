@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the models against what can be computed by hand or read in a data sheet, and writes docs/accuracy.md.
+
+    python bench/accuracy.py [--check]
+
+Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page is not what would be
+written. Everything in the page is computed in virtual time: it is the same on each host.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed import paths, run
+from flashbed.image import hosttools
+from flashbed.image.cache import Cache
+from flashbed.image.hosttools import MediaTool
+from flashbed.library import Library
+from flashbed.profile import Medium
+from flashbed.study import load_study
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = REPOSITORY / "docs/accuracy.md"
+sys.path.insert(0, str(REPOSITORY / "tests/machine"))
+from same_answers import check, random_job  # noqa: E402
+
+LIBRARY = Library((paths.profiles(),))
+
+EXACT = 0.0
+CLOSE = 0.01
+
+DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
+    "hdd-25-5400-ide-4g": {
+        "seek to the next track, read, ms": (1.0, "Travelstar 5K320, table 7"),
+        "seek to the next track, write, ms": (1.1, "Travelstar 5K320, table 7"),
+        "average seek, read, ms": (12, "Travelstar 5K320, table 5"),
+        "average seek, write, ms": (13, "Travelstar 5K320, table 5"),
+        "full stroke, read, ms": (20, "Travelstar 5K320, table 6"),
+        "full stroke, write, ms": (21, "Travelstar 5K320, table 6"),
+        "average latency of rotation, ms": (60e3 / 5400 / 2, "half of 60 s / 5400"),
+        "sustained rate, average of all zones, MB/s": (58, "review of the Momentus 5400.4"),
+    },
+    "hdd-35-7200-320g": {
+        "seek to the next track, read, ms": (0.8, "Barracuda ES.2, Stallings, table 6.2"),
+        "average seek, read, ms": (8.5, "Barracuda ES.2, Stallings, table 6.2"),
+        "average latency of rotation, ms": (60e3 / 7200 / 2, "half of 60 s / 7200"),
+        "sustained rate, outermost zone, MB/s": (78, "Seagate 7200.10 class"),
+        "sustained rate, innermost zone, MB/s": (39, "half of the outermost"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A check: what, on which medium, the figure expected and where it is from, the model's, how far off it may be."""
+
+    medium: str
+    what: str
+    expected: float
+    source: str
+    found: float
+    allowed: float
+
+    @property
+    def error(self) -> float:
+        return abs(self.found - self.expected) / self.expected if self.expected else abs(self.found)
+
+    @property
+    def good(self) -> bool:
+        return self.error <= self.allowed
+
+
+class Bench:
+    """Puts requests to new media; times in ns, addresses in bytes."""
+
+    def __init__(self, tool: MediaTool, folder: Path) -> None:
+        self.tool = tool
+        self._state, self._trace, self._completions = (folder / name for name in ("state", "trace", "completions"))
+
+    def play(
+        self, medium: Medium, requests: Sequence[tuple[str, int, int]], *options: str, **changed: int | str
+    ) -> tuple[list[tuple[int, int]], dict[str, Any]]:
+        """(submitted, done) of each request (operation, offset, length), one after the other; and the whole result."""
+        self.tool.create(self._state, {**medium.core_parameters, "used_bytes": 0, **changed})
+        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
+        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
+        words = ["--as-fast-as-possible", "--queue-depth", "1", *options]
+        result = self.tool.replay(self._state, *words, "--completions", self._completions, self._trace)
+        pairs = (line.split() for line in self._completions.read_text().splitlines())
+        return [(int(submitted), int(done)) for submitted, done in pairs], result
+
+
+def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:
+    """Name, profile and its numbers."""
+    for name in LIBRARY.names("medium"):
+        medium = LIBRARY.medium(name)
+        if medium.kind == kind:
+            yield name, medium, medium.numbers()
+
+
+FLASH_ALONE: dict[str, int | str] = {
+    "ftl": "page",
+    "blocks_per_group": 1,
+    "log_blocks": 0,
+    "write_buffer_bytes": 0,
+    "planes": 1,
+    "cache_operations": 0,
+}
+"""Flash without what hides its operations behind each other or makes others of them."""
+
+
+NOTHING = 1e-9
+"""Time of a part that takes none, so that it is never the slowest."""
+
+
+def alone(bench: Bench) -> dict[str, int | str]:
+    known = {parameter["name"] for parameter in bench.tool.parameters}
+    return {name: value for name, value in FLASH_ALONE.items() if name in known}
+
+
+def operations(bench: Bench) -> Iterator[Row]:
+    """Single page operations of flash, to the nanosecond. The first page of a block is a lower one."""
+    for name, medium, p in media("flash"):
+        page = p["page_bytes"]
+        bus, link = up(page * p["bus_ps_per_byte"]), up(page * p["link_ps_per_byte"])
+        by_hand = {
+            "write a page": (p["command_ns"] + link + bus + p["program_ns"], "command + link + channel + program"),
+            "read it": (p["command_ns"] + p["read_ns"] + bus + link, "command + array + channel + link"),
+            "read a page never written": (p["command_ns"] + link, "command + link"),
+            "discard it": (p["command_ns"], "command"),
+        }
+        requests = [("write", 0, page), ("read", 0, page), ("read", 8 * page, page), ("trim", 0, page)]
+        seen, _ = bench.play(medium, requests, **alone(bench))
+        for (what, (expected, source)), (submitted, done) in zip(by_hand.items(), seen, strict=True):
+            yield Row(name, f"{what}, ns", expected, source, done - submitted, EXACT)
+
+
+def up(ps: int) -> int:
+    """Picoseconds as nanoseconds, rounded up."""
+    return -(-ps // 1000)
+
+
+def mean_ns(p: dict[str, int], operation: str) -> float:
+    """Of the pages that share cells: lower, middle and upper ones, as many as a cell has bits."""
+    names = [("",), ("", "_upper"), ("", "_middle", "_upper")][p.get("bits_per_cell", 1) - 1]
+    times = [p.get(f"{operation}{name}_ns") or p[f"{operation}_ns"] for name in names]
+    return sum(times) / len(times)
+
+
+def sequential(bench: Bench) -> Iterator[Row]:
+    """Rates of flash in order, in one large request, against what its slowest part can do."""
+    for name, medium, p in media("flash"):
+        size = min(64 << 20, p["capacity_bytes"] // 4)
+        bus_ns = p["page_bytes"] * p["bus_ps_per_byte"] / 1e3
+        parts = {
+            "link": lambda op, p=p: 1e6 / (p["link_ps_per_byte"] or NOTHING),
+            "channels": lambda op, p=p: 1e6 * p["channels"] / (p["bus_ps_per_byte"] or NOTHING),
+            "dies": lambda op, p=p, bus_ns=bus_ns: 1e3 * p["dies"] * p["page_bytes"] / (bus_ns + mean_ns(p, op)),
+        }
+        requests = [("write", 0, size), ("read", 0, size)]
+        seen, _ = bench.play(medium, requests, **alone(bench), command_ns=0)
+        for op, (submitted, done) in zip(("program", "read"), seen, strict=True):
+            slowest = min(parts, key=lambda part: parts[part](op))
+            what = f"{'write' if op == 'program' else op} {size >> 20} MiB, MB/s"
+            yield Row(name, what, parts[slowest](op), slowest, size / (done - submitted) * 1e3, CLOSE)
+
+
+class Geometry:
+    """Where cylinders begin: the formula of media/src/disk_geometry.c, once more."""
+
+    def __init__(self, p: dict[str, int]) -> None:
+        self.cylinders, self.heads = p["cylinders"], p["heads"]
+        self._starts: list[tuple[int, int, int]] = []
+        sector = 0
+        for zone in range(p["zones"]):
+            first, end = zone * self.cylinders // p["zones"], (zone + 1) * self.cylinders // p["zones"]
+            difference = p["outer_sectors_per_track"] - p["inner_sectors_per_track"]
+            sectors = p["outer_sectors_per_track"] - difference * zone // max(p["zones"] - 1, 1)
+            self._starts.append((first, sector, sectors))
+            sector += (end - first) * self.heads * sectors
+
+    def offset(self, cylinder: int) -> int:
+        """Of a cylinder's first sector, bytes."""
+        first, sector, sectors = next(start for start in reversed(self._starts) if start[0] <= cylinder)
+        return (sector + (cylinder - first) * self.heads * sectors) * 512
+
+    def zone_middle(self, zone: int) -> int:
+        """A cylinder in the middle of a zone."""
+        ends = [start[0] for start in self._starts[1:]] + [self.cylinders]
+        return (self._starts[zone][0] + ends[zone]) // 2
+
+    @property
+    def zones(self) -> int:
+        return len(self._starts)
+
+
+PLAIN = {"segment_bytes": 0, "readahead_bytes": 0, "write_cache_bytes": 0, "reorder_depth": 1}
+"""A disk without buffer and cache: what is seen is arm and platter."""
+
+
+def seek_ms(bench: Bench, medium: Medium, geometry: Geometry, op: str, distances: Sequence[int]) -> float:
+    """Mean of seeks over these distances, outwards and inwards."""
+    requests = [("read", 0, 512)]
+    for distance in distances:
+        requests += [(op, geometry.offset(distance), 512), (op, 0, 512)]
+    _, result = bench.play(medium, requests, capacity_bytes=geometry.offset(geometry.cylinders - 1) + 512, **PLAIN)
+    return float(result["counters"]["disk_seek_ns"]) / result["counters"]["disk_seeks"] / 1e6
+
+
+def all_pairs(cylinders: int, samples: int = 4000) -> list[int]:
+    """Distances that stand for all pairs of cylinders: the quantiles of their distribution."""
+    shares = (1 - (1 - (i + 0.5) / samples) ** 0.5 for i in range(samples))
+    return [max(1, round(share * (cylinders - 1))) for share in shares]
+
+
+def rate(bench: Bench, medium: Medium, geometry: Geometry, zones: Sequence[int]) -> float:
+    """MB/s of reading 40 cylinders of each of these zones in requests of 128 KiB."""
+    total = took = 0
+    for zone in zones:
+        middle = geometry.zone_middle(zone)
+        begin, end = geometry.offset(middle), geometry.offset(middle + 40)
+        requests = [("read", at, 1 << 17) for at in range(begin, end, 1 << 17)]
+        seen, _ = bench.play(medium, requests, link_ps_per_byte=3334)
+        # From the second request on: the first one seeks
+        total += sum(length for _, _, length in requests[1:])
+        took += seen[-1][1] - seen[0][1]
+    return total / took * 1e3
+
+
+def rotation_ms(bench: Bench, medium: Medium) -> float:
+    """Mean wait for a sector of one track."""
+    chance, sectors = random.Random(1), medium.numbers()["outer_sectors_per_track"]
+    requests = [("read", chance.randrange(sectors) * 512, 512) for _ in range(50_000)]
+    _, result = bench.play(medium, requests, **PLAIN)
+    return float(result["counters"]["disk_rotation_ns"]) / len(requests) / 1e6
+
+
+def disks(bench: Bench) -> Iterator[Row]:
+    """Disks against their data sheets."""
+    for name, medium, p in media("disk"):
+        g = Geometry(p)
+        last = g.cylinders - 1
+        measures: dict[str, Callable[[], float]] = {
+            "seek to the next track, read, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "read", [1]),
+            "seek to the next track, write, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "write", [1]),
+            "average seek, read, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "read", all_pairs(g.cylinders)),
+            "average seek, write, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "write", all_pairs(g.cylinders)),
+            "full stroke, read, ms": lambda m=medium, g=g, last=last: seek_ms(bench, m, g, "read", [last]),
+            "full stroke, write, ms": lambda m=medium, g=g, last=last: seek_ms(bench, m, g, "write", [last]),
+            "average latency of rotation, ms": lambda m=medium: rotation_ms(bench, m),
+            "sustained rate, average of all zones, MB/s": lambda m=medium, g=g: rate(bench, m, g, range(g.zones)),
+            "sustained rate, outermost zone, MB/s": lambda m=medium, g=g: rate(bench, m, g, [0]),
+            "sustained rate, innermost zone, MB/s": lambda m=medium, g=g: rate(bench, m, g, [g.zones - 1]),
+        }
+        for what, (expected, source) in DATA_SHEETS[name].items():
+            yield Row(name, what, expected, source, measures[what](), CLOSE)
+
+
+def zones(bench: Bench) -> Iterator[Row]:
+    """Each fourth zone against Hitachi's formula for the sustained rate (Deskstar 7K500 specification, 4.4.4)."""
+    for name, medium, p in media("disk"):
+        g = Geometry(p)
+        revolution_ms = 60e3 / p["rpm"]
+        settle = p["write_settle_ns"]
+        switches_ms = ((g.heads - 1) * (p["head_switch_ns"] + settle) + p["seek_track_ns"] + settle) / 1e6
+        for zone in range(0, g.zones, 5):
+            cylinder_bytes = g.offset(g.zone_middle(zone) + 1) - g.offset(g.zone_middle(zone))
+            expected = cylinder_bytes / (g.heads * revolution_ms + switches_ms) / 1e3
+            yield Row(name, f"zone {zone}, MB/s", expected, "A / (B + C + D)", rate(bench, medium, g, [zone]), CLOSE)
+
+
+def same_answers(folder: Path) -> Iterator[tuple[str, int]]:
+    """How many requests of a guest got the same answer on the host, for each medium. All, or there is no page."""
+    for name in LIBRARY.names("medium"):
+        profile, work = LIBRARY.medium(name), folder / name
+        work.mkdir()
+        (work / "random.fio").write_text(random_job(1, profile.size_bytes, profile.kind == "flash"))
+        study = work / "study.toml"
+        study.write_text(
+            f'title = "Same answers"\nboard = "arm64-1000"\nmedium = "{name}"\nfilesystem = "ext2"\nseeds = [1]\n'
+            'workload = { tool = "fio", job = "random.fio" }\n'
+        )
+        (wanted,) = run.prepare(load_study(study))
+        yield name, check(wanted, work)
+        for left in work.glob("*.*"):
+            left.unlink()
+
+
+SECTIONS: Sequence[tuple[str, str, Callable[[Bench], Iterator[Row]]]] = (
+    (
+        "Single operations of flash",
+        "Exact. Page-mapped, without write buffer, planes and cache operations: one operation by itself.",
+        operations,
+    ),
+    (
+        "Sequential rates of flash",
+        "In one request, likewise, against the slowest part of the path; within 1 %.",
+        sequential,
+    ),
+    ("Disks against their data sheets", "Within 1 %.", disks),
+    ("Zones of disks", "Against cylinder bytes / (head switches + cylinder change + revolutions); within 1 %.", zones),
+)
+
+
+SAME_ANSWERS = """\
+## Guest against host
+Random fio phases on the block device, beside an ext2: every request that the kernel module got, replayed by
+`flashbed-replay` from the same state. The time at which each is done is the same to the nanosecond, and the state left
+behind to the byte.
+"""
+
+
+def table(rows: Sequence[Row]) -> str:
+    lines = ["| medium | what | expected | from | model | off by |", "| --- | --- | ---: | --- | ---: | ---: |"]
+    for row in rows:
+        off = "exact" if row.allowed == EXACT and row.good else f"{row.error * 100:.2f} %"
+        found, expected = (f"{value:.3f}".rstrip("0").rstrip(".") for value in (row.found, row.expected))
+        lines.append(f"| {row.medium} | {row.what} | {expected} | {row.source} | {found} | {off} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(folder: Path) -> tuple[str, list[Row]]:
+    """The page, and the rows that are farther off than allowed."""
+    bench = Bench(hosttools.build(Cache(paths.cache_root() / "image")), folder)
+    parts = [
+        "# How accurate the models are\n",
+        "Written by `make accuracy`; do not edit. Each figure is computed in virtual time and is the same on every "
+        "host. How fast the models run is another matter: `make bench`.\n",
+    ]
+    bad: list[Row] = []
+    for title, text, rows in SECTIONS:
+        found = list(rows(bench))
+        bad += [row for row in found if not row.good]
+        parts.append(f"## {title}\n{text}\n\n{table(found)}")
+    lines = [f"| {name} | {count} | all |" for name, count in same_answers(folder)]
+    parts.append(f"{SAME_ANSWERS}\n| medium | requests | the same |\n| --- | ---: | --- |\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts), bad
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        text, bad = page(Path(folder))
+    for row in bad:
+        print(f"{row.medium}: {row.what}: {row.found} instead of {row.expected}, {row.error:.2%} off", file=sys.stderr)
+    if bad:
+        return 1
+    if "--check" not in sys.argv:
+        PAGE.write_text(text)
+    elif text != PAGE.read_text():
+        print(f"{PAGE.relative_to(REPOSITORY)} is not what the models do now; run `make accuracy`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
