@@ -233,6 +233,9 @@ static u64 write(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns)
 	struct fb_pass pass = plan(m, m->disk.arm, first, count, start_ns(m, command_done_ns), arrived_ns, true);
 
 	carry_out(m, &pass);
+	fb_power_note(m, &(struct fb_pending) { .offset_bytes = first * m->params.sector_bytes,
+						.length_bytes = count * m->params.sector_bytes,
+						.begin_ns = pass.begin_ns, .durable_ns = pass.end_ns });
 	m->disk.segment = (struct fb_segment) { 0 };
 	return pass.end_ns;
 }

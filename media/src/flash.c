@@ -80,6 +80,14 @@ void fb_flash_power_on(struct fb_medium *m)
 	fb_nand_power_on(m);
 }
 
+/* A die erases one block at a time, and all dies work at the same time */
+u64 fb_flash_restart(struct fb_medium *m)
+{
+	u64 scan_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
+
+	return scan_ns + (m->power.half_erased ? m->params.erase_ns : 0);
+}
+
 const char *fb_flash_verify(const struct fb_medium *m)
 {
 	const char *fault = fb_nand_verify(m);
@@ -93,20 +101,35 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 	return fb_link_take(m, fb_ftl(&m->params)->read(m, page, bytes, command_done_ns), bytes);
 }
 
+/* The part of a page that was programmed last. The rest of the page is safe in its old place. */
+static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
+{
+	const struct fb_programming *last = &m->flash.nand.last;
+	struct fb_pending part = { offset_bytes, length_bytes, last->begin_ns, last->end_ns, last->die, last->place };
+
+	if (last->joined)
+		fb_power_note_joint(m, &part, m->params.planes);
+	else
+		fb_power_note(m, &part);
+}
+
 /*
  * The old content that a part-page write needs can be fetched while the new content is still on the link. The program
  * waits for both.
  */
-static u64 write_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_ns)
+static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, u64 command_done_ns)
 {
 	const struct fb_ftl *ftl = fb_ftl(&m->params);
 	u64 arrived_ns = fb_link_take(m, command_done_ns, bytes);
+	u64 done_ns;
 
 	if (bytes < m->params.page_bytes && ftl->mapped(m, page)) {
 		arrived_ns = fb_later(arrived_ns, ftl->read(m, page, m->params.page_bytes - bytes, command_done_ns));
 		m->counters.flash_modified_pages++;
 	}
-	return ftl->write(m, page, arrived_ns);
+	done_ns = ftl->write(m, page, arrived_ns);
+	note_pending(m, page * m->params.page_bytes + skip, bytes);
+	return done_ns;
 }
 
 /* Pages that are not covered whole stay mapped */
@@ -135,7 +158,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	while (left) {
 		u64 bytes = left < page_bytes - skip ? left : page_bytes - skip;
 		u64 page_done_ns = request->op == FB_READ ? read_page(m, page, bytes, command_done_ns) :
-							    write_page(m, page, bytes, command_done_ns);
+							    write_page(m, page, skip, bytes, command_done_ns);
 
 		done_ns = fb_later(done_ns, page_done_ns);
 		left -= bytes;

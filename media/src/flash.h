@@ -23,6 +23,9 @@ u64 fb_flash_state_bytes(const struct fb_params *params);
 void fb_flash_init(struct fb_medium *m);
 bool fb_flash_undamaged(const struct fb_medium *m);
 void fb_flash_power_on(struct fb_medium *m);
+
+/* After a power cut the layer scans the dies, and half-erased blocks are erased again; returns how long that takes */
+u64 fb_flash_restart(struct fb_medium *m);
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
 const char *fb_flash_verify(const struct fb_medium *m);
 

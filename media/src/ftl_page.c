@@ -266,6 +266,19 @@ static void discard(struct fb_medium *m, u64 first, u64 end)
 	}
 }
 
+static u64 page_at(const struct fb_medium *m, u32 die, u32 place)
+{
+	struct fb_die_tables t = fb_die_tables(m, die);
+
+	return t.owner[place] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[place] - FB_OWNED) * m->params.dies + die;
+}
+
+/* The first page of each block says what the block is, the spare areas of open blocks how far they are programmed */
+static u64 scan_pages(const struct fb_medium *m)
+{
+	return m->flash.ftl.blocks_per_die + FB_OPEN_BLOCKS * m->flash.ftl.pages_per_block;
+}
+
 const struct fb_ftl fb_ftl_page = {
 	.check = check,
 	.layout = layout,
@@ -274,5 +287,7 @@ const struct fb_ftl fb_ftl_page = {
 	.read = read,
 	.write = write,
 	.discard = discard,
+	.page_at = page_at,
+	.scan_pages = scan_pages,
 	.verify = fb_page_verify,
 };

@@ -28,6 +28,15 @@ struct fb_nand_block {
 	u16 unused;
 };
 
+/* The last program of a page */
+struct fb_programming {
+	u64 begin_ns;
+	u64 end_ns;
+	u32 die;
+	u32 place;
+	u64 joined;		/* together with others of its row, which end when it does */
+};
+
 enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM };
 
 struct fb_die {
@@ -56,6 +65,7 @@ struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
 	u64 broken_rules;		/* pages programmed out of order, or twice */
+	struct fb_programming last;
 };
 
 /* Of all planes together */
@@ -85,6 +95,15 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
 /* When the die has finished what it has been told so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);
+
+/* A block whose erase was cut short: another one, when the medium has power again */
+void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block);
+
+/* All dies read so many pages each, one after another, with nothing to transfer; returns how long that takes */
+u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die);
+
+/* 0: lower page, shares cells with none before it; 1: middle or upper, ... */
+u32 fb_nand_page_kind(const struct fb_params *params, u32 place);
 
 struct fb_wear fb_nand_wear(const struct fb_medium *m);
 

@@ -7,10 +7,11 @@
 #include "disk.h"
 #include "fb_medium.h"
 #include "flash.h"
+#include "power.h"
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	2u
+#define FB_STATE_VERSION	3u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {
@@ -27,6 +28,7 @@ struct fb_medium {
 	u64 controller_free_ns;
 	u64 durable_ns;			/* when all writes so far are on the medium */
 	struct fb_timeline link;
+	struct fb_power power;
 	union {
 		struct fb_flash flash;
 		struct fb_disk disk;
