@@ -103,6 +103,7 @@ static bool to_fb_request(struct request *rq, struct fb_request *request)
 {
 	request->offset_bytes = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
 	request->length_bytes = blk_rq_bytes(rq);
+	request->fua = rq->cmd_flags & REQ_FUA;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 		request->op = FB_READ;
@@ -128,6 +129,8 @@ static u64 ask_medium(struct media_blk *mb, const struct fb_request *request, kt
 
 	spin_lock_irqsave(&mb->lock, flags);
 	done_ns = fb_submit(mb->medium, request, ktime_to_ns(now));
+	if (mb->records)
+		media_blk_record_add(mb, request, ktime_to_ns(now), done_ns);
 	spin_unlock_irqrestore(&mb->lock, flags);
 	return done_ns;
 }
@@ -225,11 +228,12 @@ static void set_limits(struct media_blk *mb)
 {
 	const struct fb_params *params = fb_medium_params(mb->medium);
 	struct request_queue *q = mb->disk->queue;
+	bool write_cache = mb->options.write_cache || fb_volatile_cache(params);
 
 	blk_queue_logical_block_size(q, params->sector_bytes);
 	blk_queue_max_hw_sectors(q, MEDIA_BLK_MAX_SECTORS);
 	blk_queue_max_segments(q, MEDIA_BLK_MAX_SEGMENTS);
-	blk_queue_write_cache(q, mb->options.write_cache, mb->options.write_cache);
+	blk_queue_write_cache(q, write_cache, write_cache);
 	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
 	if (!fb_rotational(params))
 		blk_queue_flag_set(QUEUE_FLAG_NONROT, q);

@@ -37,7 +37,15 @@ MODULE_PARM_DESC(queue_depth, "requests that the medium takes at a time; 0 (defa
 
 static bool write_cache;
 module_param(write_cache, bool, 0444);
-MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed (default: no, a write that is done is durable)");
+MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed, whatever the medium's parameters say");
+
+static unsigned long long digest;
+module_param(digest, ullong, 0444);
+MODULE_PARM_DESC(digest, "digest of the parameters that the state must have, from fbmedia digest; 0 (default): any");
+
+static unsigned int record;
+module_param(record, uint, 0444);
+MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mblk0/requests; 0 (default): none");
 
 /* A file of the host, mapped into the guest */
 struct region {
@@ -95,6 +103,11 @@ static int open_medium(struct media_blk *mb)
 		pr_err("state in PCI slot %u refused: %s\n", state_slot, fb_error_text(error));
 		return -EINVAL;
 	}
+	if (digest && digest != fb_params_digest(fb_medium_params(mb->medium))) {
+		pr_err("state in PCI slot %u refused: another medium, with parameters of digest %016llx, not %016llx\n",
+		       state_slot, fb_params_digest(fb_medium_params(mb->medium)), digest);
+		return -EINVAL;
+	}
 	exposed_bytes = fb_exposed_bytes(fb_medium_params(mb->medium));
 	if (data_region.bytes < exposed_bytes) {
 		pr_err("data in PCI slot %u has %zu bytes, the medium needs %llu\n",
@@ -104,6 +117,12 @@ static int open_medium(struct media_blk *mb)
 	mb->data = data_region.memory;
 	fb_power_on(mb->medium);
 	return 0;
+}
+
+static void free_device(void)
+{
+	media_blk_record_stop(device);
+	kfree(device);
 }
 
 static int add_device(void)
@@ -117,11 +136,14 @@ static int add_device(void)
 	device->options.pio_sector_ns = pio_sector_ns;
 	device->options.queue_depth = queue_depth;
 	device->options.write_cache = write_cache;
+	device->options.record = record;
 	err = open_medium(device);
+	if (!err)
+		err = media_blk_record_start(device);
 	if (!err)
 		err = media_blk_add(device);
 	if (err)
-		kfree(device);
+		free_device();
 	return err;
 }
 
@@ -147,7 +169,7 @@ static int __init media_blk_init(void)
 static void __exit media_blk_exit(void)
 {
 	media_blk_remove(device);
-	kfree(device);
+	free_device();
 	unmap_all();
 }
 

@@ -14,6 +14,17 @@ struct media_blk_options {
 	unsigned int pio_sector_ns;	/* 0: the medium transfers by DMA */
 	unsigned int queue_depth;	/* 0: as the medium's parameters say */
 	bool write_cache;
+	unsigned int record;		/* requests to be recorded */
+};
+
+/* What the medium was asked and what it said; read on the host by tests */
+struct media_blk_record {
+	u64 now_ns;
+	u64 done_ns;
+	u64 offset_bytes;
+	u64 length_bytes;
+	u32 op;				/* enum fb_op */
+	u32 fua;
 };
 
 struct media_blk {
@@ -21,6 +32,8 @@ struct media_blk {
 	spinlock_t lock;		/* one request at a time asks the medium */
 	u8 *data;			/* the medium's content by address */
 	struct media_blk_options options;
+	struct media_blk_record *records;	/* NULL: not recording; guarded by lock */
+	u32 record_count;
 
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
@@ -32,7 +45,13 @@ struct media_blk {
 int media_blk_add(struct media_blk *mb);
 void media_blk_remove(struct media_blk *mb);
 
-/* stats.c: /sys/block/mblk0/medium/ */
+/* record.c */
+int media_blk_record_start(struct media_blk *mb);
+void media_blk_record_stop(struct media_blk *mb);
+void media_blk_record_add(struct media_blk *mb, const struct fb_request *request, u64 now_ns, u64 done_ns);
+extern const struct attribute_group media_blk_record_group;
+
+/* stats.c: what is in /sys/block/mblk0/ */
 extern const struct attribute_group *media_blk_groups[];
 
 #endif

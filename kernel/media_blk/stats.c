@@ -48,4 +48,4 @@ static const struct attribute_group counter_group = {
 	.is_visible = counter_visible,
 };
 
-const struct attribute_group *media_blk_groups[] = { &counter_group, NULL };
+const struct attribute_group *media_blk_groups[] = { &counter_group, &media_blk_record_group, NULL };

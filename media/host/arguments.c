@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "message.h"
 
 static bool given[FB_PARAM_COUNT];
 
@@ -36,7 +37,7 @@ static bool read_word(int param, const char *word, u64 *value)
 	for (*value = 0; fb_param_word(param, *value); ++*value)
 		if (!strcmp(word, fb_param_word(param, *value)))
 			return true;
-	fprintf(stderr, "fbmedia: %s=%s: must be one of ", fb_param_rule(param)->name, word);
+	fprintf(stderr, "%s: %s=%s: must be one of ", program_name, fb_param_rule(param)->name, word);
 	print_words(stderr, param);
 	fputc('\n', stderr);
 	return false;
@@ -50,7 +51,7 @@ static bool read_number(const char *name, const char *text, u64 *value)
 	*value = strtoull(text, &end, 10);
 	if (isdigit((unsigned char)*text) && !*end && !errno)
 		return true;
-	fprintf(stderr, "fbmedia: %s=%s: must be a whole number\n", name, text);
+	fprintf(stderr, "%s: %s=%s: must be a whole number\n", program_name, name, text);
 	return false;
 }
 
@@ -60,16 +61,17 @@ static bool read_argument(const char *argument, struct fb_params *params)
 	int param;
 
 	if (!equals) {
-		fprintf(stderr, "fbmedia: %s: must be key=value\n", argument);
+		fprintf(stderr, "%s: %s: must be key=value\n", program_name, argument);
 		return false;
 	}
 	param = find_param(argument, equals - argument);
 	if (param < 0) {
-		fprintf(stderr, "fbmedia: %.*s: unknown parameter\n", (int)(equals - argument), argument);
+		fprintf(stderr, "%s: %.*s: unknown parameter\n", program_name, (int)(equals - argument),
+			argument);
 		return false;
 	}
 	if (given[param]) {
-		fprintf(stderr, "fbmedia: %s: given twice\n", fb_param_rule(param)->name);
+		fprintf(stderr, "%s: %s: given twice\n", program_name, fb_param_rule(param)->name);
 		return false;
 	}
 	given[param] = true;
@@ -89,7 +91,7 @@ static bool complete(struct fb_params *params)
 	int i;
 
 	if (!given[FB_PARAM_kind]) {
-		fprintf(stderr, "fbmedia: kind: missing; must be one of ");
+		fprintf(stderr, "%s: kind: missing; must be one of ", program_name);
 		print_words(stderr, FB_PARAM_kind);
 		fputc('\n', stderr);
 		return false;
@@ -98,15 +100,15 @@ static bool complete(struct fb_params *params)
 		const struct fb_param_rule *rule = fb_param_rule(i);
 
 		if (given[i] && !belongs(i, params)) {
-			fprintf(stderr, "fbmedia: %s: not a parameter of kind %s\n", rule->name,
+			fprintf(stderr, "%s: %s: not a parameter of kind %s\n", program_name, rule->name,
 				fb_kind_word(params->kind));
 			return false;
 		}
 		if (given[i] || !belongs(i, params))
 			continue;
 		if (rule->fallback == FB_NO_DEFAULT) {
-			fprintf(stderr, "fbmedia: %s: missing; allowed: %" PRIu64 " to %" PRIu64 "\n",
-				rule->name, rule->min, rule->max);
+			fprintf(stderr, "%s: %s: missing; allowed: %" PRIu64 " to %" PRIu64 "\n",
+				program_name, rule->name, rule->min, rule->max);
 			return false;
 		}
 		params->by_index[i] = rule->fallback;
@@ -120,7 +122,7 @@ static bool in_range(const struct fb_params *params)
 
 	if (fb_check_params(params, &c))
 		return true;
-	fprintf(stderr, "fbmedia: %s=%" PRIu64 ": allowed: %" PRIu64 " to %" PRIu64 "%s%s%s\n",
+	fprintf(stderr, "%s: %s=%" PRIu64 ": allowed: %" PRIu64 " to %" PRIu64 "%s%s%s\n", program_name,
 		fb_param_rule(c.param)->name, c.value, c.min, c.max,
 		c.reason ? " (" : "", c.reason ? c.reason : "", c.reason ? ")" : "");
 	return false;

@@ -100,7 +100,7 @@ static void print_params_of(const struct fb_params *params)
 	printf("},\n");
 }
 
-static void print_counters_of(const struct fb_medium *medium)
+void describe_counters_of(const struct fb_medium *medium, const struct fb_counters *counters)
 {
 	const char *separator = "";
 	int i;
@@ -110,22 +110,22 @@ static void print_counters_of(const struct fb_medium *medium)
 		if (!(fb_counter_rule(i)->kinds & 1u << fb_medium_params(medium)->kind))
 			continue;
 		printf("%s\"%s\": %" PRIu64, separator, fb_counter_rule(i)->name,
-		       fb_medium_counters(medium)->by_index[i]);
+		       counters->by_index[i]);
 		separator = ",\n  ";
 	}
-	printf("},\n");
+	printf("}");
 }
 
-static void print_wear_of(const struct fb_medium *medium)
+void describe_wear_of(const struct fb_medium *medium)
 {
 	struct fb_wear wear = fb_medium_wear(medium);
 
 	if (!wear.blocks) {
-		printf(" \"wear\": null,\n");
+		printf(" \"wear\": null");
 		return;
 	}
 	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
-	       ", \"erase_count_mean\": %.6f},\n",
+	       ", \"erase_count_mean\": %.6f}",
 	       wear.blocks, wear.erase_count_min, wear.erase_count_max,
 	       (double)wear.erase_count_sum / wear.blocks);
 }
@@ -134,10 +134,12 @@ void describe_medium(const struct fb_medium *medium)
 {
 	const char *fault = fb_verify(medium);
 
-	printf("{\"state_bytes\": %zu, \"exposed_bytes\": %" PRIu64 ",\n",
-	       fb_state_bytes(fb_medium_params(medium)), fb_exposed_bytes(fb_medium_params(medium)));
+	printf("{\"state_bytes\": %zu, \"exposed_bytes\": %" PRIu64 ", \"digest\": \"%016" PRIx64 "\",\n",
+	       fb_state_bytes(fb_medium_params(medium)), fb_exposed_bytes(fb_medium_params(medium)),
+	       fb_params_digest(fb_medium_params(medium)));
 	print_params_of(fb_medium_params(medium));
-	print_counters_of(medium);
-	print_wear_of(medium);
-	printf(" \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
+	describe_counters_of(medium, fb_medium_counters(medium));
+	printf(",\n");
+	describe_wear_of(medium);
+	printf(",\n \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
 }

@@ -9,4 +9,8 @@ void describe_params(void);
 void describe_counters(void);
 void describe_medium(const struct fb_medium *medium);
 
+/* Members of an object, without a comma behind them */
+void describe_counters_of(const struct fb_medium *medium, const struct fb_counters *counters);
+void describe_wear_of(const struct fb_medium *medium);
+
 #endif

@@ -3,19 +3,25 @@
  * fbmedia: makes and looks at the state of a medium. Results go to stdout, messages to stderr.
  * Exit codes: 0 done, 1 the file cannot be used, 2 wrong arguments.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "arguments.h"
 #include "describe.h"
+#include "message.h"
 #include "state_file.h"
+
+const char program_name[] = "fbmedia";
 
 enum { DONE, FAILED, WRONG_ARGUMENTS };
 
 static int usage(void)
 {
 	fputs("usage: fbmedia create --state FILE kind=KIND key=value ...   make a new medium\n"
-	      "       fbmedia inspect --state FILE                          parameters, counters, wear as JSON\n"
+	      "       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
+	      "                                                             medium with other parameters than these\n"
+	      "       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
 	      "       fbmedia params                                        the parameters that there are, as JSON\n"
 	      "       fbmedia counters                                      the counters that there are, as JSON\n", stderr);
 	return WRONG_ARGUMENTS;
@@ -30,13 +36,48 @@ static int create(const char *path, int count, char **arguments)
 	return state_file_create(path, &params) ? DONE : FAILED;
 }
 
-static int inspect(const char *path)
+/* The first parameter that differs is enough to tell two media apart */
+static bool same_params(const char *path, const struct fb_params *is, const struct fb_params *expected)
 {
-	struct fb_medium *medium = state_file_open(path);
+	char text[200];
+	int i;
 
-	if (!medium)
+	if (is->kind != expected->kind) {
+		snprintf(text, sizeof(text), "another medium: its kind is %s, not %s", fb_kind_word(is->kind),
+			 fb_kind_word(expected->kind));
+		return complain(path, text);
+	}
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		if (!(fb_param_rule(i)->kinds & 1u << is->kind) || is->by_index[i] == expected->by_index[i])
+			continue;
+		snprintf(text, sizeof(text), "another medium: its %s is %" PRIu64 ", not %" PRIu64,
+			 fb_param_rule(i)->name, is->by_index[i], expected->by_index[i]);
+		return complain(path, text);
+	}
+	return true;
+}
+
+static int inspect(const char *path, int count, char **arguments)
+{
+	struct fb_params expected;
+	struct fb_medium *medium;
+
+	if (count && !arguments_read(count, arguments, &expected))
+		return WRONG_ARGUMENTS;
+	medium = state_file_open(path);
+	if (!medium || (count && !same_params(path, fb_medium_params(medium), &expected)))
 		return FAILED;
 	describe_medium(medium);
+	return DONE;
+}
+
+static int digest(int count, char **arguments)
+{
+	struct fb_params params;
+
+	if (!arguments_read(count, arguments, &params))
+		return WRONG_ARGUMENTS;
+	printf("%016" PRIx64 "\n", fb_params_digest(&params));
 	return DONE;
 }
 
@@ -47,8 +88,10 @@ static int run(int argc, char **argv)
 
 	if (!strcmp(command, "create") && path)
 		return create(path, argc - 4, argv + 4);
-	if (!strcmp(command, "inspect") && path && argc == 4)
-		return inspect(path);
+	if (!strcmp(command, "inspect") && path)
+		return inspect(path, argc - 4, argv + 4);
+	if (!strcmp(command, "digest"))
+		return digest(argc - 2, argv + 2);
 	if (!strcmp(command, "params") && argc == 2)
 		describe_params();
 	else if (!strcmp(command, "counters") && argc == 2)

@@ -9,13 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "state_file.h"
-
-static bool complain(const char *path, const char *what)
-{
-	fprintf(stderr, "fbmedia: %s: %s\n", path, what);
-	return false;
-}
 
 /*
  * The guest sees the file as a PCI memory region, which has a power of two of bytes, and at least a page; QEMU wants
@@ -30,21 +25,48 @@ static size_t file_bytes(size_t state_bytes)
 	return bytes;
 }
 
-/* What is never written of the file takes no space on disk */
-static bool fill(int fd, const struct fb_params *params)
+static void *map_all(int fd, size_t bytes)
 {
+	void *memory = MAP_FAILED;
+
+	if (ftruncate(fd, bytes) == 0)
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* What is never written of the file takes no space on disk */
+static bool fill_new(int fd, const void *source)
+{
+	const struct fb_params *params = source;
 	size_t bytes = file_bytes(fb_state_bytes(params));
-	void *memory;
+	void *memory = map_all(fd, bytes);
 	enum fb_error error;
 
-	if (ftruncate(fd, bytes) < 0)
-		return false;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED)
+	if (!memory)
 		return false;
 	error = fb_init(memory, bytes, params);
 	munmap(memory, bytes);
 	return error == FB_OK;
+}
+
+/* Parts that are all zero stay holes */
+static bool fill_copy(int fd, const void *source)
+{
+	static const char zeros[4096];
+	size_t state_bytes = fb_state_bytes(fb_medium_params(source));
+	size_t bytes = file_bytes(state_bytes);
+	char *memory = map_all(fd, bytes);
+	size_t at, part;
+
+	if (!memory)
+		return false;
+	for (at = 0; at < state_bytes; at += part) {
+		part = state_bytes - at < sizeof(zeros) ? state_bytes - at : sizeof(zeros);
+		if (memcmp((const char *)source + at, zeros, part))
+			memcpy(memory + at, (const char *)source + at, part);
+	}
+	munmap(memory, bytes);
+	return true;
 }
 
 /* mkstemp() makes private files; a state is as readable as any other file of the user's */
@@ -56,7 +78,7 @@ static bool take_usual_mode(int fd)
 	return fchmod(fd, 0666 & ~mask) == 0;
 }
 
-bool state_file_create(const char *path, const struct fb_params *params)
+static bool write_file(const char *path, bool (*fill)(int fd, const void *source), const void *source)
 {
 	char *temporary;
 	int fd;
@@ -70,7 +92,7 @@ bool state_file_create(const char *path, const struct fb_params *params)
 		free(temporary);
 		return false;
 	}
-	done = fill(fd, params) && take_usual_mode(fd) && fsync(fd) == 0;
+	done = fill(fd, source) && take_usual_mode(fd) && fsync(fd) == 0;
 	close(fd);
 	done = done && rename(temporary, path) == 0;
 	if (!done) {
@@ -79,6 +101,27 @@ bool state_file_create(const char *path, const struct fb_params *params)
 	}
 	free(temporary);
 	return done;
+}
+
+bool state_file_create(const char *path, const struct fb_params *params)
+{
+	return write_file(path, fill_new, params);
+}
+
+bool state_file_save(const char *path, const struct fb_medium *medium)
+{
+	return write_file(path, fill_copy, medium);
+}
+
+struct fb_medium *state_file_make(const struct fb_params *params)
+{
+	size_t bytes = fb_state_bytes(params);
+	struct fb_medium *medium = NULL;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || fb_init(memory, bytes, params) || fb_open(memory, bytes, &medium))
+		complain("medium", "out of memory");
+	return medium;
 }
 
 struct fb_medium *state_file_open(const char *path)

@@ -11,6 +11,12 @@
  */
 bool state_file_create(const char *path, const struct fb_params *params);
 
+/* Writes the state as it is in memory, in the same way */
+bool state_file_save(const char *path, const struct fb_medium *medium);
+
+/* A new medium in memory alone. NULL: a message is on stderr. */
+struct fb_medium *state_file_make(const struct fb_params *params);
+
 /* Maps a state; changes stay in memory. NULL: a message is on stderr. */
 struct fb_medium *state_file_open(const char *path);
 

@@ -34,13 +34,17 @@
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \
 	C(switch_merges, FB_OF_FLASH, "merges", "log groups that became data groups as they were") \
 	C(partial_merges, FB_OF_FLASH, "merges", "log groups that were filled up from their data group") \
 	C(full_merges, FB_OF_FLASH, "merges", "data groups written anew from log and data") \
 	\
 	C(disk_seeks, FB_OF_DISK, "seeks", "moves to another cylinder") \
 	C(disk_head_switches, FB_OF_DISK, "switches", "changes to another head of the cylinder") \
-	C(disk_buffer_hits, FB_OF_DISK, "requests", "reads served by the track buffer or by its read-ahead") \
+	C(disk_buffer_hits, FB_OF_DISK, "requests", "reads served by the buffer, its read-ahead or the write cache") \
+	C(disk_cached_writes, FB_OF_DISK, "requests", "writes that were done when they were in the write cache") \
+	C(disk_destages, FB_OF_DISK, "pieces", "tracks or parts of tracks written from the cache to the platter") \
+	C(disk_reordered, FB_OF_DISK, "requests", "requests served before one that came earlier") \
 	C(disk_seek_ns, FB_OF_DISK, "ns", "seeks and head switches, with settling") \
 	C(disk_rotation_ns, FB_OF_DISK, "ns", "waits for the sector to come round") \
 	C(disk_transfer_ns, FB_OF_DISK, "ns", "sectors of requests passing under the head")

@@ -20,6 +20,7 @@ struct fb_request {
 	enum fb_op op;
 	u64 offset_bytes;
 	u64 length_bytes;
+	bool fua;		/* a write that is done when it is on the medium itself, past any volatile cache */
 };
 
 /* The answer to a request that the medium cannot serve: not whole sectors, or beyond its end */

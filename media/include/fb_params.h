@@ -21,9 +21,17 @@
 	K(FB_FTL_BAST, "bast") \
 	K(FB_FTL_FAST, "fast")
 
+/* The values of the parameter "gc_policy" */
+#define FB_GC_POLICIES(K) \
+	K(FB_GC_GREEDY, "greedy") \
+	K(FB_GC_COST_BENEFIT, "cost-benefit") \
+	K(FB_GC_RANDOM, "random") \
+	K(FB_GC_D_CHOICES, "d-choices")
+
 #define FB_WORD_CONSTANT(constant, word) constant,
 enum fb_kind { FB_KINDS(FB_WORD_CONSTANT) FB_KIND_COUNT };
 enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
+enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 
 /* Which kinds a parameter belongs to: a set of bits (1 << kind) */
 #define FB_OF_FLASH	(1u << FB_FLASH)
@@ -83,6 +91,20 @@ enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
+	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of gc_choices") \
+	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
+	  "d-choices: blocks drawn at random, of which the one with the fewest valid pages is collected") \
+	P(gc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
+	  "page-mapped: pages that collection moves for each page that the host writes; 0: a whole block at once") \
+	P(gc_idle_blocks, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: free blocks of a plane up to which a die collects while it is idle; 0: never") \
+	P(open_blocks, FB_OF_FLASH, 1, 3, 2, \
+	  "page-mapped: 1: all pages go to one block; 2: moved pages are kept apart; 3: pages rewritten soon, too") \
+	P(wear_threshold, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
+	P(seed, FB_OF_FLASH, 0, ~0u, 1, \
+	  "of what the medium does by chance") \
 	P(planes, FB_OF_FLASH, 1, 8, 1, \
 	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
 	P(cache_operations, FB_OF_FLASH, 0, 1, 0, \
@@ -116,15 +138,25 @@ enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
 	P(seek_track_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "read seek to the next cylinder") \
 	P(seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "read seek over a third of the cylinders, the data sheet's average") \
+	  "read seek averaged over all pairs of cylinders, the data sheet's average") \
 	P(seek_full_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "read seek from the first to the last cylinder") \
 	P(head_switch_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "change to another head of the cylinder") \
 	P(write_settle_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "what a write adds to each seek or head switch") \
+	P(write_seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, 0, \
+	  "write seek averaged over all pairs of cylinders; 0: seek_average_ns + write_settle_ns") \
+	P(segments, FB_OF_DISK, 1, 32, 1, \
+	  "runs of sectors that the buffer keeps apart") \
+	P(segment_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
+	  "what a segment holds; 0: no buffer") \
 	P(readahead_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
-	  "how far the disk reads on by itself after a read, and how much it keeps behind; 0: no buffer")
+	  "how far the disk reads on by itself after a read") \
+	P(write_cache_bytes, FB_OF_DISK, 0, 1 << 30, 0, \
+	  "volatile write cache; 0: a write is done when it is on the platter") \
+	P(reorder_depth, FB_OF_DISK, 1, 32, 1, \
+	  "requests, or extents of the write cache, among which the disk chooses the one that it reaches first; 1: in order")
 
 #define FB_PARAM_FIELD(name, kinds, min, max, fallback, meaning) u64 name;
 #define FB_PARAM_INDEX(name, kinds, min, max, fallback, meaning) FB_PARAM_##name,
@@ -171,10 +203,19 @@ const char *fb_param_word(enum fb_param param, u64 value);
  */
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint);
 
+/* A number that stands for the parameters: media with the same kind and parameters have the same one, others another */
+u64 fb_params_digest(const struct fb_params *params);
+
 /* What the block device shows */
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {
 	return params->used_bytes ? params->used_bytes : params->capacity_bytes;
+}
+
+/* Must what was written be flushed before it is safe? */
+static inline bool fb_volatile_cache(const struct fb_params *params)
+{
+	return params->kind == FB_DISK && params->write_cache_bytes;
 }
 
 static inline bool fb_rotational(const struct fb_params *params)

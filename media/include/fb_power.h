@@ -46,6 +46,9 @@ u64 fb_oldest_pending(const struct fb_medium *medium);
 bool fb_unreadable(const struct fb_medium *medium, u64 offset_bytes, u64 length_bytes);
 u64 fb_unreadable_sectors(const struct fb_medium *medium);
 
+/* How many parts a medium with these parameters may have pending */
+u64 fb_pending_parts(const struct fb_params *params);
+
 /* Bytes of all parts that a medium with these parameters may have pending, not counting the newest request */
 u64 fb_pending_bytes(const struct fb_params *params);
 

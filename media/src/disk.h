@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A rotating disk: an arm that seeks, a spindle that never stops, and one track buffer.
+ * A rotating disk: an arm that seeks, a spindle that never stops, a buffer for what was read and a cache for what is to
+ * be written. The arm's work is disk_arm.h, the buffer disk_buffer.h, the write cache disk_cache.h.
  *
- * Simplifications: no write cache, so a write is done when it is on the platter; requests are served in the order in
- * which they come; no spare sectors; the whole request arrives over the link before it is written.
+ * Simplifications: when a request is done is settled as it comes, so the order of requests changes only where that
+ * delays none (disk_arm.h); no spare sectors; a request arrives over the link as a whole before it is written; a read
+ * of which a part is in the write cache is read from the platter as a whole.
  */
 #ifndef FB_DISK_H
 #define FB_DISK_H
 
+#include "disk_arm.h"
+#include "disk_buffer.h"
+#include "disk_cache.h"
 #include "disk_geometry.h"
 #include "fb_medium.h"
 
-/*
- * What is in the buffer, and the stream of sectors that goes on into it after a read. Everything in [start, end) can be
- * had from available_ns on. The head passes end at stream_ns, and reads on to limit if nobody moves it; then it waits.
- * The arm leaving its place ends all that: the next read starts a new segment.
- */
-struct fb_segment {
-	u64 start;
-	u64 end;
-	u64 limit;		/* sectors; start == limit: there is none */
-	u64 available_ns;
-	u64 stream_ns;
-};
-
 struct fb_disk {
 	struct fb_geometry geometry;
-	struct fb_track arm;
-	u64 arm_free_ns;
-	struct fb_segment segment;
+	struct fb_arm arm;
+	struct fb_buffer buffer;
+	struct fb_cache cache;
 };
 
 bool fb_disk_check(const struct fb_params *params, struct fb_complaint *complaint);

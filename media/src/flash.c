@@ -26,10 +26,10 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
+/* Behind what every medium has */
 static void lay_out(const struct fb_params *p, struct fb_nand_layout *nand, struct fb_ftl_layout *ftl, u64 *end_offset)
 {
-	*end_offset = 0;
-	fb_add_table(end_offset, sizeof(struct fb_medium));
+	*end_offset = fb_common_bytes(p);
 	*nand = fb_nand_layout(p, end_offset);
 	*ftl = fb_ftl(p)->layout(p, end_offset);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The page-mapped layer: each logical page is mapped by itself to any page of its die (page p lives on die p % dies). A
- * die writes into two open blocks, one for the host and one for what collection moves. Collection is greedy: it takes
- * the block with the fewest valid pages.
+ * die writes into up to three open blocks: what the host writes, what it rewrites soon, and what collection moves. Which
+ * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
+ * free, a whole block at once; or some pages with each write; or while the die is idle.
  *
- * Memory: 4 bytes a logical page, 4 bytes a physical page, 20 bytes a block.
+ * Memory: 4 bytes a logical page, 4 bytes a physical page, 28 bytes a block.
  */
 #ifndef FB_FTL_PAGE_H
 #define FB_FTL_PAGE_H
@@ -12,13 +13,19 @@
 #include "arith.h"
 #include "state.h"
 
-enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_BLOCKS };
+enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_BLOCKS };
 
 /* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
 struct fb_page_die {
 	u32 open[FB_OPEN_BLOCKS];
 	u32 free_blocks;
 	u32 fewest_valid;	/* no full block has fewer valid pages */
+	u32 victim;		/* the block under collection */
+	u32 victim_place;	/* where to go on in it */
+	u32 least_erased;	/* no full block has been erased fewer times */
+	u32 clock;		/* counts the pages that the host wrote */
+	u32 unused;
+	u64 random;		/* never 0 */
 };
 
 #define FB_NO_BLOCK (~(u32)0)
@@ -31,6 +38,8 @@ struct fb_page_die {
 struct fb_block {
 	u32 next;
 	u32 previous;
+	u32 opened;		/* by the die's clock */
+	u32 changed;		/* when it was filled, or lost a valid page */
 	u16 programmed_pages;
 	u16 valid_pages;
 };
@@ -48,6 +57,7 @@ struct fb_block {
 struct fb_die_tables {
 	struct fb_page_die *die;
 	struct fb_block *blocks;
+	const struct fb_nand_block *nand;
 	u32 *map;
 	u32 *owner;
 	u32 block_count;
@@ -62,6 +72,7 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 	return (struct fb_die_tables) {
 		.die = (struct fb_page_die *)fb_table(m, layout->dies_offset) + die,
 		.blocks = (struct fb_block *)fb_table(m, layout->blocks_offset) + die * layout->block_records_per_die,
+		.nand = fb_nand_block(m, die, 0),
 		.map = (u32 *)fb_table(m, layout->map_offset) + die * layout->logical_pages_per_die,
 		.owner = (u32 *)fb_table(m, layout->owner_offset) + die * layout->physical_pages_per_die,
 		.block_count = layout->blocks_per_die,
@@ -80,6 +91,14 @@ static inline u32 fb_full_list(const struct fb_die_tables *t, u32 valid_pages)
 {
 	return t->block_count + 1 + valid_pages;
 }
+
+static inline bool fb_full(const struct fb_die_tables *t, u32 block)
+{
+	return t->blocks[block].programmed_pages == t->pages_per_block && block != t->die->victim;
+}
+
+/* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
+u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);
 
 const char *fb_page_verify(const struct fb_medium *m);
 

@@ -101,6 +101,11 @@ static const char *verify_lists(const struct fb_die_tables *t)
 			return "an open block is full";
 		found++;
 	}
+	if (t->die->victim != FB_NO_BLOCK) {
+		if (t->die->victim >= t->block_count)
+			return "the block under collection does not exist";
+		found++;
+	}
 	if (found != t->block_count)
 		return "a block is on no list";
 	return NULL;

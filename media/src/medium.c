@@ -3,6 +3,21 @@
 #include "arith.h"
 #include "state.h"
 
+static u64 parts_offset(const struct fb_params *params, u64 *end_offset)
+{
+	*end_offset = 0;
+	fb_add_table(end_offset, sizeof(struct fb_medium));
+	return fb_power_layout(params, end_offset);
+}
+
+u64 fb_common_bytes(const struct fb_params *params)
+{
+	u64 end_offset;
+
+	parts_offset(params, &end_offset);
+	return end_offset;
+}
+
 size_t fb_state_bytes(const struct fb_params *params)
 {
 	struct fb_complaint complaint;
@@ -11,13 +26,14 @@ size_t fb_state_bytes(const struct fb_params *params)
 		return 0;
 	if (params->kind == FB_FLASH)
 		return fb_flash_state_bytes(params);
-	return fb_divide_up(sizeof(struct fb_medium), FB_STATE_ALIGN) * FB_STATE_ALIGN;
+	return fb_common_bytes(params);
 }
 
 enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
 {
 	struct fb_medium *m = memory;
 	size_t state_bytes = fb_state_bytes(params);
+	u64 end_offset;
 	u32 i;
 
 	if (!state_bytes)
@@ -32,6 +48,7 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 	for (i = 0; i < FB_PARAM_COUNT; i++)
 		if (fb_param_rule(i)->kinds & 1u << params->kind)
 			m->params.by_index[i] = params->by_index[i];
+	fb_power_init(m, parts_offset(&m->params, &end_offset));
 	if (params->kind == FB_FLASH)
 		fb_flash_init(m);
 	else if (params->kind == FB_DISK)
@@ -42,7 +59,10 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 
 static bool undamaged(const struct fb_medium *m)
 {
-	if (m->state_bytes != fb_state_bytes(&m->params))
+	u64 end_offset;
+
+	if (m->state_bytes != fb_state_bytes(&m->params) ||
+	    !fb_power_undamaged(m, parts_offset(&m->params, &end_offset)))
 		return false;
 	if (m->params.kind == FB_FLASH)
 		return fb_flash_undamaged(m);
@@ -178,12 +198,11 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 		return null_submit(m, request, now_ns + m->params.command_ns);
 
 	done_ns = controller_take(m);
+	if (m->params.kind == FB_DISK)
+		return fb_disk_submit(m, request, done_ns);
 	if (request->op == FB_FLUSH)
 		return fb_later(done_ns, m->durable_ns);
-	if (m->params.kind == FB_FLASH)
-		done_ns = fb_flash_submit(m, request, done_ns);
-	else
-		done_ns = fb_disk_submit(m, request, done_ns);
+	done_ns = fb_flash_submit(m, request, done_ns);
 	if (request->op == FB_WRITE)
 		m->durable_ns = fb_later(m->durable_ns, done_ns);
 	return done_ns;

@@ -15,10 +15,12 @@ static const struct fb_param_rule rules[FB_PARAM_COUNT] = { FB_PARAMS(RULE) };
 
 static const char *const kind_words[] = { FB_KINDS(WORD) NULL };
 static const char *const ftl_words[] = { FB_FTLS(WORD) NULL };
+static const char *const gc_policy_words[] = { FB_GC_POLICIES(WORD) NULL };
 
 static const char *const *const words[FB_PARAM_COUNT] = {
 	[FB_PARAM_kind] = kind_words,
 	[FB_PARAM_ftl] = ftl_words,
+	[FB_PARAM_gc_policy] = gc_policy_words,
 };
 
 const struct fb_param_rule *fb_param_rule(enum fb_param param)
@@ -100,4 +102,27 @@ bool fb_check_params(const struct fb_params *params, struct fb_complaint *compla
 	if (params->kind == FB_DISK)
 		return fb_disk_check(params, complaint);
 	return true;
+}
+
+/* FNV-1a over the names and values of the kind's parameters, byte by byte, the lowest first */
+static u64 add_byte(u64 digest, u8 byte)
+{
+	return (digest ^ byte) * 0x100000001b3ull;
+}
+
+u64 fb_params_digest(const struct fb_params *params)
+{
+	u64 digest = 0xcbf29ce484222325ull;
+	const char *name;
+	u32 i, byte;
+
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		if (!(rules[i].kinds & 1u << params->kind))
+			continue;
+		for (name = rules[i].name; *name; name++)
+			digest = add_byte(digest, *name);
+		for (byte = 0; byte < 8; byte++)
+			digest = add_byte(digest, params->by_index[i] >> 8 * byte);
+	}
+	return digest;
 }

@@ -3,9 +3,39 @@
 #include "arith.h"
 #include "state.h"
 
-static struct fb_pending *part_of(struct fb_power *power, u64 sequence)
+static u64 volatile_bytes(const struct fb_params *p)
 {
-	return &power->pending[sequence % FB_PENDING_PARTS];
+	return p->kind == FB_DISK ? p->write_cache_bytes : 0;
+}
+
+u64 fb_pending_parts(const struct fb_params *p)
+{
+	u64 parts = FB_MOST_PARTS;
+
+	if (p->kind == FB_FLASH)
+		parts = fb_smaller(parts, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+	return fb_later(parts, FB_FEWEST_PARTS) + volatile_bytes(p) / FB_CACHED_PART_BYTES;
+}
+
+u64 fb_power_layout(const struct fb_params *p, u64 *end_offset)
+{
+	return fb_add_table(end_offset, fb_pending_parts(p) * sizeof(struct fb_pending));
+}
+
+void fb_power_init(struct fb_medium *m, u64 parts_offset)
+{
+	m->power.parts_offset = parts_offset;
+	m->power.room = fb_pending_parts(&m->params);
+}
+
+bool fb_power_undamaged(const struct fb_medium *m, u64 parts_offset)
+{
+	return m->power.parts_offset == parts_offset && m->power.room == fb_pending_parts(&m->params);
+}
+
+static struct fb_pending *part_of(const struct fb_medium *m, u64 sequence)
+{
+	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + sequence % m->power.room;
 }
 
 u64 fb_next_sequence(const struct fb_medium *m)
@@ -20,8 +50,7 @@ u64 fb_oldest_pending(const struct fb_medium *m)
 
 u64 fb_pending_bytes(const struct fb_params *params)
 {
-	(void)params;
-	return FB_PENDING_BYTES;
+	return FB_PENDING_BYTES + volatile_bytes(params);
 }
 
 /* Parts leave in the order in which they came */
@@ -35,7 +64,7 @@ static void forget_first(struct fb_power *power, const struct fb_pending *part)
 static void forget_durable(struct fb_medium *m, u64 now_ns)
 {
 	while (m->power.parts) {
-		const struct fb_pending *first = part_of(&m->power, m->power.first_sequence);
+		const struct fb_pending *first = part_of(m, m->power.first_sequence);
 
 		if (first->durable_ns > now_ns)
 			return;
@@ -45,15 +74,26 @@ static void forget_durable(struct fb_medium *m, u64 now_ns)
 
 static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
 {
-	if (m->params.kind != FB_FLASH)
+	if (m->params.kind == FB_DISK)
+		return fb_smaller(length_bytes / m->params.sector_bytes / m->params.inner_sectors_per_track + 2,
+				  m->power.room);
+	if (m->params.kind == FB_NULL)
 		return 1;
-	return fb_smaller(length_bytes / m->params.page_bytes + 2, FB_PENDING_PARTS);
+	return fb_smaller(length_bytes / m->params.page_bytes + 2, m->power.room);
 }
 
-static bool has_room(const struct fb_power *power, u64 parts, u64 length_bytes)
+static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)
 {
-	return !power->parts || (power->parts + parts <= FB_PENDING_PARTS &&
-				 power->bytes + length_bytes <= FB_PENDING_BYTES);
+	return !m->power.parts || (m->power.parts + parts <= m->power.room &&
+				   m->power.bytes + length_bytes <= fb_pending_bytes(&m->params));
+}
+
+/* When the oldest part is on the medium. A cache that was told no time yet writes back all that it has. */
+static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
+{
+	if (part_of(m, m->power.first_sequence)->durable_ns == FB_NEVER)
+		fb_cache_flush(m, now_ns);
+	return part_of(m, m->power.first_sequence)->durable_ns;
 }
 
 u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
@@ -61,8 +101,8 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 	u64 parts = parts_of(m, length_bytes);
 
 	forget_durable(m, now_ns);
-	while (!has_room(&m->power, parts, length_bytes)) {
-		now_ns = fb_later(now_ns, part_of(&m->power, m->power.first_sequence)->durable_ns);
+	while (!has_room(m, parts, length_bytes)) {
+		now_ns = fb_later(now_ns, oldest_durable_ns(m, now_ns));
 		forget_durable(m, now_ns);
 	}
 	m->power.request_sequence = fb_next_sequence(m);
@@ -147,15 +187,15 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 	if (power->unreadable_sectors)
 		note_rewritten(m, part, sequence);
 	power->bytes += part->length_bytes;
-	if (power->parts == FB_PENDING_PARTS) {
+	if (power->parts == power->room) {
 		/* Longer than the whole ring: its last part takes the rest */
-		struct fb_pending *last = part_of(power, sequence - 1);
+		struct fb_pending *last = part_of(m, sequence - 1);
 
 		last->length_bytes += part->length_bytes;
 		last->durable_ns = fb_later(last->durable_ns, part->durable_ns);
 		return;
 	}
-	*part_of(power, sequence) = *part;
+	*part_of(m, sequence) = *part;
 	power->parts++;
 }
 
@@ -167,7 +207,7 @@ void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u32
 	if (sequence - oldest > row_pages * m->params.dies)
 		oldest = sequence - row_pages * m->params.dies;
 	while (sequence-- > oldest) {
-		struct fb_pending *other = part_of(&m->power, sequence);
+		struct fb_pending *other = part_of(m, sequence);
 
 		if (other->die != part->die || other->place / row_pages != part->place / row_pages)
 			continue;
@@ -175,6 +215,29 @@ void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u32
 		other->durable_ns = part->durable_ns;
 	}
 	fb_power_note(m, part);
+}
+
+/* Linear in the run: the head takes one sector after another */
+static u64 time_in(const struct fb_pending *run, u64 offset_bytes)
+{
+	return run->begin_ns +
+	       (offset_bytes - run->offset_bytes) / 512 * (run->durable_ns - run->begin_ns) / (run->length_bytes / 512);
+}
+
+void fb_power_note_written_back(struct fb_medium *m, const struct fb_pending *run)
+{
+	u64 end_bytes = run->offset_bytes + run->length_bytes;
+	u64 i;
+
+	for (i = 0; i < m->power.parts; i++) {
+		struct fb_pending *part = part_of(m, m->power.first_sequence + i);
+		u64 part_end = part->offset_bytes + part->length_bytes;
+
+		if (part->durable_ns != FB_NEVER || part->offset_bytes < run->offset_bytes || part_end > end_bytes)
+			continue;
+		part->begin_ns = time_in(run, part->offset_bytes);
+		part->durable_ns = time_in(run, part_end);
+	}
 }
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing)
@@ -392,9 +455,11 @@ void fb_cut(struct fb_medium *m, u64 cut_ns, u64 seed, fb_tell *tell, void *cont
 	u64 sequence = m->power.first_sequence;
 	u64 end = fb_next_sequence(m);
 
+	if (m->params.kind == FB_DISK)
+		fb_cache_catch_up(m, cut_ns);
 	forget_mended(&m->power);
 	for (; sequence < end; sequence++)
-		decide(&cut, sequence, part_of(&m->power, sequence));
+		decide(&cut, sequence, part_of(m, sequence));
 	if (m->params.kind == FB_FLASH)
 		cut_erases(m, cut_ns);
 	fb_power_forget(m);
@@ -406,10 +471,10 @@ const char *fb_power_verify(const struct fb_medium *m)
 	u64 bytes = 0;
 	u64 i;
 
-	if (m->power.parts > FB_PENDING_PARTS)
+	if (m->power.parts > m->power.room)
 		return "more writes are pending than there is room for";
 	for (i = 0; i < m->power.parts; i++)
-		bytes += m->power.pending[(m->power.first_sequence + i) % FB_PENDING_PARTS].length_bytes;
+		bytes += part_of(m, m->power.first_sequence + i)->length_bytes;
 	if (bytes != m->power.bytes)
 		return "pending writes do not add up to their bytes";
 	if (m->power.unreadable_sectors > FB_UNREADABLE_SECTORS)

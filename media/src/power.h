@@ -8,16 +8,26 @@
 
 #include "fb_power.h"
 
-#define FB_PENDING_PARTS	4096u
+/*
+ * What a medium may have pending beside what its volatile cache holds. A small flash device has one part for each 128
+ * pages, so that the ring stays small beside its tables.
+ */
+#define FB_MOST_PARTS		4096u
+#define FB_FEWEST_PARTS		128u
+#define FB_PAGES_PER_PART	128u
 #define FB_PENDING_BYTES	(8u << 20)
+#define FB_CACHED_PART_BYTES	4096u
 
 /* Enough for the tail of what is asked of the dies ahead of time; beyond it the oldest are forgotten as finished */
 #define FB_KNOWN_ERASES		64u
 
 /* A torn part for which there is no room is torn into old and new sectors instead */
-#define FB_UNREADABLE_SECTORS	2048u
+#define FB_UNREADABLE_SECTORS	1024u
 
-/* A part of a write. It goes onto the medium from begin_ns to durable_ns; before that, none of it is there. */
+/*
+ * A part of a write. It goes onto the medium from begin_ns to durable_ns; before that, none of it is there. Both are
+ * FB_NEVER while it lies in a volatile cache and nobody has decided when it is written back.
+ */
 struct fb_pending {
 	u64 offset_bytes;
 	u64 length_bytes;
@@ -40,6 +50,8 @@ struct fb_unreadable_sector {
 };
 
 struct fb_power {
+	u64 parts_offset;	/* a ring: the part with sequence s lies at s % room */
+	u64 room;
 	u64 first_sequence;
 	u64 parts;
 	u64 bytes;		/* of all parts in the ring */
@@ -50,8 +62,12 @@ struct fb_power {
 	u64 unreadable_sectors;
 	struct fb_erasing erasing[FB_KNOWN_ERASES];
 	struct fb_unreadable_sector unreadable[FB_UNREADABLE_SECTORS];
-	struct fb_pending pending[FB_PENDING_PARTS];	/* a ring: sequence % FB_PENDING_PARTS */
 };
+
+/* Adds the ring to the state; returns its offset */
+u64 fb_power_layout(const struct fb_params *params, u64 *end_offset);
+void fb_power_init(struct fb_medium *m, u64 parts_offset);
+bool fb_power_undamaged(const struct fb_medium *m, u64 parts_offset);
 
 /* What was under way when the medium was switched off is finished */
 void fb_power_forget(struct fb_medium *m);
@@ -67,6 +83,9 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part);
  * are on the medium together. row_pages: places of a row.
  */
 void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u32 row_pages);
+
+/* A run of bytes that lay in a volatile cache goes onto the medium, at an even pace */
+void fb_power_note_written_back(struct fb_medium *m, const struct fb_pending *run);
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 

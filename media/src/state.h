@@ -57,6 +57,9 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 	return offset;
 }
 
+/* The part of the state that every medium has */
+u64 fb_common_bytes(const struct fb_params *params);
+
 /* Sends bytes over the host link, not before ready_ns; returns when they are over */
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);
 

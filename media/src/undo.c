@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "fb_undo.h"
 #include "fb_power.h"
-#include "power.h"
 
 #define MAGIC	0x6f646e7562666166ull	/* the file begins with "fafbundo" */
 #define VERSION	1u
@@ -14,9 +13,15 @@ static u64 room_bytes(const struct fb_params *params)
 	return fb_pending_bytes(params) + SLACK_BYTES;
 }
 
-static size_t records_end(void)
+/* Each write has at least one part; as many again for those that are only begun */
+static u64 records(const struct fb_params *params)
 {
-	return sizeof(struct fb_undo) + 2 * FB_PENDING_PARTS * sizeof(struct fb_undo_record);
+	return 2 * fb_pending_parts(params);
+}
+
+static size_t records_end(u64 records)
+{
+	return sizeof(struct fb_undo) + records * sizeof(struct fb_undo_record);
 }
 
 size_t fb_undo_bytes(const struct fb_params *params)
@@ -25,7 +30,7 @@ size_t fb_undo_bytes(const struct fb_params *params)
 
 	if (!fb_state_bytes(params))
 		return 0;
-	while (bytes < records_end() + room_bytes(params))
+	while (bytes < records_end(records(params)) + room_bytes(params))
 		bytes *= 2;
 	return bytes;
 }
@@ -43,7 +48,7 @@ void fb_undo_init(void *memory, const struct fb_params *params)
 
 	u->version = VERSION;
 	u->bytes = fb_undo_bytes(params);
-	u->records = 2 * FB_PENDING_PARTS;
+	u->records = records(params);
 	u->room_bytes = room_bytes(params);
 	fb_undo_clear(u);
 	u->magic = MAGIC;
@@ -59,7 +64,7 @@ enum fb_error fb_undo_open(void *memory, size_t bytes, const struct fb_params *p
 		return FB_TRUNCATED;
 	if (u->version != VERSION)
 		return FB_OTHER_VERSION;
-	if (u->bytes != fb_undo_bytes(params) || u->records != 2 * FB_PENDING_PARTS ||
+	if (u->bytes != fb_undo_bytes(params) || u->records != records(params) ||
 	    u->room_bytes != room_bytes(params) || u->position > u->room_bytes)
 		return FB_DAMAGED;
 	*undo = u;
@@ -73,7 +78,7 @@ struct fb_undo_record *fb_undo_record(const struct fb_undo *u, u64 number)
 
 u8 *fb_undo_content(const struct fb_undo *u, const struct fb_undo_record *record)
 {
-	return (u8 *)u + records_end() + record->position;
+	return (u8 *)u + records_end(u->records) + record->position;
 }
 
 u64 fb_undo_begin(struct fb_undo *u, u64 offset_bytes, u64 length_bytes)

@@ -20,10 +20,13 @@
 
 #include "arguments.h"
 #include "carry_out.h"
+#include "message.h"
 #include "test.h"
 
 #define WINDOW_BYTES	(2u << 20)
 #define MOST_STATE_BYTES (4u << 20)
+
+const char program_name[] = "cuts";
 
 enum { MOST_REQUESTS = 48, MOST_WRITE_SECTORS = 256, VERIFY_EVERY = 64, MOST_SHOWN = 3, FOUND = 3 };
 
@@ -31,6 +34,7 @@ struct write {
 	u64 first;
 	u64 end;
 	u64 done_ns;		/* as the host was told */
+	bool fua;
 };
 
 struct flush {
@@ -109,10 +113,16 @@ static void wait_for(struct bed *b, u64 first, u64 end)
 			b->now_ns = b->write[i].done_ns;
 }
 
-static u64 send(struct bed *b, enum fb_op op, u64 first, u64 end)
+static u64 send(struct bed *b, enum fb_op op, u64 first, u64 end, bool fua)
 {
 	u64 sector_bytes = b->params.sector_bytes;
-	u64 done_ns = submit(b->medium, op, first * sector_bytes, (end - first) * sector_bytes, b->now_ns);
+	struct fb_request request = {
+		.op = op,
+		.offset_bytes = first * sector_bytes,
+		.length_bytes = (end - first) * sector_bytes,
+		.fua = fua,
+	};
+	u64 done_ns = fb_submit(b->medium, &request, b->now_ns);
 
 	CHECK(done_ns != FB_NEVER);
 	b->totals.requests++;
@@ -126,6 +136,7 @@ static void write_sectors(struct bed *b, u64 first, u64 end)
 	u64 sector_bytes = b->params.sector_bytes;
 	u64 number = b->first_write + b->writes;
 	u64 length_bytes = (end - first) * sector_bytes;
+	bool fua = below(b, 4) == 0;
 	u64 record = fb_undo_begin(b->undo, first * sector_bytes, length_bytes);
 	u64 sequence = fb_next_sequence(b->medium);
 	u64 sector;
@@ -136,14 +147,14 @@ static void write_sectors(struct bed *b, u64 first, u64 end)
 		b->sector[sector].last = number;
 		b->sector[sector].unreadable = false;
 	}
-	b->write[b->writes++] = (struct write) { first, end, send(b, FB_WRITE, first, end) };
+	b->write[b->writes++] = (struct write) { first, end, send(b, FB_WRITE, first, end, fua), fua };
 	fb_undo_submitted(b->undo, record, sequence, fb_next_sequence(b->medium));
 }
 
 static void flush(struct bed *b)
 {
 	b->flush[b->flushes].came_ns = b->now_ns;
-	b->flush[b->flushes++].done_ns = send(b, FB_FLUSH, 0, 0);
+	b->flush[b->flushes++].done_ns = send(b, FB_FLUSH, 0, 0, false);
 }
 
 /* Small writes close to each other, runs, and anything anywhere; whole pages or not */
@@ -176,9 +187,9 @@ static void put_request(struct bed *b)
 	if (kind < 11)
 		write_sectors(b, first, end);
 	else if (kind < 12)
-		send(b, FB_READ, first, end);
+		send(b, FB_READ, first, end, false);
 	else if (kind < 13)
-		send(b, FB_DISCARD, first, end);
+		send(b, FB_DISCARD, first, end, false);
 	else
 		flush(b);
 	/* Right behind it, a little later, or when all is done */
@@ -267,12 +278,12 @@ static void look_at_range(struct bed *b, u64 first, u64 end)
 	}
 }
 
-/* Done on a medium without a volatile cache; else done when a flush came that was done when the power went */
+/* Done on a medium without a volatile cache, or past it; else done when a flush came that was done when the power went */
 static bool safe(const struct bed *b, const struct write *w, u64 cut_ns)
 {
 	u64 i;
 
-	if (!b->liar && w->done_ns <= cut_ns)
+	if ((w->fua || !fb_volatile_cache(&b->params)) && !b->liar && w->done_ns <= cut_ns)
 		return true;
 	for (i = 0; i < b->flushes; i++)
 		if (w->done_ns <= b->flush[i].came_ns && b->flush[i].done_ns <= cut_ns)

@@ -20,6 +20,8 @@ static void seeks_hit_the_data_sheet(void)
 	CHECK_EQUAL(0, fb_seek_ns(&p, 0));
 	CHECK_EQUAL(1000000, fb_seek_ns(&p, 1));
 	CHECK_EQUAL(4000000, fb_seek_ns(&p, 63 / 3));
+	CHECK_EQUAL(1200000, fb_write_seek_ns(&p, 1));
+	CHECK_EQUAL(8200000, fb_write_seek_ns(&p, 63));
 	CHECK_EQUAL(8000000, fb_seek_ns(&p, 63));
 	/* Half way along the straight part */
 	CHECK_EQUAL(6000000, fb_seek_ns(&p, 21 + 21));
@@ -36,7 +38,6 @@ static void longer_seeks_never_take_less(void)
 	p.seek_track_ns = 800000;
 	p.seek_average_ns = 8500000;
 	p.seek_full_ns = 14200000;
-	CHECK_EQUAL(8500000, fb_seek_ns(&p, 146499 / 3));
 	CHECK_EQUAL(14200000, fb_seek_ns(&p, 146499));
 	for (distance = 1; distance < p.cylinders; distance++) {
 		u64 before_ns = fb_seek_ns(&p, distance - 1);
@@ -46,6 +47,30 @@ static void longer_seeks_never_take_less(void)
 		if (distance > 1)
 			CHECK(ns - before_ns < 20000);	/* no jump */
 	}
+}
+
+/* Over all pairs of cylinders, weighed as in the data sheet: (C - d) pairs are d apart */
+static void seeks_have_the_average_of_the_data_sheet(void)
+{
+	struct fb_params p = sample_disk();
+	u64 read_ns = 0, write_ns = 0, pairs = 0;
+	u32 distance;
+
+	p.cylinders = 80000;
+	p.seek_track_ns = 1000000;
+	p.seek_average_ns = 12000000;
+	p.seek_full_ns = 20000000;
+	p.write_settle_ns = 100000;
+	p.write_seek_average_ns = 13000000;
+	for (distance = 1; distance < p.cylinders; distance++) {
+		read_ns += (p.cylinders - distance) * fb_seek_ns(&p, distance) / 1000;
+		write_ns += (p.cylinders - distance) * fb_write_seek_ns(&p, distance) / 1000;
+		pairs += p.cylinders - distance;
+	}
+	CHECK(read_ns / pairs > 11980 && read_ns / pairs < 12020);
+	CHECK(write_ns / pairs > 12980 && write_ns / pairs < 13020);
+	CHECK_EQUAL(1100000, fb_write_seek_ns(&p, 1));
+	CHECK_EQUAL(21000000, fb_write_seek_ns(&p, p.cylinders - 1));
 }
 
 static void each_sector_has_its_own_place(void)
@@ -222,6 +247,7 @@ static void read_ahead_keeps_the_media_rate(void)
 	struct fb_medium *m;
 
 	p.readahead_bytes = 100 * SECTOR;
+	p.segment_bytes = 200 * SECTOR;
 	m = new_medium(&p);
 	/* 8 sectors take 800 us of media time, the host thinks for 300 us: as fast as one request for all */
 	CHECK_EQUAL(8ull * REVOLUTION_NS + 7 * SKEW_NS, sequential_ns(m, FB_READ, 800, 8, 300000));
@@ -247,6 +273,7 @@ static void without_write_cache_each_write_waits(void)
 	struct fb_medium *m;
 
 	p.readahead_bytes = 100 * SECTOR;
+	p.segment_bytes = 200 * SECTOR;
 	m = new_medium(&p);
 	CHECK_EQUAL(11ull * REVOLUTION_NS + 96 * OUTER_NS, sequential_ns(m, FB_WRITE, 96, 8, 300000));
 	free(m);
@@ -271,6 +298,7 @@ static void read_ahead_stops_at_its_limit(void)
 	u64 later_ns = 100ull * REVOLUTION_NS;
 
 	p.readahead_bytes = 20 * SECTOR;
+	p.segment_bytes = 40 * SECTOR;
 	m = new_medium(&p);
 	submit(m, FB_READ, 0, 8 * SECTOR, 0);
 	CHECK_EQUAL(later_ns, submit(m, FB_READ, 8 * SECTOR, 20 * SECTOR, later_ns));
@@ -289,6 +317,7 @@ static void read_ahead_crosses_tracks(void)
 	struct fb_medium *m;
 
 	p.readahead_bytes = 50 * SECTOR;
+	p.segment_bytes = 100 * SECTOR;
 	m = new_medium(&p);
 	submit(m, FB_READ, 0, 80 * SECTOR, 0);
 	CHECK_EQUAL(90 * REVOLUTION_NS, submit(m, FB_READ, 80 * SECTOR, 50 * SECTOR, 90 * REVOLUTION_NS));
@@ -298,45 +327,255 @@ static void read_ahead_crosses_tracks(void)
 	free(m);
 }
 
-static void moving_the_arm_ends_read_ahead(void)
+static void what_was_read_stays_when_the_arm_leaves(void)
 {
 	struct fb_params p = sample_disk();
 	struct fb_medium *m;
 
 	p.readahead_bytes = 20 * SECTOR;
+	p.segment_bytes = 40 * SECTOR;
 	m = new_medium(&p);
 	submit(m, FB_READ, 0, 8 * SECTOR, 0);
-	submit(m, FB_WRITE, 50 * SECTOR, SECTOR, 5 * REVOLUTION_NS);
-	submit(m, FB_READ, 8 * SECTOR, SECTOR, 9 * REVOLUTION_NS);
+	/* The head has passed sector 14 when the write comes: so much is there, and no more */
+	submit(m, FB_WRITE, 50 * SECTOR, SECTOR, 15 * OUTER_NS);
+	CHECK(!fb_verify(m));
+	CHECK_EQUAL(90 * REVOLUTION_NS, submit(m, FB_READ, 14 * SECTOR, SECTOR, 90 * REVOLUTION_NS));
+	CHECK_EQUAL(90 * REVOLUTION_NS + 16 * OUTER_NS, submit(m, FB_READ, 15 * SECTOR, SECTOR, 90 * REVOLUTION_NS));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_buffer_hits);
+	free(m);
+}
+
+static void new_content_is_not_read_from_the_buffer(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.readahead_bytes = 20 * SECTOR;
+	p.segment_bytes = 40 * SECTOR;
+	m = new_medium(&p);
+	submit(m, FB_READ, 0, 8 * SECTOR, 0);
+	submit(m, FB_WRITE, 4 * SECTOR, SECTOR, 5 * REVOLUTION_NS);
+	submit(m, FB_READ, 4 * SECTOR, SECTOR, 9 * REVOLUTION_NS);
 	CHECK_EQUAL(0, fb_medium_counters(m)->disk_buffer_hits);
 	free(m);
 }
 
-/* Random requests of all sorts: time never runs backwards, and the state stays sound */
-static void random_requests_leave_the_disk_sound(void)
+/* Two streams that take turns: the second read of each is served from the buffer if each has a segment */
+static void streams_have_segments_of_their_own(void)
 {
 	struct fb_params p = sample_disk();
 	struct fb_medium *m;
+	u64 segments;
+
+	p.readahead_bytes = 20 * SECTOR;
+	p.segment_bytes = 40 * SECTOR;
+	for (segments = 1; segments <= 2; segments++) {
+		p.segments = segments;
+		m = new_medium(&p);
+		submit(m, FB_READ, 0, 8 * SECTOR, 0);
+		submit(m, FB_READ, 2000 * SECTOR, 8 * SECTOR, 10 * REVOLUTION_NS);
+		submit(m, FB_READ, 8 * SECTOR, 8 * SECTOR, 20 * REVOLUTION_NS);
+		submit(m, FB_READ, 2008 * SECTOR, 8 * SECTOR, 30 * REVOLUTION_NS);
+		CHECK_EQUAL(segments == 2 ? 2 : 0, fb_medium_counters(m)->disk_buffer_hits);
+		CHECK(!fb_verify(m));
+		free(m);
+	}
+}
+
+static struct fb_medium *disk_with_cache(u64 sectors, u64 reorder_depth)
+{
+	struct fb_params p = sample_disk();
+
+	p.write_cache_bytes = sectors * SECTOR;
+	p.reorder_depth = reorder_depth;
+	return new_medium(&p);
+}
+
+static void a_cached_write_is_done_at_once_and_a_flush_is_not(void)
+{
+	struct fb_medium *m = disk_with_cache(100, 1);
+
+	CHECK_EQUAL(0, submit(m, FB_WRITE, 50 * SECTOR, SECTOR, 0));
+	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_cached_writes);
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_destages);
+	free(m);
+}
+
+static void fua_passes_the_cache_by(void)
+{
+	struct fb_medium *m = disk_with_cache(100, 1);
+	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR, .fua = true };
+
+	CHECK_EQUAL(51 * OUTER_NS, fb_submit(m, &request, 0));
+	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(0, fb_medium_counters(m)->disk_cached_writes);
+	free(m);
+}
+
+static void what_is_larger_than_the_cache_passes_it_by(void)
+{
+	struct fb_medium *m = disk_with_cache(10, 1);
+
+	CHECK_EQUAL(11 * OUTER_NS, submit(m, FB_WRITE, 0, 11 * SECTOR, 0));
+	free(m);
+}
+
+static void an_idle_disk_writes_its_cache_back(void)
+{
+	struct fb_medium *m = disk_with_cache(100, 1);
+
+	submit(m, FB_WRITE, 50 * SECTOR, SECTOR, 0);
+	CHECK_EQUAL(2 * REVOLUTION_NS, submit(m, FB_FLUSH, 0, 0, 2 * REVOLUTION_NS));
+	/* A piece once begun is not broken off: the read waits for it, and then a revolution less 41 sectors */
+	submit(m, FB_WRITE, 50 * SECTOR, SECTOR, 3 * REVOLUTION_NS);
+	CHECK_EQUAL(4 * REVOLUTION_NS + 11 * OUTER_NS, submit(m, FB_READ, 10 * SECTOR, SECTOR, 3 * REVOLUTION_NS + 1));
+	free(m);
+}
+
+static void the_cache_is_written_back_in_the_order_asked_for(void)
+{
+	static const struct {
+		u64 reorder_depth;
+		u64 done_ns;
+	} order[] = {
+		{ 1, 2 * REVOLUTION_NS + 11 * OUTER_NS },	/* 80, 40, 10: a revolution begins anew twice */
+		{ 2, REVOLUTION_NS + 11 * OUTER_NS },		/* 40, 80, 10: of the two oldest first */
+		{ 3, 81 * OUTER_NS },				/* 10, 40, 80 */
+	};
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		struct fb_medium *m = disk_with_cache(100, order[i].reorder_depth);
+
+		submit(m, FB_WRITE, 80 * SECTOR, SECTOR, 0);
+		submit(m, FB_WRITE, 40 * SECTOR, SECTOR, 0);
+		submit(m, FB_WRITE, 10 * SECTOR, SECTOR, 0);
+		CHECK_EQUAL(order[i].done_ns, submit(m, FB_FLUSH, 0, 0, 0));
+		free(m);
+	}
+}
+
+static void neighbours_in_the_cache_become_one(void)
+{
+	struct fb_medium *m = disk_with_cache(100, 1);
+
+	submit(m, FB_WRITE, 12 * SECTOR, SECTOR, 0);
+	submit(m, FB_WRITE, 10 * SECTOR, SECTOR, 0);
+	submit(m, FB_WRITE, 11 * SECTOR, SECTOR, 0);
+	submit(m, FB_WRITE, 11 * SECTOR, SECTOR, 0);
+	CHECK_EQUAL(13 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_destages);
+	free(m);
+}
+
+static void a_full_cache_makes_writes_wait(void)
+{
+	struct fb_medium *m = disk_with_cache(10, 1);
+
+	CHECK_EQUAL(0, submit(m, FB_WRITE, 50 * SECTOR, 10 * SECTOR, 0));
+	CHECK_EQUAL(60 * OUTER_NS, submit(m, FB_WRITE, 70 * SECTOR, 10 * SECTOR, 0));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+static void what_is_in_the_cache_is_read_from_it(void)
+{
+	struct fb_medium *m = disk_with_cache(10, 1);
+
+	submit(m, FB_WRITE, 50 * SECTOR, 4 * SECTOR, 0);
+	CHECK_EQUAL(0, submit(m, FB_READ, 51 * SECTOR, 2 * SECTOR, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_buffer_hits);
+	/* In part is not enough */
+	CHECK_EQUAL(57 * OUTER_NS, submit(m, FB_READ, 53 * SECTOR, 4 * SECTOR, 0));
+	free(m);
+}
+
+static void a_cached_sequential_write_runs_at_the_media_rate(void)
+{
+	struct fb_medium *m = disk_with_cache(200, 1);
+	u64 last_ns = sequential_ns(m, FB_WRITE, 800, 8, 300000);
+
+	CHECK_EQUAL(8ull * REVOLUTION_NS + 7 * SKEW_NS, submit(m, FB_FLUSH, 0, 0, last_ns));
+	free(m);
+}
+
+static void a_request_is_put_before_another_that_it_does_not_delay(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.reorder_depth = 4;
+	m = new_medium(&p);
+	CHECK_EQUAL(11 * OUTER_NS, submit(m, FB_READ, 10 * SECTOR, SECTOR, 0));
+	CHECK_EQUAL(91 * OUTER_NS, submit(m, FB_READ, 90 * SECTOR, SECTOR, 0));
+	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_READ, 50 * SECTOR, SECTOR, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_reordered);
+	/* Another cylinder and back would take too long; so would a fifth request */
+	CHECK(submit(m, FB_READ, 2000 * SECTOR, SECTOR, 0) > 91 * OUTER_NS);
+	CHECK(submit(m, FB_READ, 30 * SECTOR, SECTOR, 0) > 91 * OUTER_NS);
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_reordered);
+	CHECK(!fb_verify(m));
+	free(m);
+	p.reorder_depth = 1;
+	m = new_medium(&p);
+	submit(m, FB_READ, 10 * SECTOR, SECTOR, 0);
+	submit(m, FB_READ, 90 * SECTOR, SECTOR, 0);
+	CHECK_EQUAL(REVOLUTION_NS + 51 * OUTER_NS, submit(m, FB_READ, 50 * SECTOR, SECTOR, 0));
+	free(m);
+}
+
+/* The arm does one thing at a time: what the counters say it was busy with fits into the time that passed */
+static void the_arm_is_never_in_two_places(void)
+{
+	struct fb_params p = sample_disk();
+	const struct fb_counters *c;
+	struct fb_medium *m;
+	u64 last_ns = 0, seed = 6;
+	int i;
+
+	p.reorder_depth = 16;
+	m = new_medium(&p);
+	c = fb_medium_counters(m);
+	for (i = 0; i < 20000; i++) {
+		u64 now_ns = i / 16 * 100000000ull;
+		u64 done_ns = submit(m, FB_READ, next_random(&seed) % 4800 * SECTOR, SECTOR, now_ns);
+
+		if (i % 16 == 0)
+			last_ns = 0;
+		last_ns = done_ns > last_ns ? done_ns : last_ns;
+		CHECK(!fb_verify(m));
+	}
+	CHECK(c->disk_reordered > 1000);
+	CHECK(c->disk_seek_ns + c->disk_rotation_ns + c->disk_transfer_ns <= last_ns);
+	free(m);
+}
+
+/* Random requests of all sorts: time never runs backwards, and the state stays sound */
+static void random_requests(const struct fb_params *p)
+{
+	struct fb_medium *m = new_medium(p);
 	u64 now_ns = 0, seed = 8, sector = 0;
 	int i;
 
-	p.readahead_bytes = 30 * SECTOR;
-	p.heads = 3;
-	p.capacity_bytes *= 3;
-	p.link_ps_per_byte = 100000;
-	p.command_ns = 20000;
-	m = new_medium(&p);
 	for (i = 0; i < 50000; i++) {
 		u64 count = 1 + next_random(&seed) % 64;
-		enum fb_op op = next_random(&seed) % 4 ? FB_READ : FB_WRITE;
+		struct fb_request request = {
+			.op = next_random(&seed) % 4 ? FB_READ : FB_WRITE, .length_bytes = count * SECTOR,
+		};
 		u64 done_ns;
 
 		if (next_random(&seed) % 3 == 0)
 			sector = next_random(&seed) % (3 * 4800 - 64);
 		if (sector > 3 * 4800 - 64)
 			sector = 0;
-		done_ns = submit(m, op, sector * SECTOR, count * SECTOR, now_ns);
-		CHECK(done_ns >= now_ns + 20000 && done_ns < now_ns + 1000000000);
+		request.offset_bytes = sector * SECTOR;
+		request.fua = next_random(&seed) % 8 == 0;
+		if (next_random(&seed) % 50 == 0)
+			request.op = FB_FLUSH;
+		done_ns = fb_submit(m, &request, now_ns);
+		CHECK(done_ns >= now_ns + 20000 && done_ns < now_ns + 10000000000);
 		CHECK(!fb_verify(m));
 		sector += count;
 		now_ns += next_random(&seed) % 4 ? done_ns - now_ns : next_random(&seed) % 30000000;
@@ -345,9 +584,31 @@ static void random_requests_leave_the_disk_sound(void)
 	free(m);
 }
 
+static void random_requests_leave_the_disk_sound(void)
+{
+	struct fb_params p = sample_disk();
+
+	p.readahead_bytes = 30 * SECTOR;
+	p.segment_bytes = 60 * SECTOR;
+	p.heads = 3;
+	p.capacity_bytes *= 3;
+	p.link_ps_per_byte = 100000;
+	p.command_ns = 20000;
+	random_requests(&p);
+	p.segments = 4;
+	random_requests(&p);
+	p.write_cache_bytes = 150 * SECTOR;
+	random_requests(&p);
+	p.reorder_depth = 8;
+	random_requests(&p);
+	p.write_cache_bytes = 0;
+	random_requests(&p);
+}
+
 const struct test disk_tests[] = {
 	TEST(seeks_hit_the_data_sheet),
 	TEST(longer_seeks_never_take_less),
+	TEST(seeks_have_the_average_of_the_data_sheet),
 	TEST(each_sector_has_its_own_place),
 	TEST(a_read_waits_for_its_sector),
 	TEST(a_read_elsewhere_seeks_first),
@@ -364,7 +625,20 @@ const struct test disk_tests[] = {
 	TEST(writes_that_queue_follow_on),
 	TEST(read_ahead_stops_at_its_limit),
 	TEST(read_ahead_crosses_tracks),
-	TEST(moving_the_arm_ends_read_ahead),
+	TEST(what_was_read_stays_when_the_arm_leaves),
+	TEST(new_content_is_not_read_from_the_buffer),
+	TEST(streams_have_segments_of_their_own),
+	TEST(a_cached_write_is_done_at_once_and_a_flush_is_not),
+	TEST(fua_passes_the_cache_by),
+	TEST(what_is_larger_than_the_cache_passes_it_by),
+	TEST(an_idle_disk_writes_its_cache_back),
+	TEST(the_cache_is_written_back_in_the_order_asked_for),
+	TEST(neighbours_in_the_cache_become_one),
+	TEST(a_full_cache_makes_writes_wait),
+	TEST(what_is_in_the_cache_is_read_from_it),
+	TEST(a_cached_sequential_write_runs_at_the_media_rate),
+	TEST(a_request_is_put_before_another_that_it_does_not_delay),
+	TEST(the_arm_is_never_in_two_places),
 	TEST(random_requests_leave_the_disk_sound),
 	END_OF_TESTS,
 };

@@ -43,11 +43,12 @@ expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null co
 expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
 expect 2 "queue_depth: missing; allowed: 1 to 1024" "$fbmedia" create --state "$state" kind=null capacity_bytes=4096
 expect 2 "queue_depth=9999: allowed: 1 to 1024" \
-	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 command_ns=0 queue_depth=9999
+	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 command_ns=0 \
+	queue_depth=9999
 expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
 expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
 expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
-expect 2 "dies * (blocks_per_die - planes * (gc_reserve_blocks + 2)) blocks" \
+expect 2 "dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks" \
 	"$fbmedia" create --state "$state" $(echo $flash | sed s/65536/131072/)
 [ "$(ls "$folder" | grep -c state)" -eq 0 ] || fail "a refused medium left a file"
 
@@ -65,10 +66,24 @@ for medium in "$null" "$flash"; do
 	rm "$folder/again"
 done
 
+expect 0 "" "$fbmedia" inspect --state "$state" $flash
+digest=$("$fbmedia" digest $flash)
+grep -q "\"digest\": \"$digest\"" "$folder/out" || fail "inspect and digest differ"
+[ "$("$fbmedia" digest $(echo $flash | sed s/read_ns=1/read_ns=2/))" != "$digest" ] || fail "two media have one digest"
+expect 1 "another medium: its read_ns is 1, not 2" \
+	"$fbmedia" inspect --state "$state" $(echo $flash | sed s/read_ns=1/read_ns=2/)
+expect 1 "another medium: its kind is flash, not null" "$fbmedia" inspect --state "$state" $null
+expect 2 "colour: unknown parameter" "$fbmedia" inspect --state "$state" $null colour=1
+
 expect 1 "No such file" "$fbmedia" inspect --state "$folder/none"
 expect 1 "No such file" "$fbmedia" create --state "$folder/none/state.bin" $null
 : >"$folder/empty"
 expect 1 "not a medium's state" "$fbmedia" inspect --state "$folder/empty"
 head -c 100 "$state" >"$folder/short"
 expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
+head -c 4096 "$state" >"$folder/short"
+expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
+cp "$state" "$folder/old"
+printf '\001' | dd of="$folder/old" bs=1 seek=8 conv=notrunc 2>/dev/null	# the version, behind 8 bytes of magic
+expect 1 "made by another version of the media core" "$fbmedia" inspect --state "$folder/old"
 echo "fbmedia.sh passed"

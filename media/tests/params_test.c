@@ -90,6 +90,10 @@ static void rules_between_flash_parameters(void)
 	p.blocks_per_die = 64;
 	refused_for(&p, FB_PARAM_planes);
 	p = sample_flash();
+	p.open_blocks = 1;
+	p.gc_step_pages = 1;
+	refused_for(&p, FB_PARAM_open_blocks);
+	p = sample_flash();
 	p.gc_reserve_blocks = 14;
 	refused_for(&p, FB_PARAM_gc_reserve_blocks);
 
@@ -136,8 +140,16 @@ static void rules_between_disk_parameters(void)
 	p.seek_average_ns = p.seek_track_ns - 1;
 	refused_for(&p, FB_PARAM_seek_average_ns);
 	p = sample_disk();
-	p.seek_full_ns = p.seek_average_ns - 1;
+	p.seek_full_ns = p.seek_average_ns;
+	refused_for(&p, FB_PARAM_seek_average_ns);
+	p.seek_full_ns = p.seek_track_ns - 1;
 	refused_for(&p, FB_PARAM_seek_full_ns);
+	p = sample_disk();
+	p.write_seek_average_ns = p.seek_average_ns + p.write_settle_ns - 1;
+	refused_for(&p, FB_PARAM_write_seek_average_ns);
+	p = sample_disk();
+	p.readahead_bytes = p.segment_bytes + 512;
+	refused_for(&p, FB_PARAM_readahead_bytes);
 
 	/* 32 cylinders of 100 sectors and 32 of 50 */
 	p = sample_disk();

@@ -22,6 +22,8 @@ struct fb_params sample_flash(void)
 		.gc_reserve_blocks = 2,
 		.ftl = FB_FTL_PAGE,
 		.blocks_per_group = 1,
+		.gc_choices = 2,
+		.open_blocks = 2,
 		.planes = 1,
 		.bits_per_cell = 1,
 	};
@@ -43,11 +45,14 @@ struct fb_params sample_disk(void)
 		.outer_sectors_per_track = 100,
 		.inner_sectors_per_track = 50,
 		.seek_track_ns = 1000000,
-		.seek_average_ns = 4000000,
+		.seek_average_ns = 3992593,
 		.seek_full_ns = 8000000,
 		.head_switch_ns = 500000,
 		.write_settle_ns = 200000,
+		.segments = 1,
+		.segment_bytes = 0,
 		.readahead_bytes = 0,
+		.reorder_depth = 1,
 	};
 }
 

@@ -34,7 +34,7 @@ struct fb_medium *new_medium(const struct fb_params *params)
 
 u64 submit(struct fb_medium *medium, enum fb_op op, u64 offset_bytes, u64 length_bytes, u64 now_ns)
 {
-	struct fb_request request = { op, offset_bytes, length_bytes };
+	struct fb_request request = { .op = op, .offset_bytes = offset_bytes, .length_bytes = length_bytes };
 
 	return fb_submit(medium, &request, now_ns);
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -29,6 +30,13 @@ image_app = typer.Typer(
     help="The guest: kernel, modules and tools. Built by itself when a run needs it.", no_args_is_help=True
 )
 app.add_typer(image_app, name="image")
+
+medium_app = typer.Typer(
+    help="Media that are kept: made, aged on this host, looked at. A study starts from one with `from`: "
+    '"usb-stick-2g:from=worn".',
+    no_args_is_help=True,
+)
+app.add_typer(medium_app, name="medium")
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
@@ -103,10 +111,7 @@ def list_command() -> None:
     from flashbed import listing
 
     for title, columns, rows in listing.everything():
-        table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for row in rows:
-            table.add_row(*row)
-        out.print(table)
+        _print_table(title, columns, rows)
         out.print()
 
 
@@ -165,6 +170,80 @@ def image_build(
 
     for name, detail in listing.build_image(kernel, update=update):
         out.print(f"{name}: {detail}")
+
+
+MediumName = Annotated[
+    str,
+    typer.Argument(metavar="MEDIUM", help="A name, kept in the cache; or, with a slash in it, the path of a folder."),
+]
+
+
+@medium_app.command("create")
+def medium_create(
+    name: MediumName,
+    profile: Annotated[str, typer.Argument(metavar="PROFILE", help="As in a study: usb-stick-2g:used_bytes=64M.")],
+) -> None:
+    """Make a new medium, as from the factory."""
+    from flashbed import medium
+
+    out.print(f"{medium.create(name, profile).folder}: a new {profile}")
+
+
+@medium_app.command("precondition")
+def medium_precondition(
+    name: MediumName,
+    fill: Annotated[bool, typer.Option(help="First write all of it, in order.")] = True,
+    fill_request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "128k",
+    overwrite: Annotated[int, typer.Option(min=0, metavar="N", help="Then write N times its size at random.")] = 1,
+    request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "4k",
+    seed: Annotated[int, typer.Option(min=0, help="Where they go.")] = 1,
+) -> None:
+    """Age a medium: its state only; what is stored on it stays."""
+    from flashbed import medium
+
+    steps = medium.precondition(
+        name,
+        fill_request=_request_bytes("--fill-request", fill_request) if fill else None,
+        overwrites=overwrite,
+        overwrite_request=_request_bytes("--request", request),
+        seed=seed,
+    )
+    for text, found in steps:
+        amplification = found["write_amplification"]
+        tail = "" if amplification is None else f", write amplification {amplification:.3f}"
+        out.print(f"{text}: {found['duration_ns'] / 1e9:.3f} s of the medium's time{tail}")
+
+
+@medium_app.command("inspect")
+def medium_inspect(name: MediumName) -> None:
+    """Show what a medium has counted in its life, and how worn it is."""
+    from flashbed import medium
+
+    lines, tables = medium.inspect(name)
+    for line in lines:
+        out.print(line)
+    for title, columns, rows in tables:
+        out.print()
+        _print_table(title, columns, rows)
+
+
+def _request_bytes(option: str, text: str) -> int:
+    from flashbed.units import parse_size
+
+    try:
+        size = parse_size(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}: {error}") from None
+    if not size:
+        raise InputError(f"{option} {text}: must be above 0")
+    return size
+
+
+def _print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
 
 
 def _load(name: str) -> Any:

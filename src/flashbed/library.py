@@ -14,8 +14,10 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from flashbed import paths
+from flashbed.errors import InputError
 from flashbed.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profile import Board, Medium, Profile, Scheduler
+from flashbed.stored_medium import locate
 from flashbed.tomlfile import TomlFile, nearest, plain
 
 Kind = Literal["board", "medium", "filesystem", "scheduler"]
@@ -39,6 +41,9 @@ _TITLES: dict[Kind, str] = {
     "scheduler": "scheduler",
 }
 _SELECTOR = re.compile(r"([A-Za-z0-9_.+-]+)(?::(.+))?")
+FROM = "from"
+"""The option of a medium that names where cells start from."""
+
 _NOT_SETTINGS = {"title", "source", "kind", "name", "module", "tunables"}
 
 P = TypeVar("P", bound=Profile)
@@ -76,8 +81,10 @@ class Selector:
 class Library:
     """Profiles in a row of folders, the first that has a name wins; each file is read once."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
+    def __init__(self, folders: tuple[Path, ...], base: Path | None = None) -> None:
+        """`base` is where relative paths in selectors start; the present folder, if it is not given."""
         self.folders = folders
+        self._base = base or Path()
         self._profiles: dict[tuple[Kind, str], tuple[TomlFile, Profile]] = {}
         self._resolved: dict[tuple[Kind, str], Any] = {}
 
@@ -86,7 +93,7 @@ class Library:
         """profiles/ beside a study's file first, then those shipped."""
         own = study.parent / "profiles"
         shipped = paths.profiles()
-        return cls((shipped,) if own.resolve() == shipped.resolve() else (own, shipped))
+        return cls((shipped,) if own.resolve() == shipped.resolve() else (own, shipped), study.parent)
 
     def names(self, kind: Kind) -> list[str]:
         """The names of all profiles of a kind."""
@@ -99,11 +106,11 @@ class Library:
 
     def board(self, text: str) -> Board:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
-        return self._once("board", text, lambda: self._adjusted("board", text, Board))
+        return self._once("board", text, lambda: self._adjusted("board", Selector.parse(text), Board))
 
     def medium(self, text: str) -> Medium:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
-        return self._once("medium", text, lambda: self._adjusted("medium", text, Medium))
+        return self._once("medium", text, lambda: self._medium(text))
 
     def filesystem(self, text: str) -> ResolvedFileSystem:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
@@ -119,6 +126,18 @@ class Library:
             self._resolved[kind, text] = resolve()
         resolved: T = self._resolved[kind, text]
         return resolved
+
+    def _medium(self, text: str) -> Medium:
+        """ "stick:from=PATH" starts cells from a copy of a medium that is kept."""
+        selector = Selector.parse(text)
+        stored = selector.options.pop(FROM, None)
+        medium = self._adjusted("medium", selector, Medium)
+        if stored is None:
+            return medium
+        try:
+            return medium.starting_from(locate(stored, self._base))
+        except InputError as error:
+            raise LookupProblem(f'"{selector.name}": {FROM}: {error.message}') from None
 
     def _filesystem(self, text: str) -> ResolvedFileSystem:
         selector = Selector.parse(text)
@@ -144,9 +163,8 @@ class Library:
                 raise LookupProblem(f'"{selector.name}": no tunable "{name}"{known}')
         return _again(selector.name, file, Scheduler, changed)
 
-    def _adjusted(self, kind: Kind, text: str, model: type[P]) -> P:
+    def _adjusted(self, kind: Kind, selector: Selector, model: type[P]) -> P:
         """A board or a medium, with some of its numbers as the study wants them."""
-        selector = Selector.parse(text)
         file, profile = self._load(kind, selector.name)
         known = set(model.model_fields) | set(profile.numbers())
         for name in selector.options:

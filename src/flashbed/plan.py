@@ -103,9 +103,10 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     filesystem = asdict(cell.filesystem)
     for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
         del filesystem[name]
+    start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
     inputs = {
         "board": cell.board.model_dump(exclude={"title", "source"}),
-        "medium": {"kind": cell.medium.kind, **cell.medium.parameters},
+        "medium": {**cell.medium.core_parameters, **start},
         "filesystem": filesystem,
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
         "kernel": cell.kernel,

@@ -8,8 +8,9 @@ chip, board or scheduler by name, nor where profiles lie (library.py), nor what 
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from flashbed.stored_medium import StoredMedium
 from flashbed.tomlfile import Problem, nearest
 from flashbed.units import Size, describe_size, parse_size
 
@@ -82,12 +83,16 @@ class Medium(Profile):
         strict=True,
         json_schema_extra={"patternProperties": {"_bytes$": {"type": ["integer", "string"]}}},
     )
-    __pydantic_extra__: dict[str, int | str] = Field(init=False)
+    __pydantic_extra__: dict[str, int] = Field(init=False)
+    _start: StoredMedium | None = PrivateAttr(default=None)
+    _start_digest: str | None = PrivateAttr(default=None)
 
     kind: Literal["flash", "disk", "null"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
+    ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
+    gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
 
     @model_validator(mode="before")
     @classmethod
@@ -116,9 +121,31 @@ class Medium(Profile):
 
     @property
     def parameters(self) -> dict[str, int | str]:
-        """What the media core is told: the named numbers, and the numbers and words passed through."""
+        """What the media core is told: the named numbers and words, and the numbers passed through."""
         named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
-        return named | dict(self.__pydantic_extra__ or {})
+        words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
+        return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
+
+    @property
+    def start(self) -> StoredMedium | None:
+        """The medium that cells start from a copy of; None: from a new one."""
+        return self._start
+
+    @property
+    def start_digest(self) -> str | None:
+        """What `start` was when the study was read."""
+        return self._start_digest
+
+    def starting_from(self, stored: StoredMedium) -> "Medium":
+        """The same, with its state and content. Raises InputError if they are not there."""
+        medium = self.model_copy()
+        medium._start, medium._start_digest = stored, stored.digest()
+        return medium
+
+    @property
+    def core_parameters(self) -> dict[str, int | str]:
+        """The kind and every number: what the media core is told."""
+        return {"kind": self.kind, **self.parameters}
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import cpu_load, medium_counters
-from flashbed.errors import HostResourceError, SetupError
+from flashbed import cpu_load, medium_counters, stored_medium
+from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet
 from flashbed.image.cache import digest_bytes
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.plan import Cell, cell_inputs, key
+from flashbed.stored_medium import DATA, STATE, StoredMedium
 from flashbed.units import describe_size, rough_size
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
@@ -59,11 +60,11 @@ def program_set(cell: Cell) -> ProgramSet:
 
 def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
-    job = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(_job(cell).items()))
+    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "qemu": qemu_version,
         "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
-        "job": digest_bytes(job.encode()),
+        "job": digest_bytes(text.encode()),
         **image.digest(program_set(cell)),
     }
     return Repetition(cell, image, environment, key(cell, environment))
@@ -76,8 +77,8 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     mend.
     """
     cell, image = repetition.cell, repetition.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
-    image.write_initramfs(program_set(cell), _job(cell), files.initramfs)
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
+    image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     _make_medium(cell, image, files)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
@@ -85,8 +86,10 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     return _finished(repetition, outcome)
 
 
-def _job(cell: Cell) -> dict[str, bytes]:
-    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell)}
+def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
+    """The files of the cell's /job."""
+    digest = image.media_tool.digest(cell.medium.core_parameters)
+    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell, digest)}
 
 
 def _setup(cell: Cell) -> qemu.Setup:
@@ -101,9 +104,31 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
             f"and this disk has {rough_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
         )
-    image.media_tool.create(files.state, {"kind": cell.medium.kind, **cell.medium.parameters})
+    if cell.medium.start is not None:
+        _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
+        return
+    image.media_tool.create(files.state, cell.medium.core_parameters)
     with files.data.open("wb") as data:
         data.truncate(size)
+
+
+def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
+    """Raises InputError if the medium is no longer what the key says, or another than the cell's profile describes."""
+    stored_medium.copy(start.state, to.state)
+    stored_medium.copy(start.data, to.data)
+    if to.digest() != cell.medium.start_digest:
+        raise InputError(f"{start.folder}: has changed since the study was read; run it again")
+    try:
+        fault = image.media_tool.inspect(to.state, cell.medium.core_parameters)["fault"]
+    except HostResourceError as error:
+        raise InputError(error.message.replace(str(to.state), str(start.state))) from None
+    if fault is not None:
+        raise InputError(f"{start.state}: damaged: {fault}")
+    if to.data.stat().st_size != cell.medium.size_bytes:
+        raise InputError(
+            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {cell.medium.size_bytes}; "
+            "make the medium anew"
+        )
 
 
 def check(cell: Cell, data: Path) -> str | None:
@@ -142,7 +167,7 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     if outcome.status == "measured":
         try:
             result["medium"] = medium_counters.phases(outcome.files)
-            page_bytes = cell.medium.parameters.get("page_bytes")
+            page_bytes = cell.medium.numbers().get("page_bytes")
             result["metrics"] = {
                 **WORKLOADS[cell.workload.tool].metrics(outcome.files),
                 **medium_counters.metrics(result["medium"], page_bytes),

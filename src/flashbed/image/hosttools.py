@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The media core's host program, fbmedia, built from media/ by the host's own compiler.
+"""The media core's host programs, fbmedia and flashbed-replay, built from media/ by the host's own compiler.
 
 The lab talks to it by command line and JSON only; nothing here knows a medium's parameters.
 """
@@ -21,39 +21,67 @@ from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.progress import stage
 
+PROGRAMS = ("fbmedia", "flashbed-replay")
+
 
 class MediaTool:
-    """fbmedia, as a function of its arguments."""
+    """fbmedia and flashbed-replay, as functions of their arguments."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, replay_program: Path) -> None:
         self.program = program
+        self.replay_program = replay_program
+        self._digests: dict[tuple[str, ...], str] = {}
 
     @cached_property
     def parameters(self) -> list[dict[str, Any]]:
         """Every parameter of the core: name, kinds it belongs to, range, meaning."""
         return list(self._json("params"))
 
+    @cached_property
+    def counters(self) -> list[dict[str, Any]]:
+        """Every counter of the core: name, kinds it belongs to, unit, meaning."""
+        return list(self._json("counters"))
+
     def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
         """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
-        self._run("create", "--state", state, *(f"{key}={value}" for key, value in parameters.items()))
+        self._run(self.program, "create", "--state", state, *_words(parameters))
 
-    def inspect(self, state: Path) -> dict[str, Any]:
-        """Parameters, counters and wear of a medium."""
-        return dict(self._json("inspect", "--state", state))
+    def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> dict[str, Any]:
+        """Parameters, counters and wear of a medium.
+
+        Raises HostResourceError with fbmedia's own words if the file is no medium, or has other parameters than those
+        given.
+        """
+        return dict(self._json("inspect", "--state", state, *_words(parameters or {})))
+
+    def digest(self, parameters: Mapping[str, int | str]) -> str:
+        """What tells a medium with these parameters from others: 16 hex digits. Raises InputError like `create`."""
+        words = tuple(_words(parameters))
+        if words not in self._digests:
+            self._digests[words] = self._run(self.program, "digest", *words).strip()
+        return self._digests[words]
+
+    def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
+        """What came of a replay on a medium: `arguments` are those of flashbed-replay, but for --state and --json."""
+        return dict(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))
 
     def _json(self, *arguments: str | Path) -> Any:
-        return json.loads(self._run(*arguments))
+        return json.loads(self._run(self.program, *arguments))
 
-    def _run(self, *arguments: str | Path) -> str:
-        done = subprocess.run([self.program, *arguments], capture_output=True, text=True)
+    def _run(self, program: Path, *arguments: str | Path) -> str:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True)
         if done.returncode == 0:
             return done.stdout
         kind = InputError if done.returncode == 2 else HostResourceError
-        raise kind(done.stderr.strip() or f"{self.program.name} {arguments[0]}: exit status {done.returncode}")
+        raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")
+
+
+def _words(parameters: Mapping[str, int | str]) -> list[str]:
+    return [f"{key}={value}" for key, value in parameters.items()]
 
 
 def build(cache: Cache) -> MediaTool:
-    """Compiles fbmedia if its sources or the compiler changed."""
+    """Compiles the programs if their sources or the compiler changed."""
     sources = paths.media()
     parts = [sources / name for name in ("include", "src", "host", "Makefile", "sources.mk")]
     recipe = {"sources": digest_tree(*parts), "compiler": run(["cc", "--version"]).splitlines()[0]}
@@ -63,8 +91,10 @@ def build(cache: Cache) -> MediaTool:
         shutil.copytree(sources, scratch, ignore=shutil.ignore_patterns("build", "tests"))
         with stage("Building fbmedia"):
             run(["make", "-C", scratch, f"-j{os.cpu_count()}", f"BUILD={folder / 'build'}"])
-        shutil.move(folder / "build/fbmedia", folder / "fbmedia")
+        for program in PROGRAMS:
+            shutil.move(folder / "build" / program, folder / program)
         shutil.rmtree(folder / "build")
         shutil.rmtree(scratch)
 
-    return MediaTool(cache.entry("fbmedia", recipe, fill).path("fbmedia"))
+    entry = cache.entry("fbmedia", recipe, fill)
+    return MediaTool(*(entry.path(program) for program in PROGRAMS))

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "message.h"
+#include "player.h"
+
+enum { PROGRESS_STEP = 1 << 20 };
+
+/* When requests that are under way are done, the earliest first: a binary heap */
+struct under_way {
+	u64 *done_ns;
+	u64 count;
+};
+
+static void add_done(struct under_way *w, u64 done_ns)
+{
+	u64 at = w->count++;
+
+	while (at && w->done_ns[(at - 1) / 2] > done_ns) {
+		w->done_ns[at] = w->done_ns[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	w->done_ns[at] = done_ns;
+}
+
+static u64 take_earliest(struct under_way *w)
+{
+	u64 earliest_ns = w->done_ns[0];
+	u64 last_ns = w->done_ns[--w->count];
+	u64 at = 0, child;
+
+	while ((child = 2 * at + 1) < w->count) {
+		if (child + 1 < w->count && w->done_ns[child + 1] < w->done_ns[child])
+			child++;
+		if (w->done_ns[child] >= last_ns)
+			break;
+		w->done_ns[at] = w->done_ns[child];
+		at = child;
+	}
+	w->done_ns[at] = last_ns;
+	return earliest_ns;
+}
+
+static bool allocate(struct played *played, const struct trace *trace)
+{
+	u64 count[OP_COUNT] = { 0 };
+	size_t i;
+
+	for (i = 0; i < trace->count; i++)
+		count[trace->entries[i].request.op]++;
+	for (i = 0; i < OP_COUNT; i++) {
+		played->of[i].ns = malloc((count[i] + 1) * sizeof(u64));
+		if (!played->of[i].ns)
+			return false;
+	}
+	return true;
+}
+
+static void note(struct played *played, const struct fb_request *request, u64 came_ns, u64 done_ns)
+{
+	struct latencies *l = &played->of[request->op];
+
+	l->ns[l->count++] = done_ns - came_ns;
+	l->sum_ns += done_ns - came_ns;
+	played->bytes[request->op] += request->length_bytes;
+	if (done_ns > played->end_ns)
+		played->end_ns = done_ns;
+}
+
+static void put_all(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
+		    struct under_way *under_way, struct played *played)
+{
+	u64 now_ns = 0;
+	size_t i;
+
+	for (i = 0; i < trace->count; i++) {
+		const struct trace_entry *entry = &trace->entries[i];
+		u64 done_ns;
+
+		if (!options->as_fast_as_possible && entry->time_ns > now_ns)
+			now_ns = entry->time_ns;
+		if (options->queue_depth && under_way->count == options->queue_depth) {
+			u64 free_ns = take_earliest(under_way);
+
+			if (free_ns > now_ns)
+				now_ns = free_ns;
+		}
+		done_ns = fb_submit(medium, &entry->request, now_ns);
+		if (options->queue_depth)
+			add_done(under_way, done_ns);
+		note(played, &entry->request, options->as_fast_as_possible ? now_ns : entry->time_ns, done_ns);
+		if (options->completions)
+			fprintf(options->completions, "%" PRIu64 " %" PRIu64 "\n", now_ns, done_ns);
+		if (i % PROGRESS_STEP == PROGRESS_STEP - 1)
+			progress("replayed", i, trace->count);
+	}
+	progress("replayed", trace->count, trace->count);
+}
+
+static void subtract(struct fb_counters *from, const struct fb_counters *less)
+{
+	int i;
+
+	for (i = 0; i < FB_COUNTER_COUNT; i++)
+		from->by_index[i] -= less->by_index[i];
+}
+
+bool play(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
+	  struct played *played)
+{
+	struct fb_counters before = *fb_medium_counters(medium);
+	struct under_way under_way = { 0 };
+
+	*played = (struct played) { 0 };
+	under_way.done_ns = malloc((options->queue_depth + 1) * sizeof(u64));
+	if (!under_way.done_ns || !allocate(played, trace)) {
+		free(under_way.done_ns);
+		played_free(played);
+		return complain("trace", "out of memory");
+	}
+	played->begin_ns = options->as_fast_as_possible ? 0 : trace->entries[0].time_ns;
+	put_all(medium, trace, options, &under_way, played);
+	played->counters = *fb_medium_counters(medium);
+	subtract(&played->counters, &before);
+	free(under_way.done_ns);
+	return true;
+}
+
+void played_free(struct played *played)
+{
+	int i;
+
+	for (i = 0; i < OP_COUNT; i++)
+		free(played->of[i].ns);
+}

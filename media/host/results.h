@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What a replay came to, on stdout: a table for people, or JSON */
+#ifndef RESULTS_H
+#define RESULTS_H
+
+#include "player.h"
+
+void results_print(const struct fb_medium *medium, struct played *played, bool json);
+
+#endif

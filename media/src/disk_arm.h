@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The arm and what it has been told to do: runs of sectors, one after the other. When each is done has been answered
+ * already, so a run that comes later is taken before another only if that one is done when it was promised all the
+ * same: in the time in which the arm would else wait for the platter.
+ */
+#ifndef FB_DISK_ARM_H
+#define FB_DISK_ARM_H
+
+#include "disk_geometry.h"
+
+#define FB_MAX_REORDER 32
+
+struct fb_medium;
+
+/* Sectors that the head is to pass. The arm may move from start_ns on; what is to be written is there at data_ns. */
+struct fb_run {
+	u64 first;
+	u64 count;
+	u64 start_ns;
+	u64 data_ns;
+	bool writes;
+};
+
+/* A run passing under the head: when, and what the time went into */
+struct fb_pass {
+	u64 begin_ns;		/* the first sector comes */
+	u64 end_ns;
+	u64 move_ns;
+	u64 rotation_ns;
+	u64 transfer_ns;
+	u32 seeks;
+	u32 head_switches;
+	struct fb_track track;	/* where the arm is left */
+};
+
+struct fb_promise {
+	struct fb_run run;
+	struct fb_pass pass;
+};
+
+struct fb_arm {
+	struct fb_track track;	/* after all that was promised */
+	u64 free_ns;
+	u64 promised;
+	struct fb_promise promise[FB_MAX_REORDER];	/* the last ones, in the order in which they are carried out */
+};
+
+/* What happens if the arm, free and on a track, does this. Changes nothing. */
+struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, const struct fb_run *run);
+
+/* Puts a run between two that were promised, if both stay as they are; false if it fits nowhere */
+bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass);
+
+/* Puts a run behind all others */
+struct fb_pass fb_arm_append(struct fb_medium *m, const struct fb_run *run);
+
+#endif

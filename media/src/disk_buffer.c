@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "arith.h"
+#include "state.h"
+
+static u64 sectors(const struct fb_medium *m, u64 bytes)
+{
+	return bytes / m->params.sector_bytes;
+}
+
+static struct fb_segment *reading(struct fb_medium *m)
+{
+	struct fb_buffer *b = &m->disk.buffer;
+
+	return b->reading ? &b->segment[b->reading - 1] : NULL;
+}
+
+static void use(struct fb_buffer *b, struct fb_segment *s)
+{
+	s->used = ++b->uses;
+}
+
+static void keep_newest(const struct fb_medium *m, struct fb_segment *s)
+{
+	u64 room = sectors(m, m->params.segment_bytes);
+
+	if (s->limit > s->start + room)
+		s->start = s->limit - room;
+	if (s->start > s->end)
+		s->start = s->end;
+}
+
+static struct fb_run ahead(const struct fb_segment *s, u64 end)
+{
+	return (struct fb_run) { .first = s->end, .count = end - s->end, .start_ns = s->stream_ns };
+}
+
+u64 fb_buffer_idle_ns(const struct fb_medium *m)
+{
+	const struct fb_segment *s = reading((struct fb_medium *)m);
+	struct fb_run rest;
+
+	if (!s)
+		return 0;
+	rest = ahead(s, s->limit);
+	return fb_arm_plan(m, m->disk.arm.track, &rest).end_ns;
+}
+
+/* The sectors of one track that have passed by now_ns; the arm follows */
+static u64 pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
+{
+	struct fb_place place = fb_geometry_locate(&m->disk.geometry, &m->params, s->end);
+	u64 most = fb_smaller(s->limit - s->end, place.sectors_per_track - place.sector);
+	struct fb_run run = ahead(s, s->end + 1);
+	struct fb_pass pass = fb_arm_plan(m, m->disk.arm.track, &run);
+
+	if (!most || pass.end_ns > now_ns)
+		return 0;
+	/* Sectors take a whole number of ns or one more, so this may be one or two too many */
+	run.count = (now_ns - pass.begin_ns) * place.sectors_per_track / m->disk.geometry.revolution_ns + 1;
+	run.count = fb_smaller(run.count, most) + 1;
+	do {
+		run.count--;
+		pass = fb_arm_plan(m, m->disk.arm.track, &run);
+	} while (pass.end_ns > now_ns);
+	m->disk.arm.track = pass.track;
+	s->end += run.count;
+	s->stream_ns = pass.end_ns;
+	s->available_ns = pass.end_ns;
+	return run.count;
+}
+
+/* Reading on to the limit is over: going on from there begins with a wait for the platter */
+static bool came_to_limit(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
+{
+	struct fb_run rest = ahead(s, s->limit);
+	struct fb_pass pass = fb_arm_plan(m, m->disk.arm.track, &rest);
+
+	if (pass.end_ns > now_ns)
+		return false;
+	m->disk.arm.track = pass.track;
+	if (s->end < s->limit)
+		s->available_ns = pass.end_ns;
+	s->end = s->limit;
+	s->stream_ns = now_ns;
+	return true;
+}
+
+void fb_buffer_leave(struct fb_medium *m, u64 now_ns)
+{
+	struct fb_segment *s = reading(m);
+
+	if (!s)
+		return;
+	if (!came_to_limit(m, s, now_ns))
+		while (pass_track(m, s, now_ns))
+			;
+	s->limit = s->end;
+	m->disk.buffer.reading = 0;
+}
+
+/* The head goes on to end, which becomes part of the arm's work */
+static void read_on(struct fb_medium *m, struct fb_segment *s, u64 end)
+{
+	struct fb_run run = ahead(s, end);
+	struct fb_pass pass = fb_arm_append(m, &run);
+
+	s->end = end;
+	s->available_ns = pass.end_ns;
+	s->stream_ns = pass.end_ns;
+}
+
+static u64 farthest(const struct fb_medium *m, u64 end)
+{
+	return fb_smaller(end + sectors(m, m->params.readahead_bytes), m->disk.geometry.sectors);
+}
+
+static u64 read_stream(struct fb_medium *m, struct fb_segment *s, u64 end, u64 command_done_ns)
+{
+	came_to_limit(m, s, command_done_ns);
+	if (end > s->end)
+		read_on(m, s, end);
+	if (farthest(m, end) > s->limit)
+		s->limit = farthest(m, end);
+	if (s->limit < s->end)
+		s->limit = s->end;
+	keep_newest(m, s);
+	return fb_later(command_done_ns, s->available_ns);
+}
+
+u64 fb_buffer_read(struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
+{
+	struct fb_buffer *b = &m->disk.buffer;
+	struct fb_segment *stream = reading(m);
+	u64 i;
+
+	for (i = 0; i < m->params.segments; i++) {
+		struct fb_segment *s = &b->segment[i];
+		bool in = s->start < s->limit && first >= s->start;
+
+		if (in && s == stream && first <= s->limit) {
+			use(b, s);
+			return read_stream(m, s, end, command_done_ns);
+		}
+		if (in && s != stream && end <= s->end) {
+			use(b, s);
+			return fb_later(command_done_ns, s->available_ns);
+		}
+	}
+	return 0;
+}
+
+static struct fb_segment *oldest(struct fb_medium *m)
+{
+	struct fb_segment *found = m->disk.buffer.segment;
+	u64 i;
+
+	for (i = 1; i < m->params.segments; i++)
+		if (m->disk.buffer.segment[i].used < found->used)
+			found = &m->disk.buffer.segment[i];
+	return found;
+}
+
+static struct fb_segment *add(struct fb_medium *m, u64 first, u64 end, u64 limit, u64 end_ns)
+{
+	struct fb_segment *s = oldest(m);
+
+	if (s == reading(m))
+		m->disk.buffer.reading = 0;
+	*s = (struct fb_segment) {
+		.start = first, .end = end, .limit = limit, .available_ns = end_ns, .stream_ns = end_ns,
+	};
+	keep_newest(m, s);
+	use(&m->disk.buffer, s);
+	return s;
+}
+
+void fb_buffer_add(struct fb_medium *m, u64 first, u64 end, u64 end_ns)
+{
+	struct fb_segment *s;
+
+	if (!sectors(m, m->params.segment_bytes))
+		return;
+	s = add(m, first, end, farthest(m, end), end_ns);
+	m->disk.buffer.reading = s - m->disk.buffer.segment + 1;
+}
+
+void fb_buffer_add_closed(struct fb_medium *m, u64 first, u64 end, u64 end_ns)
+{
+	/* With one segment, what the arm will read on into later is worth more */
+	if (sectors(m, m->params.segment_bytes) && m->params.segments > 1)
+		add(m, first, end, end, end_ns);
+}
+
+void fb_buffer_forget(struct fb_medium *m, u64 first, u64 end)
+{
+	struct fb_buffer *b = &m->disk.buffer;
+	u64 i;
+
+	for (i = 0; i < m->params.segments; i++) {
+		struct fb_segment *s = &b->segment[i];
+
+		if (first >= s->limit || end <= s->start)
+			continue;
+		if (s == reading(m))
+			b->reading = 0;
+		*s = (struct fb_segment) { 0 };
+	}
+}
+
+const char *fb_buffer_verify(const struct fb_medium *m)
+{
+	const struct fb_buffer *b = &m->disk.buffer;
+	u64 i;
+
+	if (b->reading > m->params.segments)
+		return "the disk reads on into a segment that it does not have";
+	for (i = 0; i < m->params.segments; i++) {
+		const struct fb_segment *s = &b->segment[i];
+
+		if (s->start > s->end || s->end > s->limit || s->limit > m->disk.geometry.sectors)
+			return "a segment of the buffer is off the disk";
+		if (s->limit - s->start > sectors(m, m->params.segment_bytes))
+			return "a segment of the buffer is larger than it may be";
+		if (s->end != s->limit && i + 1 != b->reading)
+			return "a segment is read on into, and the arm is elsewhere";
+	}
+	return NULL;
+}

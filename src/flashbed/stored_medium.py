@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Media that are kept: a folder with state.bin, data.img and medium.json, from which any number of cells can start.
+
+Knows files only: where a medium lies, its digest, how to copy it without filling its holes. What a state means is the
+media core's business, what is written under `made` in medium.json is for people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from flashbed import paths
+from flashbed.errors import InputError, host_refusal
+
+STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
+PIECE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class StoredMedium:
+    """A medium in its folder; the files may be missing."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / STATE
+
+    @property
+    def data(self) -> Path:
+        return self.folder / DATA
+
+    def about(self) -> dict[str, Any]:
+        """The profile that it was made from, as written ("profile"), and what was done to it ("made").
+
+        Raises InputError if this is no medium's folder.
+        """
+        try:
+            return dict(json.loads((self.folder / ABOUT).read_text()))
+        except FileNotFoundError:
+            raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
+
+    def tell(self, about: dict[str, Any]) -> None:
+        """Writes what `about()` reads."""
+        (self.folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+
+    def digest(self) -> str:
+        """SHA-256 over state and data. Raises InputError if one of them is missing."""
+        total = hashlib.sha256()
+        for file in (self.state, self.data):
+            total.update(f"{file.name}\0{digest(file)}\n".encode())
+        return total.hexdigest()
+
+
+def locate(name: str, base: Path) -> StoredMedium:
+    """A medium by its path (seen from `base`) or, without a slash, by its name in the cache."""
+    if "/" not in name:
+        return StoredMedium(paths.cache_root() / "media" / name)
+    return StoredMedium((base / Path(name).expanduser()).absolute())
+
+
+def digest(path: Path) -> str:
+    """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes."""
+    total = hashlib.sha256(f"{_size(path)}\n".encode())
+    with path.open("rb") as file:
+        for offset, piece in _pieces(file):
+            total.update(f"{offset}\0".encode())
+            total.update(piece)
+    return total.hexdigest()
+
+
+def copy(source: Path, to: Path) -> None:
+    """Copies a file; what is all zero in it takes no space in the copy."""
+    size = _size(source)
+    try:
+        with source.open("rb") as file, to.open("wb") as out:
+            out.truncate(size)
+            for offset, piece in _pieces(file):
+                out.seek(offset)
+                out.write(piece)
+    except OSError as error:
+        raise host_refusal(to, error) from None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; is this a medium's folder?") from None
+
+
+def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The pieces that are not all zero, with their offsets. Holes are not read."""
+    zeros = bytes(PIECE_BYTES)
+    end = 0
+    while True:
+        try:
+            begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
+        except OSError:  # ENXIO: nothing but a hole is left
+            return
+        end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
+        at = begin - begin % PIECE_BYTES
+        while at < end:
+            piece = os.pread(file.fileno(), PIECE_BYTES, at)
+            if piece != zeros[: len(piece)]:
+                yield at, piece
+            at += PIECE_BYTES
+        end = max(end, at)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A medium's life by command: made, aged, looked at, started from; and refused where it does not fit."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+SMALL = "usb-stick-2g:used_bytes=64M"
+
+STUDY = """
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    request = "64k"
+    file = "1M"
+    flush = "fsync"
+"""
+
+BAD_INPUT = 2
+
+
+def refused(done, words: str, status: int = BAD_INPUT) -> None:
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+
+
+def test_a_life(flashbed, study_file, tmp_path: Path, fresh_cache: Path) -> None:
+    made = flashbed("medium", "create", "worn", SMALL)
+    assert made.returncode == 0, made.stderr
+    assert str(fresh_cache / "media/worn") in made.stdout
+    refused(flashbed("medium", "create", "worn", SMALL), "exists already")
+
+    aged = flashbed("medium", "precondition", "worn", "--overwrite", "2", "--seed", "7")
+    assert aged.returncode == 0, aged.stderr
+    assert "filled in order, 128k a request" in aged.stdout
+    assert "2 times its size overwritten at random, 4k a request, seed 7" in aged.stdout
+    assert aged.stdout.count("write amplification") == 2
+
+    seen = flashbed("medium", "inspect", "worn")
+    assert seen.returncode == 0, seen.stderr
+    for words in (f"profile  {SMALL}", "made     filled in order", "erase_count_max"):
+        assert words in seen.stdout, seen.stdout
+    assert re.search(r"host_written_bytes +201326592 +bytes", seen.stdout)
+
+    run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
+    assert run.returncode == 0, run.stderr
+    (result,) = (fresh_cache / "results").rglob("result.json")
+    life = json.loads(result.read_text())["medium"]["life"]
+    assert life["host_written_bytes"] > 201326592
+    # The medium itself is as it was: any number of cells can start from it
+    assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
+
+
+def test_another_profile_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+    assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
+    run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},read_ns=1,from=./mine"))
+    refused(run, "mine/state.bin: another medium: its read_ns is ")
+
+
+def test_a_truncated_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+    assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
+    study = study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=./mine")
+    data, state = tmp_path / "mine/data.img", tmp_path / "mine/state.bin"
+    with data.open("r+b") as file:
+        file.truncate(1 << 20)
+    refused(flashbed("run", study), "data.img: truncated: 1048576 bytes instead of 67108864")
+    with state.open("r+b") as file:
+        file.truncate(1 << 16)
+    refused(flashbed("run", study), "state.bin: truncated: smaller than the medium it describes")
+    refused(flashbed("medium", "inspect", "./mine"), "truncated", status=4)
+
+
+def test_an_old_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+    assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
+    with (tmp_path / "mine/state.bin").open("r+b") as file:
+        file.seek(8)
+        file.write(b"\x01")
+    run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=./mine"))
+    refused(run, "state.bin: made by another version of the media core")
+
+
+def test_wrong_words(flashbed, tmp_path: Path) -> None:
+    refused(flashbed("medium", "create", "x", "usb-stikc-2g"), 'did you mean "usb-stick-2g"?')
+    refused(flashbed("medium", "create", "x", "usb-stick-2g:read_ns=x"), "read_ns")
+    refused(flashbed("medium", "inspect", "x"), "no medium here")
+    refused(flashbed("medium", "precondition", "x"), "no medium here")
+    assert flashbed("medium", "create", "x", SMALL).returncode == 0
+    refused(flashbed("medium", "precondition", "x", "--request", "many"), '"many" is not a size')
+    refused(flashbed("medium", "precondition", "x", "--request", "1000"), "not whole sectors", status=4)

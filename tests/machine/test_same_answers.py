@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel module and the host's program are one model: the requests of a guest, replayed on the host from the same
+state, are done at the same nanosecond each, and leave the same state behind.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flashbed import paths, repetition, run
+from flashbed.library import Library
+from flashbed.machine import qemu
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+RECORD = struct.Struct("<QQQQII")
+"""struct media_blk_record in kernel/media_blk/media_blk.h."""
+
+RECORDS = 200_000
+READ, WRITE, DISCARD, FLUSH = range(4)
+RWBS = {READ: "R", WRITE: "W", DISCARD: "D", FLUSH: "F"}
+
+SHIPPED = Library((paths.profiles(),))
+MEDIA = SHIPPED.names("medium")
+
+
+class Request(NamedTuple):
+    now_ns: int
+    done_ns: int
+    offset_bytes: int
+    length_bytes: int
+    op: int
+    fua: int
+
+    def blkparse(self) -> str:
+        seconds, ns = divmod(self.now_ns, 10**9)
+        extent = "" if self.op == FLUSH else f" {self.offset_bytes // 512} + {self.length_bytes // 512}"
+        return f"259,0 0 1 {seconds}.{ns:09} 1 D {RWBS[self.op]}{'F' * self.fua}{extent} [guest]\n"
+
+
+def random_job(seed: int, size: int, discards: bool) -> str:
+    """Phases of requests of all sorts, on the second half of the device: the file system has the first."""
+    chance = random.Random(seed)
+    sections = []
+    for phase in range(4):
+        patterns = ["randrw", "randwrite", "rw", "write", "randread"] + (["randtrim"] if discards else [])
+        small, large = 4096, 4096 << chance.randrange(6)
+        sections.append(f"""
+[phase{phase}]
+stonewall
+filename=/dev/mblk0
+offset={size // 2}
+size={min(size // 4, chance.choice([1 << 20, 8 << 20, 64 << 20]))}
+direct=1
+ioengine=libaio
+rw={patterns[0] if phase == 0 else chance.choice(patterns)}
+bsrange={small}-{large}
+iodepth={chance.choice([1, 2, 7, 32])}
+numjobs={chance.choice([1, 3])}
+number_ios=150
+thinktime={chance.choice([0, 0, 300, 5000])}
+fsync={chance.choice([0, 5])}
+""")
+    return "".join(sections)
+
+
+def guest_requests(wanted: Repetition, folder: Path) -> list[Request]:
+    """Runs a cell with recording; state.bin in `folder` is what the guest left."""
+    cell, image = wanted.cell, wanted.image
+    job = repetition.job(cell, image)
+    job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record={RECORDS}"\n'.encode()
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
+    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
+    with files.data.open("wb") as data:
+        data.truncate(cell.medium.size_bytes)
+    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    outcome = qemu.run(setup, files, folder, 300, threading.Event())
+    assert outcome.status == "measured", outcome.reason
+    return [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
+
+
+def check(wanted: Repetition, folder: Path) -> None:
+    tool = wanted.image.media_tool
+    fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
+    tool.create(fresh, wanted.cell.medium.core_parameters)
+    (folder / "state.bin").write_bytes(fresh.read_bytes())
+    requests = guest_requests(wanted, folder)
+    counters = tool.inspect(folder / "state.bin")["counters"]
+    assert len(requests) == sum(counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")) < RECORDS
+    assert len(requests) > 500
+
+    trace.write_text("".join(request.blkparse() for request in requests))
+    tool.replay(fresh, "--completions", completions, "--save", saved, trace)
+    answers = [tuple(map(int, line.split())) for line in completions.read_text().splitlines()]
+    assert answers == [(request.now_ns, request.done_ns) for request in requests]
+    assert saved.read_bytes() == (folder / "state.bin").read_bytes()
+
+
+def prepared(study_file, folder: Path, medium: str, seed: int, board: str) -> Repetition:
+    profile = SHIPPED.medium(medium)
+    (folder / "random.fio").write_text(random_job(seed, profile.size_bytes, profile.kind == "flash"))
+    study = 'workload = { tool = "fio", job = "random.fio" }\n'
+    (wanted,) = run.prepare(load_study(study_file(study, filesystem="ext2", medium=medium, board=board, seeds=[seed])))
+    return wanted
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+def test_host_and_guest_agree(medium: str, study_file, tmp_path: Path) -> None:
+    check(prepared(study_file, tmp_path, medium, 1, "arm64-1000"), tmp_path)
+
+
+def test_they_agree_when_the_cpu_moves_the_data(study_file, tmp_path: Path) -> None:
+    check(prepared(study_file, tmp_path, "hdd-25-5400-ide-4g", 2, "arm64-250-pio"), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("medium", MEDIA)
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_host_and_guest_agree_for_many_seeds(medium: str, seed: int, study_file, tmp_path: Path) -> None:
+    check(prepared(study_file, tmp_path, medium, seed, "arm64-1000"), tmp_path)
