@@ -36,6 +36,12 @@ typedef void fb_tell(void *context, const struct fb_fated *fated);
  */
 void fb_cut(struct fb_medium *medium, u64 cut_ns, u64 seed, fb_tell *tell, void *context);
 
+/* Erase blocks, of all planes of a die, that the last cut left half erased; the restart erases them again */
+u64 fb_half_erased_blocks(const struct fb_medium *medium);
+
+/* When the last request came */
+u64 fb_last_request_ns(const struct fb_medium *medium);
+
 /* The number that the first part of the next write will have */
 u64 fb_next_sequence(const struct fb_medium *medium);
 

@@ -48,6 +48,16 @@ u64 fb_oldest_pending(const struct fb_medium *m)
 	return m->power.first_sequence;
 }
 
+u64 fb_last_request_ns(const struct fb_medium *m)
+{
+	return m->now_ns;
+}
+
+u64 fb_half_erased_blocks(const struct fb_medium *m)
+{
+	return m->power.half_erased;
+}
+
 u64 fb_pending_bytes(const struct fb_params *params)
 {
 	return FB_PENDING_BYTES + volatile_bytes(params);
