@@ -34,6 +34,8 @@
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
+	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \
 	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \
 	C(switch_merges, FB_OF_FLASH, "merges", "log groups that became data groups as they were") \
 	C(partial_merges, FB_OF_FLASH, "merges", "log groups that were filled up from their data group") \

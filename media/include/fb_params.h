@@ -91,6 +91,12 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
+	  "requests that the controller works on at a time, each for command_ns") \
+	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
+	  "volatile write buffer, whole pages; 0: a write is done when it is programmed") \
+	P(flush_ignored, FB_OF_FLASH, 0, 1, 0, \
+	  "1: flushes and FUA are done at once, whatever is still in the write buffer") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
 	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of gc_choices") \
 	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
@@ -215,7 +221,8 @@ static inline u64 fb_exposed_bytes(const struct fb_params *params)
 /* Must what was written be flushed before it is safe? */
 static inline bool fb_volatile_cache(const struct fb_params *params)
 {
-	return params->kind == FB_DISK && params->write_cache_bytes;
+	return (params->kind == FB_DISK && params->write_cache_bytes) ||
+	       (params->kind == FB_FLASH && params->write_buffer_bytes);
 }
 
 static inline bool fb_rotational(const struct fb_params *params)

@@ -26,29 +26,27 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
-/* Behind what every medium has */
-static void lay_out(const struct fb_params *p, struct fb_nand_layout *nand, struct fb_ftl_layout *ftl, u64 *end_offset)
+/* Fills in what follows from the parameters; behind what every medium has */
+static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
 {
-	*end_offset = fb_common_bytes(p);
-	*nand = fb_nand_layout(p, end_offset);
-	*ftl = fb_ftl(p)->layout(p, end_offset);
+	u64 end_offset = fb_common_bytes(p);
+
+	flash->nand.layout = fb_nand_layout(p, &end_offset);
+	flash->ftl = fb_ftl(p)->layout(p, &end_offset);
+	fb_buffer_lay_out(p, &flash->buffer, &end_offset);
+	return end_offset;
 }
 
 u64 fb_flash_state_bytes(const struct fb_params *p)
 {
-	struct fb_nand_layout nand;
-	struct fb_ftl_layout ftl;
-	u64 end_offset;
+	struct fb_flash flash = { 0 };
 
-	lay_out(p, &nand, &ftl, &end_offset);
-	return end_offset;
+	return lay_out(p, &flash);
 }
 
 void fb_flash_init(struct fb_medium *m)
 {
-	u64 end_offset;
-
-	lay_out(&m->params, &m->flash.nand.layout, &m->flash.ftl, &end_offset);
+	lay_out(&m->params, &m->flash);
 	fb_ftl(&m->params)->init(m);
 }
 
@@ -67,25 +65,47 @@ static bool same(const void *a, const void *b, size_t bytes)
 
 bool fb_flash_undamaged(const struct fb_medium *m)
 {
-	struct fb_nand_layout nand;
-	struct fb_ftl_layout ftl;
-	u64 end_offset;
+	struct fb_flash expected = { 0 };
 
-	lay_out(&m->params, &nand, &ftl, &end_offset);
-	return same(&nand, &m->flash.nand.layout, sizeof(nand)) && same(&ftl, &m->flash.ftl, sizeof(ftl));
+	lay_out(&m->params, &expected);
+	return same(&expected.nand.layout, &m->flash.nand.layout, sizeof(expected.nand.layout)) &&
+	       same(&expected.ftl, &m->flash.ftl, sizeof(expected.ftl)) &&
+	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages;
 }
 
 void fb_flash_power_on(struct fb_medium *m)
 {
+	u32 i;
+
+	for (i = 0; i < FB_MAX_LANES; i++)
+		m->flash.lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
+	fb_buffer_power_on(m);
+}
+
+u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns)
+{
+	u64 *lane = &m->flash.lane_free_ns[0];
+	u32 i;
+
+	for (i = 1; i < m->params.controller_lanes; i++)
+		if (m->flash.lane_free_ns[i] < *lane)
+			lane = &m->flash.lane_free_ns[i];
+	*lane = fb_later(ready_ns, *lane) + m->params.command_ns;
+	return *lane;
 }
 
 /* A die erases one block at a time, and all dies work at the same time */
 u64 fb_flash_restart(struct fb_medium *m)
 {
-	u64 scan_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
+	u64 took_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
+	u32 i;
 
-	return scan_ns + (m->power.half_erased ? m->params.erase_ns : 0);
+	if (m->power.half_erased)
+		took_ns += m->params.erase_ns;
+	for (i = 0; i < FB_MAX_LANES; i++)
+		m->flash.lane_free_ns[i] = took_ns;
+	return took_ns;
 }
 
 const char *fb_flash_verify(const struct fb_medium *m)
@@ -95,9 +115,13 @@ const char *fb_flash_verify(const struct fb_medium *m)
 	return fault ? fault : fb_ftl(&m->params)->verify(m);
 }
 
-/* A page that was never written has nothing on flash: controller and link only */
+/* From the buffer, from flash, or, if it was never written, from nowhere; and over the link */
 static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_ns)
 {
+	if (fb_buffer_holds(m, page)) {
+		m->counters.buffer_read_pages++;
+		return fb_link_take(m, command_done_ns, bytes);
+	}
 	return fb_link_take(m, fb_ftl(&m->params)->read(m, page, bytes, command_done_ns), bytes);
 }
 
@@ -105,31 +129,50 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
 {
 	const struct fb_programming *last = &m->flash.nand.last;
-	struct fb_pending part = { offset_bytes, length_bytes, last->begin_ns, last->end_ns, last->die, last->place };
+	struct fb_pending part = {
+		.offset_bytes = offset_bytes,
+		.length_bytes = length_bytes,
+		.begin_ns = last->begin_ns,
+		.durable_ns = last->end_ns,
+		.die = last->die,
+		.place = last->place,
+	};
+
+	u64 *row_part = fb_nand_row_part(m, last->die);
 
 	if (last->joined)
-		fb_power_note_joint(m, &part, m->params.planes);
+		fb_power_note_joint(m, &part, *row_part);
 	else
 		fb_power_note(m, &part);
+	*row_part = fb_next_sequence(m);
 }
 
 /*
  * The old content that a part-page write needs can be fetched while the new content is still on the link. The program
  * waits for both.
  */
-static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, u64 command_done_ns)
+static u64 fetch_rest(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 {
 	const struct fb_ftl *ftl = fb_ftl(&m->params);
-	u64 arrived_ns = fb_link_take(m, command_done_ns, bytes);
-	u64 done_ns;
 
-	if (bytes < m->params.page_bytes && ftl->mapped(m, page)) {
-		arrived_ns = fb_later(arrived_ns, ftl->read(m, page, m->params.page_bytes - bytes, command_done_ns));
-		m->counters.flash_modified_pages++;
-	}
-	done_ns = ftl->write(m, page, arrived_ns);
+	if (bytes == m->params.page_bytes || !ftl->mapped(m, page) || fb_buffer_holds(m, page))
+		return ready_ns;
+	m->counters.flash_modified_pages++;
+	return ftl->read(m, page, m->params.page_bytes - bytes, ready_ns);
+}
+
+static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool through, u64 command_done_ns)
+{
+	u64 room_ns = fb_buffer_room_ns(m, command_done_ns);
+	u64 arrived_ns = fb_link_take(m, room_ns, bytes);
+	u64 ready_ns = fb_later(arrived_ns, fetch_rest(m, page, bytes, command_done_ns));
+	u64 programmed_ns = fb_ftl(&m->params)->write(m, page, ready_ns);
+	u64 done_ns = fb_buffer_put(m, page, arrived_ns, programmed_ns);
+
 	note_pending(m, page * m->params.page_bytes + skip, bytes);
-	return done_ns;
+	m->counters.buffer_wait_ns += room_ns - command_done_ns;
+	m->durable_ns = fb_later(m->durable_ns, programmed_ns);
+	return through ? programmed_ns : done_ns;
 }
 
 /* Pages that are not covered whole stay mapped */
@@ -149,7 +192,10 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	u64 skip = request->offset_bytes % page_bytes;
 	u64 left = request->length_bytes;
 	u64 done_ns = command_done_ns;
+	bool through = request->fua && !m->params.flush_ignored;
 
+	if (request->op == FB_FLUSH)
+		return m->params.flush_ignored ? done_ns : fb_later(done_ns, m->durable_ns);
 	fb_nand_begin_batch(m);
 	if (request->op == FB_DISCARD) {
 		discard(m, request);
@@ -158,7 +204,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	while (left) {
 		u64 bytes = left < page_bytes - skip ? left : page_bytes - skip;
 		u64 page_done_ns = request->op == FB_READ ? read_page(m, page, bytes, command_done_ns) :
-							    write_page(m, page, skip, bytes, command_done_ns);
+							    write_page(m, page, skip, bytes, through, command_done_ns);
 
 		done_ns = fb_later(done_ns, page_done_ns);
 		left -= bytes;

@@ -161,8 +161,12 @@ static void count(struct fb_counters *counters, const struct fb_request *request
 
 static u64 controller_take(struct fb_medium *m)
 {
-	m->controller_free_ns = fb_later(m->now_ns, m->controller_free_ns) + m->params.command_ns;
+	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
+
 	m->counters.controller_ns += m->params.command_ns;
+	if (m->params.kind == FB_FLASH)
+		return fb_flash_take_lane(m, ready_ns);
+	m->controller_free_ns = ready_ns + m->params.command_ns;
 	return m->controller_free_ns;
 }
 
@@ -200,12 +204,7 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	done_ns = controller_take(m);
 	if (m->params.kind == FB_DISK)
 		return fb_disk_submit(m, request, done_ns);
-	if (request->op == FB_FLUSH)
-		return fb_later(done_ns, m->durable_ns);
-	done_ns = fb_flash_submit(m, request, done_ns);
-	if (request->op == FB_WRITE)
-		m->durable_ns = fb_later(m->durable_ns, done_ns);
-	return done_ns;
+	return fb_flash_submit(m, request, done_ns);
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)

@@ -70,8 +70,20 @@ static u64 by_page(const struct fb_medium *m, u32 place, u64 lower_ns, u64 middl
 	return kind && middle_ns ? middle_ns : lower_ns;
 }
 
+/*
+ * What is asked for together joins. A controller with a write buffer also adds a page to a program that still waits for its
+ * die.
+ */
+static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_die_op op, u64 ready_ns)
+{
+	if (d->joint_batch == m->flash.nand.batch)
+		return true;
+	return op == FB_DIE_PROGRAM && m->flash.buffer.pages &&
+	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
+}
+
 /* False: the operation is one of its own, which others may join from now on */
-static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op)
+static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
 {
 	u32 planes = m->params.planes;
 	u32 row = place / planes;
@@ -79,8 +91,8 @@ static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_
 
 	if (planes == 1)
 		return false;
-	if (d->joint_op == op && d->joint_batch == m->flash.nand.batch && d->joint_row == row &&
-	    !(d->joint_planes & plane)) {
+	if (d->joint_op == op && d->joint_row == row && !(d->joint_planes & plane) &&
+	    may_join(m, d, op, ready_ns)) {
 		d->joint_planes |= plane;
 		return true;
 	}
@@ -98,7 +110,7 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 	u64 out_ns;
 
 	m->counters.flash_read_pages++;
-	if (!joins(m, d, place, FB_DIE_READ)) {
+	if (!joins(m, d, place, FB_DIE_READ, ready_ns)) {
 		u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
 
 		m->counters.flash_read_ns += read_ns;
@@ -126,7 +138,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
 	u64 program_ns = by_page(m, place, p->program_ns, p->program_middle_ns, p->program_upper_ns);
-	bool joined = joins(m, d, place, FB_DIE_PROGRAM);
+	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
 	u64 begin_ns;
 
 	keep_rules(m, die, place);
@@ -175,6 +187,11 @@ u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
 	m->counters.flash_read_pages += pages_per_die * m->params.dies;
 	m->counters.flash_read_ns += pages_per_die * m->params.dies * m->params.read_ns;
 	return pages_per_die * m->params.read_ns;
+}
+
+u64 *fb_nand_row_part(struct fb_medium *m, u32 die)
+{
+	return &die_of(m, die)->row_part;
 }
 
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)

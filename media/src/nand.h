@@ -8,7 +8,8 @@
  *
  * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages go
  * through the planes before they go on to the next row. Operations of one batch (a request, or a step of copying) on
- * pages of one row join: the array works on them at the same time.
+ * pages of one row join: the array works on them at the same time. With a write buffer, a page also joins a program of an
+ * earlier request that has not begun.
  *
  * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and from the
  * start of a read to the end of the transfer out of it. With them, a second register is free again when its page has gone
@@ -50,6 +51,7 @@ struct fb_die {
 	u32 joint_row;
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h) */
 };
 
 /* Where the tables lie, in bytes from the start of the state, and how large they are for each die */
@@ -104,6 +106,9 @@ u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die);
 
 /* 0: lower page, shares cells with none before it; 1: middle or upper, ... */
 u32 fb_nand_page_kind(const struct fb_params *params, u32 place);
+
+/* For whoever notes parts of writes */
+u64 *fb_nand_row_part(struct fb_medium *m, u32 die);
 
 struct fb_wear fb_nand_wear(const struct fb_medium *m);
 

@@ -5,16 +5,19 @@
 
 static u64 volatile_bytes(const struct fb_params *p)
 {
-	return p->kind == FB_DISK ? p->write_cache_bytes : 0;
+	if (p->kind == FB_DISK)
+		return p->write_cache_bytes;
+	return p->kind == FB_FLASH ? p->write_buffer_bytes : 0;
 }
 
 u64 fb_pending_parts(const struct fb_params *p)
 {
 	u64 parts = FB_MOST_PARTS;
 
-	if (p->kind == FB_FLASH)
-		parts = fb_smaller(parts, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
-	return fb_later(parts, FB_FEWEST_PARTS) + volatile_bytes(p) / FB_CACHED_PART_BYTES;
+	if (p->kind != FB_FLASH)
+		return parts + volatile_bytes(p) / FB_CACHED_PART_BYTES;
+	parts = fb_smaller(parts, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+	return fb_later(parts, FB_FEWEST_PARTS) + volatile_bytes(p) / p->page_bytes;
 }
 
 u64 fb_power_layout(const struct fb_params *p, u64 *end_offset)
@@ -115,7 +118,6 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 		now_ns = fb_later(now_ns, oldest_durable_ns(m, now_ns));
 		forget_durable(m, now_ns);
 	}
-	m->power.request_sequence = fb_next_sequence(m);
 	return now_ns;
 }
 
@@ -209,22 +211,19 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 	power->parts++;
 }
 
-void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u32 row_pages)
+void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64 row)
 {
-	u64 sequence = fb_next_sequence(m);
-	u64 oldest = m->power.request_sequence;
+	struct fb_pending joint = *part;
+	struct fb_pending *other;
+	u64 before;
 
-	if (sequence - oldest > row_pages * m->params.dies)
-		oldest = sequence - row_pages * m->params.dies;
-	while (sequence-- > oldest) {
-		struct fb_pending *other = part_of(m, sequence);
-
-		if (other->die != part->die || other->place / row_pages != part->place / row_pages)
-			continue;
+	joint.row = row;
+	for (before = row; before > m->power.first_sequence; before = other->row) {
+		other = part_of(m, before - 1);
 		other->begin_ns = part->begin_ns;
 		other->durable_ns = part->durable_ns;
 	}
-	fb_power_note(m, part);
+	fb_power_note(m, &joint);
 }
 
 /* Linear in the run: the head takes one sector after another */

@@ -35,6 +35,7 @@ struct fb_pending {
 	u64 durable_ns;
 	u32 die;		/* flash: where it is programmed */
 	u32 place;
+	u64 row;		/* 0, or 1 + sequence of the part before it in the same program */
 };
 
 struct fb_erasing {
@@ -55,7 +56,6 @@ struct fb_power {
 	u64 first_sequence;
 	u64 parts;
 	u64 bytes;		/* of all parts in the ring */
-	u64 request_sequence;	/* the first part of the request at hand */
 	u64 cut;		/* 1: the power went; fb_power_on() charges the restart */
 	u64 half_erased;	/* blocks that the cut left so */
 	u64 erases;		/* erases noted since power-on; the last FB_KNOWN_ERASES are known */
@@ -78,11 +78,8 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns);
 /* A further part of the write at hand */
 void fb_power_note(struct fb_medium *m, const struct fb_pending *part);
 
-/*
- * A part that was noted for the write at hand is programmed together with others of its row, whose last came now: they
- * are on the medium together. row_pages: places of a row.
- */
-void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u32 row_pages);
+/* A part that is programmed together with others: all go onto the medium when it does. row: as struct fb_pending has it. */
+void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64 row);
 
 /* A run of bytes that lay in a volatile cache goes onto the medium, at an even pace */
 void fb_power_note_written_back(struct fb_medium *m, const struct fb_pending *run);

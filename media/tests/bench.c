@@ -37,6 +37,7 @@ static struct fb_params flash(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 
 		.gc_choices = 2,
 		.open_blocks = 2,
 		.planes = 1,
+		.controller_lanes = 1,
 		.bits_per_cell = 1,
 	};
 }

@@ -12,8 +12,8 @@
  *
  *	cuts --cuts N --seed N [--liar] key=value ...    parameters as for fbmedia create
  *
- * With --liar the host sees another device: writes and flushes are said to be done as soon as they have come, as by a
- * cache that ignores flushes. The oracle must catch it. Exit code 0: nothing found; 3: found; 2: wrong arguments.
+ * A device that ignores flushes must be caught. With --liar the host sees any device as one: writes and flushes are said
+ * to be done as soon as they have come. Exit code 0: nothing found; 3: found; 2: wrong arguments.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>

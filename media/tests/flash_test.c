@@ -131,6 +131,21 @@ static void the_controller_takes_requests_one_by_one(void)
 	free(m);
 }
 
+static void lanes_take_requests_side_by_side(void)
+{
+	struct fb_params params = sample_flash();
+	struct fb_medium *m;
+
+	params.controller_lanes = 2;
+	m = new_medium(&params);
+	CHECK_EQUAL(COMMAND_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(COMMAND_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(2 * COMMAND_NS, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(2 * COMMAND_NS, submit(m, FB_FLUSH, 0, 0, 100));
+	CHECK_EQUAL(4 * COMMAND_NS, submit(m, FB_FLUSH, 0, 0, 3 * COMMAND_NS));
+	free(m);
+}
+
 /* A read that waits for its die must not keep the channel from the dies that do not wait */
 static void a_waiting_read_does_not_hold_the_channel(void)
 {
@@ -211,6 +226,7 @@ const struct test flash_tests[] = {
 	TEST(two_channels_share_only_the_link),
 	TEST(a_slow_link_is_the_limit),
 	TEST(the_controller_takes_requests_one_by_one),
+	TEST(lanes_take_requests_side_by_side),
 	TEST(a_waiting_read_does_not_hold_the_channel),
 	TEST(a_part_page_write_reads_what_it_does_not_have),
 	TEST(a_request_may_begin_and_end_within_pages),

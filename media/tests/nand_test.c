@@ -138,6 +138,29 @@ static void requests_apart_do_not_join(void)
 	free(m);
 }
 
+/* While the die is busy with one row, the pages of the next gather in the buffer */
+static void buffered_pages_join_while_the_die_is_busy(void)
+{
+	struct fb_params p = slc();
+	struct fb_medium *m;
+	u64 i;
+
+	p.planes = 2;
+	p.cache_operations = 1;
+	p.write_buffer_bytes = 16 * 2048;
+	m = new_medium(&p);
+	for (i = 0; i < 6; i++)
+		write(m, i, 1, 0);
+	/* All arrive at once: three rows, the first loaded in 102,400 ns, the others while the array is busy */
+	CHECK_EQUAL(2 * 51200 + 3 * 220000, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(3 * 220000, fb_medium_counters(m)->flash_program_ns);
+	/* An idle die begins with the page that it has: what comes after that is another program */
+	write(m, 6, 1, LATER_NS);
+	write(m, 7, 1, LATER_NS + 51200);
+	CHECK_EQUAL(LATER_NS + 51200 + 2 * 220000, submit(m, FB_FLUSH, 0, 0, LATER_NS + 51200));
+	free(m);
+}
+
 /* Two planes, then the next row: its pages are loaded while the first row is programmed */
 static void planes_and_cache_operations_together(void)
 {
@@ -258,6 +281,7 @@ const struct test nand_tests[] = {
 	TEST(cache_operations_hide_the_shorter_part),
 	TEST(planes_share_the_time_of_the_array),
 	TEST(requests_apart_do_not_join),
+	TEST(buffered_pages_join_while_the_die_is_busy),
 	TEST(planes_and_cache_operations_together),
 	TEST(an_mlc_chip_has_fast_and_slow_pages),
 	TEST(mlc_on_two_planes),

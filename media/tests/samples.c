@@ -25,6 +25,7 @@ struct fb_params sample_flash(void)
 		.gc_choices = 2,
 		.open_blocks = 2,
 		.planes = 1,
+		.controller_lanes = 1,
 		.bits_per_cell = 1,
 	};
 }

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The write buffer of a flash device, by hand, with room for two pages of sample_flash() */
+#include "samples.h"
+#include "test.h"
+
+enum {
+	PAGE = 2048,
+	COMMAND_NS = 1000,
+	LINK_NS = 20480,
+	PROGRAM_NS = 51200 + 200000,	/* with the transfer to the die */
+	ARRIVED_NS = COMMAND_NS + LINK_NS,
+	LATER_NS = 10000000,
+};
+
+static struct fb_medium *flash_with(u64 buffer_pages, bool flush_ignored)
+{
+	struct fb_params p = sample_flash();
+
+	p.write_buffer_bytes = buffer_pages * PAGE;
+	p.flush_ignored = flush_ignored;
+	return new_medium(&p);
+}
+
+static u64 write_through(struct fb_medium *m, u64 page, u64 now_ns)
+{
+	struct fb_request request = { .op = FB_WRITE, .offset_bytes = page * PAGE, .length_bytes = PAGE, .fua = true };
+
+	return fb_submit(m, &request, now_ns);
+}
+
+static void a_buffered_write_is_done_when_it_has_arrived(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	CHECK(fb_volatile_cache(fb_medium_params(m)));
+	CHECK_EQUAL(ARRIVED_NS, submit(m, FB_WRITE, 0, PAGE, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_programmed_pages);
+	free(m);
+}
+
+static void a_full_buffer_holds_writes_up(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	CHECK_EQUAL(ARRIVED_NS, submit(m, FB_WRITE, 0, PAGE, 0));
+	CHECK_EQUAL(ARRIVED_NS + LINK_NS, submit(m, FB_WRITE, PAGE, PAGE, 0));
+	/* The first is programmed at ARRIVED + PROGRAM; then the third can be sent */
+	CHECK_EQUAL(ARRIVED_NS + PROGRAM_NS + LINK_NS, submit(m, FB_WRITE, 2 * PAGE, PAGE, 0));
+	CHECK_EQUAL(ARRIVED_NS + PROGRAM_NS - 3 * COMMAND_NS, fb_medium_counters(m)->buffer_wait_ns);
+	CHECK_EQUAL(ARRIVED_NS + 2 * PROGRAM_NS + LINK_NS, submit(m, FB_WRITE, 3 * PAGE, PAGE, 0));
+	free(m);
+}
+
+static void a_flush_waits_for_what_is_in_the_buffer(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	submit(m, FB_WRITE, PAGE, PAGE, 0);
+	CHECK_EQUAL(ARRIVED_NS + 2 * PROGRAM_NS, submit(m, FB_FLUSH, 0, 0, ARRIVED_NS));
+	CHECK_EQUAL(LATER_NS + COMMAND_NS, submit(m, FB_FLUSH, 0, 0, LATER_NS));
+	free(m);
+}
+
+static void a_write_through_is_done_when_it_is_programmed(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	CHECK_EQUAL(ARRIVED_NS + PROGRAM_NS, write_through(m, 0, 0));
+	free(m);
+}
+
+static void a_device_may_ignore_flushes(void)
+{
+	struct fb_medium *m = flash_with(2, true);
+
+	CHECK_EQUAL(ARRIVED_NS, write_through(m, 0, 0));
+	CHECK_EQUAL(ARRIVED_NS + COMMAND_NS, submit(m, FB_FLUSH, 0, 0, ARRIVED_NS));
+	free(m);
+}
+
+static void a_page_in_the_buffer_is_read_from_it(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(ARRIVED_NS + COMMAND_NS + LINK_NS, submit(m, FB_READ, 0, PAGE, ARRIVED_NS));
+	CHECK_EQUAL(1, fb_medium_counters(m)->buffer_read_pages);
+	CHECK_EQUAL(0, fb_medium_counters(m)->flash_read_pages);
+	/* Programmed since: from flash */
+	CHECK_EQUAL(LATER_NS + COMMAND_NS + 25000 + 51200 + LINK_NS, submit(m, FB_READ, 0, PAGE, LATER_NS));
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_read_pages);
+	free(m);
+}
+
+/* A part of a page that is in the buffer needs nothing from flash to be complete */
+static void a_part_of_a_buffered_page_needs_no_read(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(ARRIVED_NS + COMMAND_NS + LINK_NS / 4, submit(m, FB_WRITE, 0, 512, ARRIVED_NS));
+	CHECK_EQUAL(0, fb_medium_counters(m)->flash_modified_pages);
+	submit(m, FB_WRITE, 0, 512, LATER_NS);
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_modified_pages);
+	free(m);
+}
+
+static void power_on_empties_the_buffer(void)
+{
+	struct fb_medium *m = flash_with(2, false);
+
+	submit(m, FB_WRITE, 0, PAGE, LATER_NS);
+	submit(m, FB_WRITE, PAGE, PAGE, LATER_NS);
+	fb_power_on(m);
+	CHECK_EQUAL(ARRIVED_NS, submit(m, FB_WRITE, 2 * PAGE, PAGE, 0));
+	CHECK_EQUAL(0, fb_medium_counters(m)->buffer_read_pages);
+	free(m);
+}
+
+/* In the long run writes go no faster than the dies, with any buffer */
+static void a_buffer_does_not_make_the_dies_faster(void)
+{
+	struct fb_medium *m = flash_with(8, false);
+	u64 now_ns = 0;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		now_ns = submit(m, FB_WRITE, i * PAGE, PAGE, now_ns);
+	CHECK_EQUAL(ARRIVED_NS + 24 * PROGRAM_NS + LINK_NS, now_ns);
+	CHECK_EQUAL(ARRIVED_NS + 32 * PROGRAM_NS, submit(m, FB_FLUSH, 0, 0, now_ns));
+	free(m);
+}
+
+const struct test buffer_tests[] = {
+	TEST(a_buffered_write_is_done_when_it_has_arrived),
+	TEST(a_full_buffer_holds_writes_up),
+	TEST(a_flush_waits_for_what_is_in_the_buffer),
+	TEST(a_write_through_is_done_when_it_is_programmed),
+	TEST(a_device_may_ignore_flushes),
+	TEST(a_page_in_the_buffer_is_read_from_it),
+	TEST(a_part_of_a_buffered_page_needs_no_read),
+	TEST(power_on_empties_the_buffer),
+	TEST(a_buffer_does_not_make_the_dies_faster),
+	END_OF_TESTS,
+};
