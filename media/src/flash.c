@@ -185,6 +185,14 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 		fb_ftl(&m->params)->discard(m, first, end);
 }
 
+static u64 flush(struct fb_medium *m, u64 command_done_ns)
+{
+	if (m->params.flush_ignored)
+		return command_done_ns;
+	fb_nand_promise(m);
+	return fb_later(command_done_ns, m->durable_ns);
+}
+
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
 {
 	u64 page_bytes = m->params.page_bytes;
@@ -195,7 +203,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	bool through = request->fua && !m->params.flush_ignored;
 
 	if (request->op == FB_FLUSH)
-		return m->params.flush_ignored ? done_ns : fb_later(done_ns, m->durable_ns);
+		return flush(m, command_done_ns);
 	fb_nand_begin_batch(m);
 	if (request->op == FB_DISCARD) {
 		discard(m, request);
@@ -211,5 +219,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 		skip = 0;
 		page++;
 	}
+	if (through)
+		fb_nand_promise(m);
 	return done_ns;
 }

@@ -78,7 +78,7 @@ static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_
 {
 	if (d->joint_batch == m->flash.nand.batch)
 		return true;
-	return op == FB_DIE_PROGRAM && m->flash.buffer.pages &&
+	return op == FB_DIE_PROGRAM && m->flash.buffer.pages && d->joint_batch > m->flash.nand.promised_batch &&
 	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
 }
 
@@ -101,6 +101,11 @@ static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_
 	d->joint_row = row;
 	d->joint_planes = plane;
 	return false;
+}
+
+void fb_nand_promise(struct fb_medium *m)
+{
+	m->flash.nand.promised_batch = m->flash.nand.batch;
 }
 
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)

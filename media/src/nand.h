@@ -66,6 +66,7 @@ struct fb_nand_layout {
 struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
+	u64 promised_batch;		/* up to this batch the host was told when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice */
 	struct fb_programming last;
 };
@@ -86,6 +87,9 @@ void fb_nand_power_on(struct fb_medium *m);
 
 /* Operations from here on are asked for together */
 void fb_nand_begin_batch(struct fb_medium *m);
+
+/* The host is told when what was programmed so far is done: nothing may join that any more, which could make it later */
+void fb_nand_promise(struct fb_medium *m);
 
 /*
  * One operation on a die, not before ready_ns; they return when it is done. Data of a read is then in the controller. A

@@ -329,6 +329,70 @@ static void pages_of_a_row_are_programmed_together(void)
 	free(m);
 }
 
+static struct fb_medium *with_write_buffer(u64 flush_ignored)
+{
+	struct fb_params params = sample_flash();
+
+	params.planes = 2;
+	params.capacity_bytes = 16 * PAGE;
+	params.write_buffer_bytes = 8 * PAGE;
+	params.flush_ignored = flush_ignored;
+	return new_medium(&params);
+}
+
+static void what_a_write_buffer_holds_is_lost(void)
+{
+	struct fb_medium *m = with_write_buffer(0);
+	u64 done_ns = submit(m, FB_WRITE, 0, PAGE, 0);
+
+	cut(m, done_ns, 0);
+	CHECK_EQUAL(PAGE, bytes_of(FB_LOST));
+	free(m);
+	m = with_write_buffer(1);
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	cut(m, submit(m, FB_FLUSH, 0, 0, 30000), 0);
+	CHECK_EQUAL(PAGE, bytes_of(FB_LOST));
+	free(m);
+}
+
+/*
+ * A page that arrives just before the program of its row begins would join it and, with its transfer, make it later:
+ * not if somebody was told when the program is done.
+ */
+static void a_promised_program_is_not_made_later(void)
+{
+	struct fb_medium *m = with_write_buffer(0);
+	u64 array_free_ns, flushed_ns;
+
+	submit(m, FB_WRITE, 0, 2 * PAGE, 0);
+	array_free_ns = m->flash.nand.last.end_ns;
+	submit(m, FB_WRITE, 2 * PAGE, PAGE, 30000);
+	flushed_ns = submit(m, FB_FLUSH, 0, 0, 60000);
+	CHECK_EQUAL(array_free_ns + 51200 + 200000, flushed_ns);
+	submit(m, FB_WRITE, 3 * PAGE, PAGE, array_free_ns - 22000);
+	CHECK(!m->flash.nand.last.joined);
+	cut(m, flushed_ns, 0);
+	CHECK_EQUAL(3 * PAGE, bytes_of(FB_KEPT));
+	free(m);
+}
+
+static void pages_that_join_are_programmed_when_the_last_is(void)
+{
+	struct fb_medium *m = with_write_buffer(0);
+	u64 array_free_ns;
+
+	submit(m, FB_WRITE, 0, 2 * PAGE, 0);
+	array_free_ns = m->flash.nand.last.end_ns;
+	submit(m, FB_WRITE, 2 * PAGE, PAGE, 30000);
+	submit(m, FB_WRITE, 3 * PAGE, PAGE, array_free_ns - 22000);
+	CHECK(m->flash.nand.last.joined);
+	CHECK_EQUAL(array_free_ns + 2 * 51200 + 200000, m->flash.nand.last.end_ns);
+	cut(m, array_free_ns + 51200 + 200000, 1);
+	CHECK(told[0].fate == FB_KEPT && told[1].fate == FB_KEPT);
+	CHECK(told[2].torn && told[told_count - 1].torn);
+	free(m);
+}
+
 static struct fb_medium *caching_disk(void)
 {
 	struct fb_params params = sample_disk();
@@ -413,6 +477,9 @@ const struct test power_tests[] = {
 	TEST(a_half_erased_block_is_erased_again),
 	TEST(an_upper_page_takes_its_lower_page_along_where_firmware_lets_it),
 	TEST(pages_of_a_row_are_programmed_together),
+	TEST(what_a_write_buffer_holds_is_lost),
+	TEST(a_promised_program_is_not_made_later),
+	TEST(pages_that_join_are_programmed_when_the_last_is),
 	TEST(what_a_write_cache_holds_is_lost),
 	TEST(a_write_cache_is_written_back_piece_by_piece),
 	TEST(what_was_flushed_is_kept),
