@@ -42,7 +42,7 @@ lint: setup $(STAMP)-dev
 	$(BIN)/mypy
 
 test: lint
-	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 

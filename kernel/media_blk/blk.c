@@ -10,6 +10,9 @@
  * With PIO the CPU moves the bytes in the time it is told to: a write's before the medium gets the request, a read's
  * when the medium is done. The medium's link_ps_per_byte should then be 0, or the transfer counts twice.
  *
+ * What a power cut left unreadable is refused (BLK_STS_MEDIUM) until it is written again. Where old content is kept,
+ * copying it costs CPU time too, for each write as much again as the write's own copy.
+ *
  * A discard leaves the content as it is: what a read returns afterwards is the old data, always. Zeroing it would cost
  * CPU time that no controller takes from the host. There is no write-zeroes command; the kernel writes zeros instead.
  */
@@ -19,6 +22,7 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 
+#include "fb_power.h"
 #include "media_blk.h"
 
 /*
@@ -36,6 +40,8 @@
 
 struct media_blk_command {
 	struct hrtimer timer;
+	u64 undo;			/* number of the record of a write's old content */
+	blk_status_t status;		/* of a request that the medium took */
 };
 
 static struct media_blk *to_media_blk(struct request *rq)
@@ -74,13 +80,21 @@ static ktime_t pio_end(struct media_blk *mb, struct request *rq, ktime_t start)
 	return ktime_add_ns(start, (u64)blk_rq_sectors(rq) * mb->options.pio_sector_ns);
 }
 
+static bool keeps_old_content(struct media_blk *mb, struct request *rq)
+{
+	return mb->undo && req_op(rq) == REQ_OP_WRITE;
+}
+
 /* Moves the bytes that move before the medium works; returns when the medium gets the request */
 static ktime_t submit_data(struct media_blk *mb, struct request *rq, ktime_t entry)
 {
+	struct media_blk_command *command = blk_mq_rq_to_pdu(rq);
 	bool pio = mb->options.pio_sector_ns;
 
 	if (!moves_data(rq) || (pio && rq_data_dir(rq) == READ))
 		return entry;
+	if (keeps_old_content(mb, rq))
+		command->undo = media_blk_undo_begin(mb, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq));
 	copy(mb, rq);
 	if (!pio)
 		return entry;
@@ -122,13 +136,22 @@ static bool to_fb_request(struct request *rq, struct fb_request *request)
 	}
 }
 
-static u64 ask_medium(struct media_blk *mb, const struct fb_request *request, ktime_t now)
+static u64 ask_medium(struct media_blk *mb, struct request *rq, const struct fb_request *request, ktime_t now)
 {
+	struct media_blk_command *command = blk_mq_rq_to_pdu(rq);
 	unsigned long flags;
-	u64 done_ns;
+	u64 first_part, done_ns;
 
 	spin_lock_irqsave(&mb->lock, flags);
+	first_part = fb_next_sequence(mb->medium);
 	done_ns = fb_submit(mb->medium, request, ktime_to_ns(now));
+	command->status = request->op == FB_READ &&
+			  fb_unreadable(mb->medium, request->offset_bytes, request->length_bytes) ?
+			  BLK_STS_MEDIUM : BLK_STS_OK;
+	if (keeps_old_content(mb, rq))
+		fb_undo_submitted(mb->undo, command->undo, first_part, fb_next_sequence(mb->medium));
+	if (mb->options.cut_at_request)
+		media_blk_cut_count(mb, ktime_to_ns(now));
 	if (mb->records)
 		media_blk_record_add(mb, request, ktime_to_ns(now), done_ns);
 	spin_unlock_irqrestore(&mb->lock, flags);
@@ -162,7 +185,7 @@ static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct 
 	if (!to_fb_request(rq, &request))
 		return refuse(mb, BLK_STS_NOTSUPP);
 	blk_mq_start_request(rq);
-	done_ns = ask_medium(mb, &request, submit_data(mb, rq, entry));
+	done_ns = ask_medium(mb, rq, &request, submit_data(mb, rq, entry));
 	if (done_ns == FB_NEVER)
 		return refuse(mb, BLK_STS_IOERR);
 	if (done_ns <= ktime_get_ns())
@@ -175,11 +198,12 @@ static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct 
 static void media_blk_complete(struct request *rq)
 {
 	struct media_blk *mb = to_media_blk(rq);
+	struct media_blk_command *command = blk_mq_rq_to_pdu(rq);
 	struct request_queue *q = rq->q;
 
 	complete_data(mb, rq);
 	atomic_dec(&mb->taken);
-	blk_mq_end_request(rq, BLK_STS_OK);
+	blk_mq_end_request(rq, command->status);
 	if (atomic_xchg(&mb->refused, 0))
 		blk_mq_run_hw_queues(q, true);
 }

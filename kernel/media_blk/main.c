@@ -3,8 +3,8 @@
  * media_blk: a block device, /dev/mblk0, that takes the time which the media core says.
  *
  * The medium lies in two files of the host that QEMU maps into the guest with ivshmem-plain: its state (what the core
- * knows) and its data (what is stored, by address). This file finds them by their PCI slots on bus 0 and hands them to
- * the block driver.
+ * knows) and its data (what is stored, by address). A third keeps old content, if the power is to be cut. This file finds
+ * them by their PCI slots on bus 0 and hands them to the block driver.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -47,6 +47,18 @@ static unsigned int record;
 module_param(record, uint, 0444);
 MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mblk0/requests; 0 (default): none");
 
+static unsigned int undo_slot;
+module_param_named(undo, undo_slot, uint, 0444);
+MODULE_PARM_DESC(undo, "PCI slot on bus 0 of a file from fbmedia undo, for old content; 0 (default): none is kept");
+
+static unsigned long cut_at_request;
+module_param(cut_at_request, ulong, 0444);
+MODULE_PARM_DESC(cut_at_request, "cut the power when so many requests have come; needs undo; 0 (default): never");
+
+static unsigned long cut_after_ns;
+module_param(cut_after_ns, ulong, 0444);
+MODULE_PARM_DESC(cut_after_ns, "cut the power so long after that request came");
+
 /* A file of the host, mapped into the guest */
 struct region {
 	struct pci_dev *pdev;
@@ -54,7 +66,7 @@ struct region {
 	size_t bytes;
 };
 
-static struct region state_region, data_region;
+static struct region state_region, data_region, undo_region;
 static struct media_blk *device;
 
 static int region_map(struct region *region, unsigned int slot, const char *what)
@@ -119,6 +131,26 @@ static int open_medium(struct media_blk *mb)
 	return 0;
 }
 
+static int open_undo(struct media_blk *mb)
+{
+	enum fb_error error;
+
+	if (!undo_slot && !cut_at_request)
+		return 0;
+	if (!undo_slot) {
+		pr_err("cut_at_request needs undo\n");
+		return -EINVAL;
+	}
+	error = fb_undo_open(undo_region.memory, undo_region.bytes, fb_medium_params(mb->medium), &mb->undo);
+	if (error) {
+		pr_err("undo in PCI slot %u refused: %s\n", undo_slot, fb_error_text(error));
+		return -EINVAL;
+	}
+	fb_undo_clear(mb->undo);
+	media_blk_cut_init(mb);
+	return 0;
+}
+
 static void free_device(void)
 {
 	media_blk_record_stop(device);
@@ -137,7 +169,11 @@ static int add_device(void)
 	device->options.queue_depth = queue_depth;
 	device->options.write_cache = write_cache;
 	device->options.record = record;
+	device->options.cut_at_request = cut_at_request;
+	device->options.cut_after_ns = cut_after_ns;
 	err = open_medium(device);
+	if (!err)
+		err = open_undo(device);
 	if (!err)
 		err = media_blk_record_start(device);
 	if (!err)
@@ -149,6 +185,7 @@ static int add_device(void)
 
 static void unmap_all(void)
 {
+	region_unmap(&undo_region);
 	region_unmap(&data_region);
 	region_unmap(&state_region);
 }
@@ -159,6 +196,8 @@ static int __init media_blk_init(void)
 
 	if (!err)
 		err = region_map(&data_region, data_slot, "data");
+	if (!err && undo_slot)
+		err = region_map(&undo_region, undo_slot, "undo");
 	if (!err)
 		err = add_device();
 	if (err)
@@ -169,6 +208,8 @@ static int __init media_blk_init(void)
 static void __exit media_blk_exit(void)
 {
 	media_blk_remove(device);
+	if (device->undo)
+		hrtimer_cancel(&device->cut_timer);
 	free_device();
 	unmap_all();
 }

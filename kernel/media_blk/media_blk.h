@@ -8,6 +8,7 @@
 #include <linux/spinlock.h>
 
 #include "fb_medium.h"
+#include "fb_undo.h"
 
 /* As given at insmod */
 struct media_blk_options {
@@ -15,6 +16,8 @@ struct media_blk_options {
 	unsigned int queue_depth;	/* 0: as the medium's parameters say */
 	bool write_cache;
 	unsigned int record;		/* requests to be recorded */
+	unsigned long cut_at_request;	/* 0: the power stays on */
+	unsigned long cut_after_ns;
 };
 
 /* What the medium was asked and what it said; read on the host by tests */
@@ -35,6 +38,10 @@ struct media_blk {
 	struct media_blk_record *records;	/* NULL: not recording; guarded by lock */
 	u32 record_count;
 
+	struct fb_undo *undo;		/* NULL: old content is not kept; guarded by lock */
+	unsigned long requests;		/* that the medium was asked, for cut_at_request */
+	struct hrtimer cut_timer;
+
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 	atomic_t taken;			/* requests that the medium has */
@@ -44,6 +51,11 @@ struct media_blk {
 /* blk.c */
 int media_blk_add(struct media_blk *mb);
 void media_blk_remove(struct media_blk *mb);
+
+/* power.c */
+u64 media_blk_undo_begin(struct media_blk *mb, u64 offset_bytes, u64 length_bytes);
+void media_blk_cut_init(struct media_blk *mb);
+void media_blk_cut_count(struct media_blk *mb, u64 now_ns);
 
 /* record.c */
 int media_blk_record_start(struct media_blk *mb);

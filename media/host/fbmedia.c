@@ -3,11 +3,15 @@
  * fbmedia: makes and looks at the state of a medium. Results go to stdout, messages to stderr.
  * Exit codes: 0 done, 1 the file cannot be used, 2 wrong arguments.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
+#include "cut.h"
 #include "describe.h"
 #include "message.h"
 #include "state_file.h"
@@ -22,6 +26,10 @@ static int usage(void)
 	      "       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
 	      "                                                             medium with other parameters than these\n"
 	      "       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
+	      "       fbmedia undo --state FILE --undo FILE                 make the file in which a driver keeps old content\n"
+	      "       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
+	      "                                                             take back what the medium did not have when its\n"
+	      "                                                             power was cut; what happened as JSON\n"
 	      "       fbmedia params                                        the parameters that there are, as JSON\n"
 	      "       fbmedia counters                                      the counters that there are, as JSON\n", stderr);
 	return WRONG_ARGUMENTS;
@@ -81,6 +89,58 @@ static int digest(int count, char **arguments)
 	return DONE;
 }
 
+/* Options in any order, each once, each with a value */
+static bool read_options(int count, char **arguments, const char *const *names, const char **values)
+{
+	int i, name;
+
+	for (i = 0; i < count; i += 2) {
+		for (name = 0; names[name] && strcmp(arguments[i], names[name]); name++)
+			;
+		if (!names[name] || values[name] || i + 1 == count)
+			return false;
+		values[name] = arguments[i + 1];
+	}
+	return true;
+}
+
+static bool read_number(const char *option, const char *text, u64 fallback, u64 *value)
+{
+	char *end;
+
+	*value = fallback;
+	if (!text)
+		return true;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return (isdigit((unsigned char)*text) && !*end && !errno) || complain(option, "must be a whole number");
+}
+
+static int undo(int count, char **arguments)
+{
+	static const char *const names[] = { "--state", "--undo", NULL };
+	const char *values[2] = { NULL };
+
+	if (!read_options(count, arguments, names, values) || !values[0] || !values[1])
+		return usage();
+	return cut_make_undo(values[0], values[1]) ? DONE : FAILED;
+}
+
+static int cut(int count, char **arguments)
+{
+	static const char *const names[] = { "--state", "--data", "--undo", "--at", "--seed", NULL };
+	const char *values[5] = { NULL };
+	struct cut_files files;
+	u64 cut_ns, seed;
+
+	if (!read_options(count, arguments, names, values) || !values[0] || !values[1] || !values[2])
+		return usage();
+	files = (struct cut_files) { .state = values[0], .data = values[1], .undo = values[2] };
+	if (!read_number("--at", values[3], FB_NEVER, &cut_ns) || !read_number("--seed", values[4], 0, &seed))
+		return WRONG_ARGUMENTS;
+	return cut_medium(&files, cut_ns, seed) ? DONE : FAILED;
+}
+
 static int run(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
@@ -92,6 +152,10 @@ static int run(int argc, char **argv)
 		return inspect(path, argc - 4, argv + 4);
 	if (!strcmp(command, "digest"))
 		return digest(argc - 2, argv + 2);
+	if (!strcmp(command, "undo"))
+		return undo(argc - 2, argv + 2);
+	if (!strcmp(command, "cut"))
+		return cut(argc - 2, argv + 2);
 	if (!strcmp(command, "params") && argc == 2)
 		describe_params();
 	else if (!strcmp(command, "counters") && argc == 2)

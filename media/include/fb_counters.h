@@ -20,6 +20,8 @@
 	C(host_discarded_bytes, FB_OF_ALL, "bytes", "bytes discarded by the host") \
 	C(controller_ns, FB_OF_TIMED, "ns", "controller busy with requests") \
 	C(link_ns, FB_OF_TIMED, "ns", "host link busy") \
+	C(restarts, FB_OF_ALL, "restarts", "times that the power came back after a cut") \
+	C(restart_ns, FB_OF_ALL, "ns", "restarts, until the first request was served") \
 	\
 	C(flash_read_pages, FB_OF_FLASH, "pages", "pages read from the array, for any reason") \
 	C(flash_programmed_pages, FB_OF_FLASH, "pages", "pages programmed, for any reason") \

@@ -129,6 +129,9 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "tPROG of the middle page of three; 0: as program_ns") \
 	P(program_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
 	  "tPROG of the upper page; 0: as program_ns") \
+	P(paired_page_loss, FB_OF_FLASH, 0, 1, 0, \
+	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, also flushed ones; " \
+	  "0: the firmware keeps a copy of them until it is done") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \

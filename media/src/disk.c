@@ -119,10 +119,13 @@ static u64 write_platter(struct fb_medium *m, u64 first, u64 count, u64 command_
 		.first = first, .count = count, .start_ns = command_done_ns, .data_ns = arrived_ns, .writes = true,
 	};
 	bool last;
-	u64 end_ns = carry_out(m, run, &last).end_ns;
+	struct fb_pass pass = carry_out(m, run, &last);
 
-	m->disk.cache.written_ns = fb_later(m->disk.cache.written_ns, end_ns);
-	return end_ns;
+	fb_power_note(m, &(struct fb_pending) { .offset_bytes = first * m->params.sector_bytes,
+						.length_bytes = count * m->params.sector_bytes,
+						.begin_ns = pass.begin_ns, .durable_ns = pass.end_ns });
+	m->disk.cache.written_ns = fb_later(m->disk.cache.written_ns, pass.end_ns);
+	return pass.end_ns;
 }
 
 static u64 write(struct fb_medium *m, u64 first, u64 count, bool fua, u64 command_done_ns)

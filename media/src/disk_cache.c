@@ -70,19 +70,31 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 	return best;
 }
 
+static void note_written_back(struct fb_medium *m, const struct fb_run *run, const struct fb_pass *pass)
+{
+	u64 sector_bytes = m->params.sector_bytes;
+
+	fb_power_note_written_back(m, &(struct fb_pending) { .offset_bytes = run->first * sector_bytes,
+							     .length_bytes = run->count * sector_bytes,
+							     .begin_ns = pass->begin_ns, .durable_ns = pass->end_ns });
+}
+
 /* Writes back one piece, from start_ns on; something is there then */
 static void destage(struct fb_medium *m, u64 start_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
 	u64 at, i;
 	struct fb_run run;
+	struct fb_pass pass;
 
 	fb_buffer_leave(m, start_ns);
 	at = choose(m, start_ns);
 	for (i = 0; i < at; i++)
 		c->extent[i].passed_over++;
 	run = piece(m, &c->extent[at], start_ns);
-	c->left_ns = fb_arm_append(m, &run).end_ns;
+	pass = fb_arm_append(m, &run);
+	note_written_back(m, &run, &pass);
+	c->left_ns = pass.end_ns;
 	c->written_ns = fb_later(c->written_ns, c->left_ns);
 	c->leaving = run.count;
 	c->sectors -= run.count;
@@ -168,6 +180,22 @@ static u64 join(struct fb_cache *c, u64 first, u64 end)
 	return at;
 }
 
+/* By tracks, as they are written back; when, nobody knows yet */
+static void note_cached(struct fb_medium *m, u64 first, u64 end)
+{
+	u64 sector_bytes = m->params.sector_bytes;
+
+	while (first < end) {
+		struct fb_extent rest = { .first = first, .end = end };
+		u64 count = piece(m, &rest, 0).count;
+
+		fb_power_note(m, &(struct fb_pending) { .offset_bytes = first * sector_bytes,
+							.length_bytes = count * sector_bytes,
+							.begin_ns = FB_NEVER, .durable_ns = FB_NEVER });
+		first += count;
+	}
+}
+
 u64 fb_cache_write(struct fb_medium *m, u64 first, u64 end, u64 arrived_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
@@ -180,6 +208,7 @@ u64 fb_cache_write(struct fb_medium *m, u64 first, u64 end, u64 arrived_ns)
 	}
 	c->extent[at].since_ns = room_ns;
 	place(m, &c->extent[at]);
+	note_cached(m, first, end);
 	m->counters.disk_cached_writes++;
 	return room_ns;
 }

@@ -26,12 +26,11 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
-/* Fills in what follows from the parameters */
+/* Fills in what follows from the parameters; behind what every medium has */
 static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
 {
-	u64 end_offset = 0;
+	u64 end_offset = fb_common_bytes(p);
 
-	fb_add_table(&end_offset, sizeof(struct fb_medium));
 	flash->nand.layout = fb_nand_layout(p, &end_offset);
 	flash->ftl = fb_ftl(p)->layout(p, &end_offset);
 	fb_buffer_lay_out(p, &flash->buffer, &end_offset);
@@ -96,6 +95,19 @@ u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns)
 	return *lane;
 }
 
+/* A die erases one block at a time, and all dies work at the same time */
+u64 fb_flash_restart(struct fb_medium *m)
+{
+	u64 took_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
+	u32 i;
+
+	if (m->power.half_erased)
+		took_ns += m->params.erase_ns;
+	for (i = 0; i < FB_MAX_LANES; i++)
+		m->flash.lane_free_ns[i] = took_ns;
+	return took_ns;
+}
+
 const char *fb_flash_verify(const struct fb_medium *m)
 {
 	const char *fault = fb_nand_verify(m);
@@ -113,6 +125,28 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 	return fb_link_take(m, fb_ftl(&m->params)->read(m, page, bytes, command_done_ns), bytes);
 }
 
+/* The part of a page that was programmed last. The rest of the page is safe in its old place. */
+static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
+{
+	const struct fb_programming *last = &m->flash.nand.last;
+	struct fb_pending part = {
+		.offset_bytes = offset_bytes,
+		.length_bytes = length_bytes,
+		.begin_ns = last->begin_ns,
+		.durable_ns = last->end_ns,
+		.die = last->die,
+		.place = last->place,
+	};
+
+	u64 *row_part = fb_nand_row_part(m, last->die);
+
+	if (last->joined)
+		fb_power_note_joint(m, &part, *row_part);
+	else
+		fb_power_note(m, &part);
+	*row_part = fb_next_sequence(m);
+}
+
 /*
  * The old content that a part-page write needs can be fetched while the new content is still on the link. The program
  * waits for both.
@@ -127,7 +161,7 @@ static u64 fetch_rest(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	return ftl->read(m, page, m->params.page_bytes - bytes, ready_ns);
 }
 
-static u64 write_page(struct fb_medium *m, u64 page, u64 bytes, bool through, u64 command_done_ns)
+static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool through, u64 command_done_ns)
 {
 	u64 room_ns = fb_buffer_room_ns(m, command_done_ns);
 	u64 arrived_ns = fb_link_take(m, room_ns, bytes);
@@ -135,6 +169,7 @@ static u64 write_page(struct fb_medium *m, u64 page, u64 bytes, bool through, u6
 	u64 programmed_ns = fb_ftl(&m->params)->write(m, page, ready_ns);
 	u64 done_ns = fb_buffer_put(m, page, arrived_ns, programmed_ns);
 
+	note_pending(m, page * m->params.page_bytes + skip, bytes);
 	m->counters.buffer_wait_ns += room_ns - command_done_ns;
 	m->durable_ns = fb_later(m->durable_ns, programmed_ns);
 	return through ? programmed_ns : done_ns;
@@ -150,6 +185,14 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 		fb_ftl(&m->params)->discard(m, first, end);
 }
 
+static u64 flush(struct fb_medium *m, u64 command_done_ns)
+{
+	if (m->params.flush_ignored)
+		return command_done_ns;
+	fb_nand_promise(m);
+	return fb_later(command_done_ns, m->durable_ns);
+}
+
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
 {
 	u64 page_bytes = m->params.page_bytes;
@@ -160,7 +203,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	bool through = request->fua && !m->params.flush_ignored;
 
 	if (request->op == FB_FLUSH)
-		return m->params.flush_ignored ? done_ns : fb_later(done_ns, m->durable_ns);
+		return flush(m, command_done_ns);
 	fb_nand_begin_batch(m);
 	if (request->op == FB_DISCARD) {
 		discard(m, request);
@@ -169,12 +212,14 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	while (left) {
 		u64 bytes = left < page_bytes - skip ? left : page_bytes - skip;
 		u64 page_done_ns = request->op == FB_READ ? read_page(m, page, bytes, command_done_ns) :
-							    write_page(m, page, bytes, through, command_done_ns);
+							    write_page(m, page, skip, bytes, through, command_done_ns);
 
 		done_ns = fb_later(done_ns, page_done_ns);
 		left -= bytes;
 		skip = 0;
 		page++;
 	}
+	if (through)
+		fb_nand_promise(m);
 	return done_ns;
 }

@@ -26,6 +26,9 @@ void fb_flash_init(struct fb_medium *m);
 bool fb_flash_undamaged(const struct fb_medium *m);
 void fb_flash_power_on(struct fb_medium *m);
 
+/* After a power cut the layer scans the dies, and half-erased blocks are erased again; returns how long that takes */
+u64 fb_flash_restart(struct fb_medium *m);
+
 /* The controller takes up a request, not before ready_ns, in the lane that is free first; returns when it is through */
 u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns);
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);

@@ -34,6 +34,8 @@ struct fb_ftl_layout {
 	u64 logical_groups;
 };
 
+#define FB_NO_PAGE (~(u64)0)
+
 struct fb_ftl {
 	/* The layer's rules between parameters; false: *complaint is filled in */
 	bool (*check)(const struct fb_params *params, struct fb_complaint *complaint);
@@ -50,6 +52,12 @@ struct fb_ftl {
 
 	/* Pages from first to before end hold nothing any more */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
+
+	/* The logical page whose newest content lies there; FB_NO_PAGE, if there is none */
+	u64 (*page_at)(const struct fb_medium *m, u32 die, u32 place);
+
+	/* Pages of each die that the firmware reads after a power cut, to know again what lies where */
+	u64 (*scan_pages)(const struct fb_medium *m);
 
 	/* NULL if the layer's tables agree with each other and with the dies, else what does not */
 	const char *(*verify)(const struct fb_medium *m);

@@ -93,5 +93,7 @@ const struct fb_ftl fb_ftl_fast = {
 	.read = fb_log_read,
 	.write = write,
 	.discard = fb_log_discard,
+	.page_at = fb_log_page_at,
+	.scan_pages = fb_log_scan_pages,
 	.verify = fb_log_verify,
 };

@@ -361,3 +361,31 @@ void fb_log_discard(struct fb_medium *m, u64 first, u64 end)
 	for (; (group + 1) * t.pages_per_group <= end; group++)
 		discard_group(m, &t, group);
 }
+
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	u32 pages_of_die = t.pages_per_group / m->params.dies;
+	u32 group = place / pages_of_die;
+	u32 offset = place % pages_of_die * m->params.dies + die;
+	u32 user, logged, page;
+
+	if (group >= t.group_count || offset >= t.groups[group].programmed_pages)
+		return FB_NO_PAGE;
+	user = t.groups[group].user;
+	if (user >= FB_GROUP_DATA) {
+		page = (user - FB_GROUP_DATA) * t.pages_per_group + offset;
+		return t.latest[page] ? FB_NO_PAGE : page;
+	}
+	logged = fb_log_place(&t, user - FB_GROUP_LOG, offset);
+	page = t.owner[logged] - FB_LOGGED;
+	return t.owner[logged] && t.latest[page] == logged + FB_IN_LOG ? page : FB_NO_PAGE;
+}
+
+/* The first page of each group says whose it is; of a log, the spare areas of all pages say what they are */
+u64 fb_log_scan_pages(const struct fb_medium *m)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+
+	return t.group_count + fb_divide_up((u64)t.log_count * t.pages_per_group, m->params.dies);
+}

@@ -110,6 +110,8 @@ void fb_log_init(struct fb_medium *m);
 bool fb_log_mapped(const struct fb_medium *m, u64 page);
 u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place);
+u64 fb_log_scan_pages(const struct fb_medium *m);
 const char *fb_log_verify(const struct fb_medium *m);
 
 /* Whether the page can be programmed into its data group at once, at its own offset */

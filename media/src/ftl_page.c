@@ -387,6 +387,33 @@ static void discard(struct fb_medium *m, u64 first, u64 end)
 	}
 }
 
+static u64 page_at(const struct fb_medium *m, u32 die, u32 place)
+{
+	struct fb_die_tables t = fb_die_tables(m, die);
+
+	return t.owner[place] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[place] - FB_OWNED) * m->params.dies + die;
+}
+
+/*
+ * The first page of each block says what the block is, the spare areas of open blocks how far they are programmed. The
+ * die with the most open blocks is the last.
+ */
+static u64 scan_pages(const struct fb_medium *m)
+{
+	u64 most = 0;
+	u32 die, i;
+
+	for (die = 0; die < m->params.dies; die++) {
+		struct fb_die_tables t = fb_die_tables(m, die);
+		u64 open = 0;
+
+		for (i = 0; i < FB_OPEN_BLOCKS; i++)
+			open += t.die->open[i] != FB_NO_BLOCK;
+		most = fb_later(most, open);
+	}
+	return m->flash.ftl.blocks_per_die + most * m->flash.ftl.pages_per_block;
+}
+
 const struct fb_ftl fb_ftl_page = {
 	.check = check,
 	.layout = layout,
@@ -395,5 +422,7 @@ const struct fb_ftl fb_ftl_page = {
 	.read = read,
 	.write = write,
 	.discard = discard,
+	.page_at = page_at,
+	.scan_pages = scan_pages,
 	.verify = fb_page_verify,
 };

@@ -3,6 +3,21 @@
 #include "arith.h"
 #include "state.h"
 
+static u64 parts_offset(const struct fb_params *params, u64 *end_offset)
+{
+	*end_offset = 0;
+	fb_add_table(end_offset, sizeof(struct fb_medium));
+	return fb_power_layout(params, end_offset);
+}
+
+u64 fb_common_bytes(const struct fb_params *params)
+{
+	u64 end_offset;
+
+	parts_offset(params, &end_offset);
+	return end_offset;
+}
+
 size_t fb_state_bytes(const struct fb_params *params)
 {
 	struct fb_complaint complaint;
@@ -11,13 +26,14 @@ size_t fb_state_bytes(const struct fb_params *params)
 		return 0;
 	if (params->kind == FB_FLASH)
 		return fb_flash_state_bytes(params);
-	return fb_divide_up(sizeof(struct fb_medium), FB_STATE_ALIGN) * FB_STATE_ALIGN;
+	return fb_common_bytes(params);
 }
 
 enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
 {
 	struct fb_medium *m = memory;
 	size_t state_bytes = fb_state_bytes(params);
+	u64 end_offset;
 	u32 i;
 
 	if (!state_bytes)
@@ -32,6 +48,7 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 	for (i = 0; i < FB_PARAM_COUNT; i++)
 		if (fb_param_rule(i)->kinds & 1u << params->kind)
 			m->params.by_index[i] = params->by_index[i];
+	fb_power_init(m, parts_offset(&m->params, &end_offset));
 	if (params->kind == FB_FLASH)
 		fb_flash_init(m);
 	else if (params->kind == FB_DISK)
@@ -42,7 +59,10 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 
 static bool undamaged(const struct fb_medium *m)
 {
-	if (m->state_bytes != fb_state_bytes(&m->params))
+	u64 end_offset;
+
+	if (m->state_bytes != fb_state_bytes(&m->params) ||
+	    !fb_power_undamaged(m, parts_offset(&m->params, &end_offset)))
 		return false;
 	if (m->params.kind == FB_FLASH)
 		return fb_flash_undamaged(m);
@@ -72,16 +92,31 @@ enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium)
 	return FB_OK;
 }
 
+/* After a cut the firmware looks for what it last did before it serves anybody */
+static void restart(struct fb_medium *m)
+{
+	u64 took_ns = m->params.kind == FB_FLASH ? fb_flash_restart(m) : 0;
+
+	m->controller_free_ns = took_ns;
+	m->counters.restarts++;
+	m->counters.restart_ns += took_ns;
+	m->power.cut = 0;
+	m->power.half_erased = 0;
+}
+
 void fb_power_on(struct fb_medium *m)
 {
 	m->now_ns = 0;
 	m->controller_free_ns = 0;
 	m->durable_ns = 0;
 	m->link.count = 0;
+	fb_power_forget(m);
 	if (m->params.kind == FB_FLASH)
 		fb_flash_power_on(m);
 	else if (m->params.kind == FB_DISK)
 		fb_disk_power_on(m);
+	if (m->power.cut)
+		restart(m);
 }
 
 static bool acceptable(const struct fb_medium *m, const struct fb_request *request)
@@ -143,6 +178,16 @@ u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(&m->link, m->now_ns, ready_ns, length_ns);
 }
 
+/* Nothing is ever half written: a write is there when it is done */
+static u64 null_submit(struct fb_medium *m, const struct fb_request *request, u64 done_ns)
+{
+	if (request->op == FB_WRITE)
+		fb_power_note(m, &(struct fb_pending) { .offset_bytes = request->offset_bytes,
+							.length_bytes = request->length_bytes,
+							.begin_ns = done_ns, .durable_ns = done_ns });
+	return done_ns;
+}
+
 u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
 	u64 done_ns;
@@ -150,9 +195,11 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	if (!acceptable(m, request))
 		return FB_NEVER;
 	count(&m->counters, request);
+	if (request->op == FB_WRITE)
+		now_ns = fb_power_begin_write(m, request->length_bytes, now_ns);
 	m->now_ns = now_ns;
 	if (m->params.kind == FB_NULL)
-		return now_ns + m->params.command_ns;
+		return null_submit(m, request, now_ns + m->params.command_ns);
 
 	done_ns = controller_take(m);
 	if (m->params.kind == FB_DISK)
@@ -179,6 +226,10 @@ struct fb_wear fb_medium_wear(const struct fb_medium *m)
 
 const char *fb_verify(const struct fb_medium *m)
 {
+	const char *fault = fb_power_verify(m);
+
+	if (fault)
+		return fault;
 	if (m->params.kind == FB_FLASH)
 		return fb_flash_verify(m);
 	if (m->params.kind == FB_DISK)

@@ -53,6 +53,11 @@ static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(channel_of(m, die), m->now_ns, ready_ns, length_ns);
 }
 
+u32 fb_nand_page_kind(const struct fb_params *p, u32 place)
+{
+	return place / (u32)p->planes % (u32)p->pages_per_block % (u32)p->bits_per_cell;
+}
+
 /* Of the lower, middle and upper page; zero stands for the lower page's */
 static u64 by_page(const struct fb_medium *m, u32 place, u64 lower_ns, u64 middle_ns, u64 upper_ns)
 {
@@ -61,7 +66,7 @@ static u64 by_page(const struct fb_medium *m, u32 place, u64 lower_ns, u64 middl
 
 	if (bits == 1)
 		return lower_ns;
-	kind = place / (u32)m->params.planes % (u32)m->params.pages_per_block % bits;
+	kind = fb_nand_page_kind(&m->params, place);
 	if (kind && kind == bits - 1)
 		return upper_ns ? upper_ns : lower_ns;
 	return kind && middle_ns ? middle_ns : lower_ns;
@@ -75,7 +80,7 @@ static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_
 {
 	if (d->joint_batch == m->flash.nand.batch)
 		return true;
-	return op == FB_DIE_PROGRAM && m->flash.buffer.pages &&
+	return op == FB_DIE_PROGRAM && m->flash.buffer.pages && d->joint_batch > m->flash.nand.promised_batch &&
 	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
 }
 
@@ -114,6 +119,11 @@ static u64 retries_ns(struct fb_medium *m, u32 die, u32 place, u64 read_ns)
 	return retries * read_ns;
 }
 
+void fb_nand_promise(struct fb_medium *m)
+{
+	m->flash.nand.promised_batch = m->flash.nand.batch;
+}
+
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
@@ -150,11 +160,12 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
 	u64 program_ns = by_page(m, place, p->program_ns, p->program_middle_ns, p->program_upper_ns);
+	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
 	u64 begin_ns;
 
 	keep_rules(m, die, place);
 	m->counters.flash_programmed_pages++;
-	if (joins(m, d, place, FB_DIE_PROGRAM, ready_ns)) {
+	if (joined) {
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
 	} else {
 		m->counters.flash_program_ns += program_ns;
@@ -164,6 +175,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
+	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined };
 	return d->array_free_ns;
 }
 
@@ -180,7 +192,28 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
+	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
+						      die, block });
 	return d->array_free_ns;
+}
+
+void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
+{
+	fb_nand_block(m, die, block)->erase_count++;
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+}
+
+u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
+{
+	m->counters.flash_read_pages += pages_per_die * m->params.dies;
+	m->counters.flash_read_ns += pages_per_die * m->params.dies * m->params.read_ns;
+	return pages_per_die * m->params.read_ns;
+}
+
+u64 *fb_nand_row_part(struct fb_medium *m, u32 die)
+{
+	return &die_of(m, die)->row_part;
 }
 
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)

@@ -29,6 +29,15 @@ struct fb_nand_block {
 	u16 unused;
 };
 
+/* The last program of a page */
+struct fb_programming {
+	u64 begin_ns;
+	u64 end_ns;
+	u32 die;
+	u32 place;
+	u64 joined;		/* together with others of its row, which end when it does */
+};
+
 enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM };
 
 struct fb_die {
@@ -42,6 +51,7 @@ struct fb_die {
 	u32 joint_row;
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h) */
 };
 
 /* Where the tables lie, in bytes from the start of the state, and how large they are for each die */
@@ -56,7 +66,9 @@ struct fb_nand_layout {
 struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
+	u64 promised_batch;		/* up to this batch the host was told when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice */
+	struct fb_programming last;
 };
 
 /* Of all planes together */
@@ -76,6 +88,9 @@ void fb_nand_power_on(struct fb_medium *m);
 /* Operations from here on are asked for together */
 void fb_nand_begin_batch(struct fb_medium *m);
 
+/* The host is told when what was programmed so far is done: nothing may join that any more, which could make it later */
+void fb_nand_promise(struct fb_medium *m);
+
 /*
  * One operation on a die, not before ready_ns; they return when it is done. Data of a read is then in the controller. A
  * program that others join is done later than it was said to be, together with the last of them.
@@ -86,6 +101,18 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
 /* When the die has finished what it has been told so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);
+
+/* A block whose erase was cut short: another one, when the medium has power again */
+void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block);
+
+/* All dies read so many pages each, one after another, with nothing to transfer; returns how long that takes */
+u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die);
+
+/* 0: lower page, shares cells with none before it; 1: middle or upper, ... */
+u32 fb_nand_page_kind(const struct fb_params *params, u32 place);
+
+/* For whoever notes parts of writes */
+u64 *fb_nand_row_part(struct fb_medium *m, u32 die);
 
 struct fb_wear fb_nand_wear(const struct fb_medium *m);
 

@@ -7,10 +7,11 @@
 #include "disk.h"
 #include "fb_medium.h"
 #include "flash.h"
+#include "power.h"
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	3u
+#define FB_STATE_VERSION	4u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {
@@ -27,6 +28,7 @@ struct fb_medium {
 	u64 controller_free_ns;
 	u64 durable_ns;			/* when all writes so far are on the medium */
 	struct fb_timeline link;
+	struct fb_power power;
 	union {
 		struct fb_flash flash;
 		struct fb_disk disk;
@@ -54,6 +56,9 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 	*end_offset = fb_divide_up(offset + bytes, FB_STATE_ALIGN) * FB_STATE_ALIGN;
 	return offset;
 }
+
+/* The part of the state that every medium has */
+u64 fb_common_bytes(const struct fb_params *params);
 
 /* Sends bytes over the host link, not before ready_ns; returns when they are over */
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);

@@ -86,4 +86,20 @@ expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
 cp "$state" "$folder/old"
 printf '\001' | dd of="$folder/old" bs=1 seek=8 conv=notrunc 2>/dev/null	# the version, behind 8 bytes of magic
 expect 1 "made by another version of the media core" "$fbmedia" inspect --state "$folder/old"
+expect 0 "" "$fbmedia" create --state "$state" $flash
+expect 0 "" "$fbmedia" undo --state "$state" --undo "$folder/undo"
+size=$(stat -c %s "$folder/undo")
+[ $((size & (size - 1))) -eq 0 ] || fail "$size bytes are no power of two"
+truncate -s 65536 "$folder/data"
+cut="$fbmedia cut --state $state --data $folder/data --undo $folder/undo"
+expect 1 "give one with --at" $cut
+expect 2 "usage" $cut --at
+expect 2 "usage" "$fbmedia" cut --state "$state"
+expect 2 "--at: must be a whole number" $cut --at soon
+expect 1 "no file that fbmedia undo made" "$fbmedia" cut --state "$state" --data "$folder/data" --undo "$state" --at 0
+expect 1 "smaller than the medium" "$fbmedia" cut --state "$state" --data "$folder/short" --undo "$folder/undo" --at 0
+expect 0 "" $cut --at 5 --seed 7
+json cut
+expect 0 "" "$fbmedia" inspect --state "$state"
+grep -q '"fault": null' "$folder/out" || fail "a cut left a fault"
 echo "fbmedia.sh passed"

@@ -29,6 +29,8 @@ extern const struct test ftl_tests[];
 extern const struct test amplification_tests[];
 extern const struct test log_tests[];
 extern const struct test disk_tests[];
+extern const struct test power_tests[];
+
 
 #define CHECK(condition) \
 	do { \

@@ -61,6 +61,15 @@ class MediaTool:
             self._digests[words] = self._run(self.program, "digest", *words).strip()
         return self._digests[words]
 
+    def make_undo(self, state: Path, undo: Path) -> None:
+        """Writes the file in which the guest keeps old content of a medium whose power is to be cut."""
+        self._run(self.program, "undo", "--state", state, "--undo", undo)
+
+    def cut(self, state: Path, data: Path, undo: Path, seed: int) -> dict[str, Any]:
+        """Changes a medium to what a restart finds after the guest cut its power, and says what came of each write."""
+        files = ("--state", state, "--data", data, "--undo", undo)
+        return dict(self._json("cut", *files, "--seed", str(seed)))
+
     def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
         """What came of a replay on a medium: `arguments` are those of flashbed-replay, but for --state and --json."""
         return dict(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))

@@ -28,7 +28,7 @@ INSTALL = "apt-get install qemu-system-arm"
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
 
-STATE_SLOT, DATA_SLOT, OUTBOX_SLOT = 2, 3, 4
+STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 """PCI slots, fixed: guest/cell and guest/init know them too."""
 
 SMALLEST_WINDOW_BYTES = 1 << 20
@@ -60,12 +60,15 @@ class Setup:
 
 @dataclass(frozen=True)
 class Files:
-    """What the machine starts from. `state` and `data` are changed by the run."""
+    """What the machine starts from. `state` and `data` are changed by the run, and `undo`, which a medium needs whose
+    power is to be cut.
+    """
 
     kernel: Path
     initramfs: Path
     state: Path
     data: Path
+    undo: Path | None = None
 
 
 def version() -> str:
@@ -106,7 +109,10 @@ def fixed_arguments(setup: Setup) -> list[str]:
 def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
     arguments = [PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
-    for slot, path in ((STATE_SLOT, files.state), (DATA_SLOT, files.data), (OUTBOX_SLOT, box)):
+    regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
+    if files.undo is not None:
+        regions[UNDO_SLOT] = files.undo
+    for slot, path in regions.items():
         name = str(path).replace(",", ",,")  # QEMU's own escape
         backend = f"memory-backend-file,id=m{slot},share=on,mem-path={name},size={path.stat().st_size}"
         arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Power cuts on every medium profile, and on devices that lie, which the oracle must catch.
+
+    cuts.py PROGRAM PROFILES [CUTS]
+
+Prints a line for each; exit status 1 if a device is not what it should be.
+"""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+FOUND = 3
+SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
+
+
+def number(value):
+    """A size such as "2G" in bytes; anything else as it is."""
+    if isinstance(value, str) and value[:-1].isdigit() and value[-1] in SUFFIXES:
+        return int(value[:-1]) << SUFFIXES[value[-1]]
+    return value
+
+
+def parameters(profile):
+    """The profile's parameters as arguments of the program."""
+    values = tomllib.loads(profile.read_text())
+    return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source")]
+
+
+def cut(program, name, arguments, *, caught):
+    """Runs the program; False, with its words, if violations are not as expected."""
+    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+    if done.returncode not in (0, FOUND):
+        print(f"{name}: {done.stderr.strip()}")
+        return False
+    result = json.loads(done.stdout)
+    print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
+    if caught == (done.returncode == FOUND):
+        return True
+    print(f"{name}: should{'' if caught else ' not'} have been caught. {done.stderr.strip()}")
+    return False
+
+
+def lying(arguments):
+    """The same device as one that says at once that it is done: a parameter of flash, played by the host for a disk."""
+    if "kind=flash" not in arguments:
+        return ["--liar", *arguments]
+    buffer = [] if any(word.startswith("write_buffer_bytes=") for word in arguments) else ["write_buffer_bytes=262144"]
+    return [*arguments, *buffer, "flush_ignored=1"]
+
+
+def main(program, profiles, cuts="10000"):
+    """Every profile as it is, and as a device that ignores flushes. A medium without time has nothing to lie about."""
+    good = True
+    for profile in sorted(Path(profiles).glob("*.toml")):
+        arguments = parameters(profile)
+        good &= cut(program, profile.stem, ["--cuts", cuts, "--seed", "1", *arguments], caught=False)
+        if "kind=null" not in arguments:
+            few = ["--cuts", "100", "--seed", "1"]
+            good &= cut(program, f"{profile.stem}, ignoring flushes", [*few, *lying(arguments)], caught=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power of a guest is cut while it writes; after the next boot, on the same files, what it was told is safe is
+there.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+BLOCKS = 64
+ROUNDS = 8
+BLOCK_BYTES = 4096
+
+PREPARE = f"""
+dd if=/dev/zero of=/mnt/file bs={BLOCK_BYTES} count={BLOCKS} conv=fsync
+sync
+"""
+
+# Each block says which it is and how often it was written, in every line of 16 bytes. The console tells the host what
+# the guest knows to be safe.
+WRITE = f"""
+for round in $(seq {ROUNDS}); do
+    for block in $(seq 0 {BLOCKS - 1}); do
+        block=$(((block * 29) % {BLOCKS}))
+        echo "writing $block $round" >/dev/console
+        yes "$(printf 'block %3d %5d' $block $round)" | head -c {BLOCK_BYTES} |
+            dd of=/mnt/file bs={BLOCK_BYTES} seek=$block conv=notrunc,fsync || exit
+        echo "safe $block $round" >/dev/console
+    done
+done
+"""
+
+READ = "cat /mnt/file >/out/file\n"
+
+# The device itself, without a file system: which of its blocks can be read, before and after all are written again
+RAW_WRITE = f"""
+for block in $(seq 0 {BLOCKS - 1}); do
+    yes "$(printf 'block %3d %5d' $block 1)" | head -c {BLOCK_BYTES} |
+        dd of=/dev/mblk0 bs={BLOCK_BYTES} seek=$((block + 8192)) oflag=direct || exit
+done
+"""
+RAW_READ = f"""
+try() {{
+    for block in $(seq 0 {BLOCKS - 1}); do
+        if dd if=/dev/mblk0 of=/dev/null bs={BLOCK_BYTES} count=1 skip=$((block + 8192)) iflag=direct; then
+            echo $block readable
+        else
+            echo $block unreadable
+        fi
+    done
+}}
+try >/out/before
+dd if=/dev/zero of=/dev/mblk0 bs={BLOCK_BYTES} seek=8192 count={BLOCKS} oflag=direct
+try >/out/after
+"""
+
+
+class Bed(NamedTuple):
+    """A medium's files, and the cell that runs on them."""
+
+    wanted: Repetition
+    files: qemu.Files
+    folder: Path
+
+
+def new_bed(study_file, folder: Path, filesystem: str, medium: str) -> Bed:
+    study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+    (wanted,) = run.prepare(load_study(study_file(study, filesystem=filesystem, medium=medium)))
+    names = (folder / name for name in ("initramfs", "state.bin", "data.img", "undo.bin"))
+    files = qemu.Files(wanted.image.kernel.image, *names)
+    tool = wanted.image.media_tool
+    tool.create(files.state, wanted.cell.medium.core_parameters)
+    assert files.undo is not None
+    tool.make_undo(files.state, files.undo)
+    with files.data.open("wb") as data:
+        data.truncate(wanted.cell.medium.size_bytes)
+    return Bed(wanted, files, folder)
+
+
+def boot(bed: Bed, options: str, **scripts: str) -> Outcome:
+    """Boots the guest with other scripts than its cell's."""
+    cell, image = bed.wanted.cell, bed.wanted.image
+    job = repetition.job(cell, image)
+    job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS undo=5 {options}"\nFILLER_KIB=0\n'.encode()
+    job |= {name: text.encode() for name, text in scripts.items()}
+    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
+    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    return qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
+
+
+def carry_out(bed: Bed, accept) -> dict[str, Any]:
+    """Carries the cut out with the first seed whose course `accept` takes."""
+    before = bed.folder / "before"
+    before.mkdir()
+    names = [path.name for path in (bed.files.state, bed.files.data, bed.files.undo)]
+    for name in names:
+        subprocess.run(["cp", "--sparse=always", bed.folder / name, before / name], check=True)
+    for seed in range(16):
+        told = bed.wanted.image.media_tool.cut(bed.files.state, bed.files.data, bed.files.undo, seed)
+        if accept(told):
+            return told
+        for name in names:
+            subprocess.run(["cp", "--sparse=always", before / name, bed.folder / name], check=True)
+    raise AssertionError("no seed gives such a cut")
+
+
+def rounds(console: bytes, word: str) -> dict[int, int]:
+    """The last round of each block that the console has after `word`."""
+    found = re.findall(rf"^{word} (\d+) (\d+)\r?$", console.decode(errors="replace"), re.MULTILINE)
+    return {int(block): int(round_) for block, round_ in found}
+
+
+def check_content(content: bytes, safe: dict[int, int], begun: dict[int, int], sector_bytes: int) -> None:
+    """Each sector of a block is from one of its rounds, none older than the last that was safe."""
+    assert len(content) == BLOCKS * BLOCK_BYTES
+    for block in range(BLOCKS):
+        allowed = {b"\0" * 16} if safe.get(block, 0) == 0 else set()
+        for number in range(max(1, safe.get(block, 0)), begun.get(block, 0) + 1):
+            allowed.add(f"block {block:3d} {number:5d}\n".encode())
+        data = content[block * BLOCK_BYTES : (block + 1) * BLOCK_BYTES]
+        for start in range(0, BLOCK_BYTES, sector_bytes):
+            sector = data[start : start + sector_bytes]
+            assert sector[:16] in allowed, f"block {block}: {sector[:16]!r}, safe is {safe.get(block, 0)}"
+            assert sector == sector[:16] * (sector_bytes // 16)
+
+
+CASES = [
+    ("ext2", "usb-stick-2g", 300),
+    ("ext4", "usb-stick-2g", 500),
+    ("f2fs", "usb-stick-2g", 900),
+    ("ext4", "hdd-35-7200-320g", 500),
+    ("f2fs", "emmc-64g", 900),
+]
+
+
+@pytest.mark.parametrize(("filesystem", "medium", "request_number"), CASES)
+def test_what_was_fsynced_is_there(filesystem, medium, request_number, study_file, tmp_path: Path) -> None:
+    bed = new_bed(study_file, tmp_path, filesystem, medium)
+    first = boot(bed, f"cut_at_request={request_number} cut_after_ns=700000", prepare=PREPARE, measure=WRITE)
+    assert first.status == "failed"
+    safe, begun = rounds(first.console, "safe"), rounds(first.console, "writing")
+    assert BLOCKS / 4 < len(begun) + BLOCKS * (max(begun.values()) - 1) < BLOCKS * ROUNDS, "cut at another moment"
+
+    carry_out(bed, lambda told: told["unreadable_sectors"] == 0)
+    second = boot(bed, "", format="true\n", prepare="true\n", measure=READ)
+    assert second.status == "measured", (second.reason, second.console[-2000:])
+    check_content(second.files["file"], safe, begun, 512)
+
+
+def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
+    bed = new_bed(study_file, tmp_path, "ext2", "usb-stick-2g")
+    first = boot(bed, "cut_at_request=150 cut_after_ns=900000", prepare="true\n", measure=RAW_WRITE)
+    assert first.status == "failed"
+    told = carry_out(bed, lambda told: told["unreadable_sectors"] == BLOCK_BYTES // 512)
+    (torn,) = (write for write in told["writes"] if write["fate"] == "unreadable")
+    block = torn["offset_bytes"] // BLOCK_BYTES - 8192
+
+    second = boot(bed, "", format="true\n", prepare="true\n", measure=RAW_READ)
+    assert second.status == "measured", (second.reason, second.console[-2000:])
+    before, after = (second.files[name].decode().splitlines() for name in ("before", "after"))
+    assert before == [f"{n} {'unreadable' if n == block else 'readable'}" for n in range(BLOCKS)]
+    assert after == [f"{n} readable" for n in range(BLOCKS)]
+    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    assert counters["restarts"] == 1
+    assert counters["restart_ns"] > 0
