@@ -20,7 +20,7 @@ help:
 
 setup:
 	@setup/debian
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s --no-print-directory $(STAMP)
 
 $(STAMP): pyproject.toml
 	@echo "setup: Python environment in $(VENV)"
@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium
+	@setup/debian chromium nilfs-tools
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 

@@ -45,7 +45,7 @@ class Titles:
 
 
 def made_up_study() -> Study:
-    where = {"pattern": ("write", "randwrite")}
+    where: dict[str, tuple[str, ...]] = {"pattern": ("write", "randwrite")}
     return Study(
         name="choose-fs",
         path=Path("studies/choose-fs.toml"),

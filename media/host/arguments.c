@@ -11,12 +11,12 @@
 
 static bool given[FB_PARAM_COUNT];
 
-static void print_kinds(FILE *out)
+static void print_words(FILE *out, int param)
 {
-	int kind;
+	u64 value;
 
-	for (kind = 0; kind < FB_KIND_COUNT; kind++)
-		fprintf(out, "%s%s", kind ? ", " : "", fb_kind_word(kind));
+	for (value = 0; fb_param_word(param, value); value++)
+		fprintf(out, "%s%s", value ? ", " : "", fb_param_word(param, value));
 }
 
 static int find_param(const char *name, size_t length)
@@ -32,18 +32,13 @@ static int find_param(const char *name, size_t length)
 	return -1;
 }
 
-static bool read_kind(const char *word, u64 *value)
+static bool read_word(int param, const char *word, u64 *value)
 {
-	int kind;
-
-	for (kind = 0; kind < FB_KIND_COUNT; kind++) {
-		if (!strcmp(word, fb_kind_word(kind))) {
-			*value = kind;
+	for (*value = 0; fb_param_word(param, *value); ++*value)
+		if (!strcmp(word, fb_param_word(param, *value)))
 			return true;
-		}
-	}
-	fprintf(stderr, "%s: kind=%s: must be one of ", program_name, word);
-	print_kinds(stderr);
+	fprintf(stderr, "%s: %s=%s: must be one of ", program_name, fb_param_rule(param)->name, word);
+	print_words(stderr, param);
 	fputc('\n', stderr);
 	return false;
 }
@@ -80,8 +75,8 @@ static bool read_argument(const char *argument, struct fb_params *params)
 		return false;
 	}
 	given[param] = true;
-	if (param == FB_PARAM_kind)
-		return read_kind(equals + 1, &params->kind);
+	if (fb_param_word(param, 0))
+		return read_word(param, equals + 1, &params->by_index[param]);
 	return read_number(fb_param_rule(param)->name, equals + 1, &params->by_index[param]);
 }
 
@@ -97,7 +92,7 @@ static bool complete(struct fb_params *params)
 
 	if (!given[FB_PARAM_kind]) {
 		fprintf(stderr, "%s: kind: missing; must be one of ", program_name);
-		print_kinds(stderr);
+		print_words(stderr, FB_PARAM_kind);
 		fputc('\n', stderr);
 		return false;
 	}

@@ -32,14 +32,20 @@ static void print_param(const struct fb_param_rule *rule)
 	printf(", \"meaning\": \"%s\"}", rule->meaning);
 }
 
-/* The kind is a word: instead of a range it has values */
-static void print_kind_param(const struct fb_param_rule *rule)
+/* Instead of a range it has values */
+static void print_word_param(enum fb_param param)
 {
+	const struct fb_param_rule *rule = fb_param_rule(param);
+	const char *fallback = fb_param_word(param, rule->fallback);
+	u64 value;
+
 	printf("{\"name\": \"%s\", \"kinds\": ", rule->name);
 	print_kinds(rule->kinds);
-	printf(", \"values\": ");
-	print_kinds(FB_OF_ALL);
-	printf(", \"default\": null, \"meaning\": \"%s\"}", rule->meaning);
+	printf(", \"values\": [");
+	for (value = 0; fb_param_word(param, value); value++)
+		printf("%s\"%s\"", value ? ", " : "", fb_param_word(param, value));
+	printf("], \"default\": %s%s%s", fallback ? "\"" : "", fallback ? fallback : "null", fallback ? "\"" : "");
+	printf(", \"meaning\": \"%s\"}", rule->meaning);
 }
 
 void describe_params(void)
@@ -48,8 +54,8 @@ void describe_params(void)
 
 	for (i = 0; i < FB_PARAM_COUNT; i++) {
 		printf("%s", i ? ",\n " : "[");
-		if (i == FB_PARAM_kind)
-			print_kind_param(fb_param_rule(i));
+		if (fb_param_word(i, 0))
+			print_word_param(i);
 		else
 			print_param(fb_param_rule(i));
 	}
@@ -70,14 +76,27 @@ void describe_counters(void)
 	printf("]\n");
 }
 
+static void print_value(enum fb_param param, u64 value)
+{
+	if (fb_param_word(param, value))
+		printf("\"%s\"", fb_param_word(param, value));
+	else
+		printf("%" PRIu64, value);
+}
+
 static void print_params_of(const struct fb_params *params)
 {
+	const char *separator = "";
 	int i;
 
-	printf(" \"parameters\": {\"kind\": \"%s\"", fb_kind_word(params->kind));
-	for (i = FB_PARAM_kind + 1; i < FB_PARAM_COUNT; i++)
-		if (fb_param_rule(i)->kinds & 1u << params->kind)
-			printf(",\n  \"%s\": %" PRIu64, fb_param_rule(i)->name, params->by_index[i]);
+	printf(" \"parameters\": {");
+	for (i = 0; i < FB_PARAM_COUNT; i++) {
+		if (!(fb_param_rule(i)->kinds & 1u << params->kind))
+			continue;
+		printf("%s\"%s\": ", separator, fb_param_rule(i)->name);
+		print_value(i, params->by_index[i]);
+		separator = ",\n  ";
+	}
 	printf("},\n");
 }
 

@@ -26,12 +26,16 @@
 	C(flash_erased_blocks, FB_OF_FLASH, "blocks", "blocks erased") \
 	C(flash_modified_pages, FB_OF_FLASH, "pages", "pages read because a write covered them in part") \
 	C(collections, FB_OF_FLASH, "blocks", "blocks collected") \
-	C(collection_moved_pages, FB_OF_FLASH, "pages", "valid pages moved out of collected blocks") \
+	C(collection_moved_pages, FB_OF_FLASH, "pages", "valid pages moved by collection or merges") \
 	C(flash_read_ns, FB_OF_FLASH, "ns", "dies busy with reading the array") \
 	C(flash_program_ns, FB_OF_FLASH, "ns", "dies busy with programming") \
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \
+	C(switch_merges, FB_OF_FLASH, "merges", "log groups that became data groups as they were") \
+	C(partial_merges, FB_OF_FLASH, "merges", "log groups that were filled up from their data group") \
+	C(full_merges, FB_OF_FLASH, "merges", "data groups written anew from log and data") \
 	\
 	C(disk_seeks, FB_OF_DISK, "seeks", "moves to another cylinder") \
 	C(disk_head_switches, FB_OF_DISK, "switches", "changes to another head of the cylinder") \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The parameters of a medium. FB_PARAMS is the one place where they are named: the same words are the keys of a media
- * profile, the arguments of fbmedia and the fields of struct fb_params. All are unsigned integers; a name ends in its
- * unit.
+ * profile, the arguments of fbmedia and the fields of struct fb_params. All are unsigned integers, a few of which are
+ * written as words; a name ends in its unit.
  */
 #ifndef FB_PARAMS_H
 #define FB_PARAMS_H
@@ -15,8 +15,23 @@
 	K(FB_DISK, "disk") \
 	K(FB_NULL, "null")
 
-#define FB_KIND_CONSTANT(constant, word) constant,
-enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
+/* The values of the parameter "ftl" */
+#define FB_FTLS(K) \
+	K(FB_FTL_PAGE, "page") \
+	K(FB_FTL_BAST, "bast") \
+	K(FB_FTL_FAST, "fast")
+
+/* The values of the parameter "gc_policy" */
+#define FB_GC_POLICIES(K) \
+	K(FB_GC_GREEDY, "greedy") \
+	K(FB_GC_COST_BENEFIT, "cost-benefit") \
+	K(FB_GC_RANDOM, "random") \
+	K(FB_GC_D_CHOICES, "d-choices")
+
+#define FB_WORD_CONSTANT(constant, word) constant,
+enum fb_kind { FB_KINDS(FB_WORD_CONSTANT) FB_KIND_COUNT };
+enum fb_ftl_word { FB_FTLS(FB_WORD_CONSTANT) FB_FTL_COUNT };
+enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 
 /* Which kinds a parameter belongs to: a set of bits (1 << kind) */
 #define FB_OF_FLASH	(1u << FB_FLASH)
@@ -35,7 +50,7 @@ enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
  */
 #define FB_PARAMS(P) \
 	P(kind, FB_OF_ALL, 0, FB_KIND_COUNT - 1, FB_NO_DEFAULT, \
-	  "flash: page-mapped NAND; disk: rotating disk; null: every request is done after command_ns") \
+	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after command_ns") \
 	P(capacity_bytes, FB_OF_ALL, 4096, FB_MAX_BYTES, FB_NO_DEFAULT, \
 	  "size of the medium as its firmware presents it; a disk's geometry follows it") \
 	P(used_bytes, FB_OF_ALL, 0, FB_MAX_BYTES, 0, \
@@ -54,21 +69,56 @@ enum fb_kind { FB_KINDS(FB_KIND_CONSTANT) FB_KIND_COUNT };
 	P(pages_per_block, FB_OF_FLASH, 2, 8192, FB_NO_DEFAULT, \
 	  "pages of an erase block") \
 	P(blocks_per_die, FB_OF_FLASH, 4, 1 << 24, FB_NO_DEFAULT, \
-	  "good erase blocks of a die; what exceeds capacity_bytes is over-provisioning") \
+	  "good erase blocks of a die, in all its planes; what exceeds capacity_bytes is over-provisioning") \
 	P(dies, FB_OF_FLASH, 1, 256, FB_NO_DEFAULT, \
 	  "dies (logical units) that work at the same time; pages are striped over them") \
 	P(channels, FB_OF_FLASH, 1, 64, FB_NO_DEFAULT, \
 	  "buses between controller and dies; die d hangs on channel d % channels") \
 	P(read_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "page from the array into the die's register (tR)") \
+	  "page from the array into the die's register (tR); the lower page, if cells have several bits") \
 	P(program_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "page from the die's register into the array (tPROG)") \
+	  "page from the die's register into the array (tPROG); the lower page, if cells have several bits") \
 	P(erase_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "erasing a block (tBERS)") \
 	P(bus_ps_per_byte, FB_OF_FLASH, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "channel between controller and die, picoseconds a byte") \
-	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, FB_NO_DEFAULT, \
-	  "free blocks of a die at which a write first collects garbage") \
+	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
+	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
+	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
+	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, updates go to log " \
+	  "groups, of one group each (bast) or shared (fast)") \
+	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
+	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
+	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
+	  "bast, fast: groups that may be open for updates") \
+	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
+	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of gc_choices") \
+	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
+	  "d-choices: blocks drawn at random, of which the one with the fewest valid pages is collected") \
+	P(gc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
+	  "page-mapped: pages that collection moves for each page that the host writes; 0: a whole block at once") \
+	P(gc_idle_blocks, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: free blocks of a plane up to which a die collects while it is idle; 0: never") \
+	P(open_blocks, FB_OF_FLASH, 1, 3, 2, \
+	  "page-mapped: 1: all pages go to one block; 2: moved pages are kept apart; 3: pages rewritten soon, too") \
+	P(wear_threshold, FB_OF_FLASH, 0, 1 << 20, 0, \
+	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
+	P(seed, FB_OF_FLASH, 0, ~0u, 1, \
+	  "of what the medium does by chance") \
+	P(planes, FB_OF_FLASH, 1, 8, 1, \
+	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
+	P(cache_operations, FB_OF_FLASH, 0, 1, 0, \
+	  "1: a second register lets a die transfer a page while its array is busy with another") \
+	P(bits_per_cell, FB_OF_FLASH, 1, 3, 1, \
+	  "pages that share cells; page i of a block is lower (i % bits_per_cell = 0), middle or upper") \
+	P(read_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tR of the middle page of three; 0: as read_ns") \
+	P(read_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tR of the upper page; 0: as read_ns") \
+	P(program_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tPROG of the middle page of three; 0: as program_ns") \
+	P(program_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tPROG of the upper page; 0: as program_ns") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \
@@ -140,6 +190,9 @@ struct fb_complaint {
 
 const struct fb_param_rule *fb_param_rule(enum fb_param param);
 const char *fb_kind_word(enum fb_kind kind);
+
+/* The word for a value of a parameter whose values are words; NULL if it is a number, or if there is no such value */
+const char *fb_param_word(enum fb_param param, u64 value);
 
 /*
  * False, and *complaint filled in, at the first parameter that does not fit. Parameters of other kinds are not looked

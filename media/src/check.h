@@ -10,6 +10,8 @@ bool fb_complain(struct fb_complaint *complaint, const struct fb_params *params,
 bool fb_check_range(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
 		    u64 min, u64 max, const char *reason);
 bool fb_check_power_of_two(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
+bool fb_check_whole(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		    u64 unit, const char *reason);
 bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
 
 #endif

@@ -1,48 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The translation layer: a page-mapped one. Each logical page is mapped by itself to any page of its die (page p lives
- * on die p % dies). A die writes into two open blocks, one for the host and one for what collection moves. Collection
- * is greedy: it takes the block with the fewest valid pages.
- *
- * Memory: 4 bytes a logical page, 4 bytes a physical page, 16 bytes a block.
+ * A translation layer: it decides where on the dies a logical page lies and makes room for new ones. Each is a table of
+ * functions, found by the parameter "ftl"; whoever has a page to read or to write knows only this file. The layer keeps
+ * what it knows in tables of the state that only it reads.
  */
 #ifndef FB_FTL_H
 #define FB_FTL_H
 
+#include "check.h"
 #include "fb_medium.h"
 
-enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_BLOCKS };
+/* Where the layers' tables lie, in bytes from the start of the state; each layer uses those that it has */
+struct fb_ftl_layout {
+	u64 map_offset;
+	u64 owner_offset;
 
-/* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
-struct fb_ftl_die {
-	u32 open[FB_OPEN_BLOCKS];
-	u32 free_blocks;
-	u32 fewest_valid;	/* no full block has fewer valid pages */
+	/* page-mapped */
+	u64 dies_offset;
+	u64 blocks_offset;
+	u64 blocks_per_die;
+	u64 block_records_per_die;
+	u64 pages_per_block;
+	u64 logical_pages_per_die;
+	u64 physical_pages_per_die;
+
+	/* log-block */
+	u64 free_offset;
+	u64 groups_offset;
+	u64 logs_offset;
+	u64 latest_offset;
+	u64 groups;
+	u64 pages_per_group;
+	u64 logical_groups;
 };
 
-#define FB_NO_BLOCK (~(u32)0)
+struct fb_ftl {
+	/* The layer's rules between parameters; false: *complaint is filled in */
+	bool (*check)(const struct fb_params *params, struct fb_complaint *complaint);
+	struct fb_ftl_layout (*layout)(const struct fb_params *params, u64 *end_offset);
+	void (*init)(struct fb_medium *m);
 
-/*
- * A block, or the head of a list of blocks. Records follow each other: blocks_per_die blocks, then a head for the free
- * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages. Lists are rings through their
- * head; blocks join at the end and are taken from the front, so that the one that waited longest goes first.
- */
-struct fb_block {
-	u32 next;
-	u32 previous;
-	u32 erase_count;
-	u16 programmed_pages;
-	u16 valid_pages;
+	bool (*mapped)(const struct fb_medium *m, u64 page);
+
+	/* Brings bytes of a page to the controller; ready_ns, if it has no place on flash */
+	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
+
+	/* Puts a whole page, which is in the controller at ready_ns, into a fresh place; returns when it is programmed */
+	u64 (*write)(struct fb_medium *m, u64 page, u64 ready_ns);
+
+	/* Pages from first to before end hold nothing any more */
+	void (*discard)(struct fb_medium *m, u64 first, u64 end);
+
+	/* NULL if the layer's tables agree with each other and with the dies, else what does not */
+	const char *(*verify)(const struct fb_medium *m);
 };
 
-void fb_ftl_init(struct fb_medium *m);
-bool fb_ftl_mapped(const struct fb_medium *m, u64 page);
+extern const struct fb_ftl fb_ftl_page;
+extern const struct fb_ftl fb_ftl_bast;
+extern const struct fb_ftl fb_ftl_fast;
 
-/* Puts a page into a fresh place, collecting first if the die is short of blocks; returns when it is programmed */
-u64 fb_ftl_write(struct fb_medium *m, u64 page, u64 ready_ns);
-void fb_ftl_discard(struct fb_medium *m, u64 page);
-
-struct fb_wear fb_ftl_wear(const struct fb_medium *m);
-const char *fb_ftl_verify(const struct fb_medium *m);
+const struct fb_ftl *fb_ftl(const struct fb_params *params);
 
 #endif

@@ -10,7 +10,7 @@ size_t fb_state_bytes(const struct fb_params *params)
 	if (!fb_check_params(params, &complaint))
 		return 0;
 	if (params->kind == FB_FLASH)
-		return fb_flash_layout(params).end_offset;
+		return fb_flash_state_bytes(params);
 	return fb_divide_up(sizeof(struct fb_medium), FB_STATE_ALIGN) * FB_STATE_ALIGN;
 }
 
@@ -175,13 +175,13 @@ struct fb_wear fb_medium_wear(const struct fb_medium *m)
 {
 	struct fb_wear none = { 0 };
 
-	return m->params.kind == FB_FLASH ? fb_ftl_wear(m) : none;
+	return m->params.kind == FB_FLASH ? fb_nand_wear(m) : none;
 }
 
 const char *fb_verify(const struct fb_medium *m)
 {
 	if (m->params.kind == FB_FLASH)
-		return fb_ftl_verify(m);
+		return fb_flash_verify(m);
 	if (m->params.kind == FB_DISK)
 		return fb_disk_verify(m);
 	return NULL;

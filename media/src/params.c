@@ -11,9 +11,17 @@
 
 static const struct fb_param_rule rules[FB_PARAM_COUNT] = { FB_PARAMS(RULE) };
 
-#define KIND_WORD(constant, word) word,
+#define WORD(constant, word) word,
 
-static const char *const kind_words[FB_KIND_COUNT] = { FB_KINDS(KIND_WORD) };
+static const char *const kind_words[] = { FB_KINDS(WORD) NULL };
+static const char *const ftl_words[] = { FB_FTLS(WORD) NULL };
+static const char *const gc_policy_words[] = { FB_GC_POLICIES(WORD) NULL };
+
+static const char *const *const words[FB_PARAM_COUNT] = {
+	[FB_PARAM_kind] = kind_words,
+	[FB_PARAM_ftl] = ftl_words,
+	[FB_PARAM_gc_policy] = gc_policy_words,
+};
 
 const struct fb_param_rule *fb_param_rule(enum fb_param param)
 {
@@ -23,6 +31,11 @@ const struct fb_param_rule *fb_param_rule(enum fb_param param)
 const char *fb_kind_word(enum fb_kind kind)
 {
 	return kind_words[kind];
+}
+
+const char *fb_param_word(enum fb_param param, u64 value)
+{
+	return words[param] && value <= rules[param].max ? words[param][value] : NULL;
 }
 
 bool fb_complain(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
@@ -53,12 +66,17 @@ bool fb_check_power_of_two(struct fb_complaint *complaint, const struct fb_param
 	return fb_complain(complaint, params, param, rules[param].min, rules[param].max, "must be a power of two");
 }
 
+bool fb_check_whole(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param,
+		    u64 unit, const char *reason)
+{
+	if (params->by_index[param] % unit == 0)
+		return true;
+	return fb_complain(complaint, params, param, rules[param].min, rules[param].max, reason);
+}
+
 bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param)
 {
-	if (params->by_index[param] % params->sector_bytes == 0)
-		return true;
-	return fb_complain(complaint, params, param, rules[param].min, rules[param].max,
-			   "must be a multiple of sector_bytes");
+	return fb_check_whole(complaint, params, param, params->sector_bytes, "must be a multiple of sector_bytes");
 }
 
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint)

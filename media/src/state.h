@@ -3,6 +3,7 @@
 #ifndef FB_STATE_H
 #define FB_STATE_H
 
+#include "arith.h"
 #include "disk.h"
 #include "fb_medium.h"
 #include "flash.h"
@@ -38,9 +39,20 @@ static inline void *fb_table(const struct fb_medium *m, u64 offset)
 	return (u8 *)m + offset;
 }
 
-static inline struct fb_die *fb_die(const struct fb_medium *m, u32 die)
+static inline struct fb_nand_block *fb_nand_block(const struct fb_medium *m, u32 die, u64 block)
 {
-	return (struct fb_die *)fb_table(m, m->flash.layout.dies_offset) + die;
+	const struct fb_nand_layout *layout = &m->flash.nand.layout;
+
+	return (struct fb_nand_block *)fb_table(m, layout->blocks_offset) + die * layout->blocks_per_die + block;
+}
+
+/* Gives a table its place behind those before it; returns its offset */
+static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
+{
+	u64 offset = *end_offset;
+
+	*end_offset = fb_divide_up(offset + bytes, FB_STATE_ALIGN) * FB_STATE_ALIGN;
+	return offset;
 }
 
 /* Sends bytes over the host link, not before ready_ns; returns when they are over */

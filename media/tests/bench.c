@@ -13,16 +13,16 @@
 
 enum { REQUEST_BYTES = 4096, RANDOM_REQUESTS = 1000000 };
 
-static struct fb_params flash(u64 blocks_per_die, u64 dies, u64 channels)
+static struct fb_params flash(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 channels)
 {
 	return (struct fb_params) {
 		.kind = FB_FLASH,
-		.capacity_bytes = blocks_per_die * dies / 16 * 15 * 64 * 2048,
+		.capacity_bytes = blocks_per_die * dies / 16 * 15 * 64 * page_bytes,
 		.sector_bytes = 512,
 		.queue_depth = 32,
 		.command_ns = 10000,
 		.link_ps_per_byte = 2500,
-		.page_bytes = 2048,
+		.page_bytes = page_bytes,
 		.pages_per_block = 64,
 		.blocks_per_die = blocks_per_die,
 		.dies = dies,
@@ -32,6 +32,12 @@ static struct fb_params flash(u64 blocks_per_die, u64 dies, u64 channels)
 		.erase_ns = 1500000,
 		.bus_ps_per_byte = 25000,
 		.gc_reserve_blocks = 4,
+		.ftl = FB_FTL_PAGE,
+		.blocks_per_group = 1,
+		.gc_choices = 2,
+		.open_blocks = 2,
+		.planes = 1,
+		.bits_per_cell = 1,
 	};
 }
 
@@ -76,9 +82,9 @@ static void measure(struct fb_medium *m, const char *what, enum fb_op op, u64 re
 	report(what, requests, begin);
 }
 
-static void bench(u64 blocks_per_die, u64 dies, u64 channels)
+static void bench(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 channels)
 {
-	struct fb_params params = flash(blocks_per_die, dies, channels);
+	struct fb_params params = flash(page_bytes, blocks_per_die, dies, channels);
 	size_t bytes = fb_state_bytes(&params);
 	void *memory = aligned_alloc(64, bytes);
 	struct fb_medium *m = NULL;
@@ -90,9 +96,10 @@ static void bench(u64 blocks_per_die, u64 dies, u64 channels)
 	memset(memory, 0, bytes);
 	if (fb_init(memory, bytes, &params) || fb_open(memory, bytes, &m))
 		exit(1);
-	printf("flash, %llu MiB in %llu die(s) on %llu channel(s), %zu bytes of state\n",
+	printf("flash, %llu MiB in %llu die(s) on %llu channel(s), %llu-byte pages, %.2f bytes of state a page\n",
 	       (unsigned long long)(params.capacity_bytes >> 20), (unsigned long long)dies,
-	       (unsigned long long)channels, bytes);
+	       (unsigned long long)channels, (unsigned long long)page_bytes,
+	       (double)bytes * page_bytes / params.capacity_bytes);
 	measure(m, "4 KiB writes in order", FB_WRITE, places, true, &now_ns);
 	measure(m, "4 KiB writes at random", FB_WRITE, RANDOM_REQUESTS, false, &now_ns);
 	measure(m, "the same again, steady", FB_WRITE, RANDOM_REQUESTS, false, &now_ns);
@@ -105,9 +112,10 @@ static void bench(u64 blocks_per_die, u64 dies, u64 channels)
 
 int main(void)
 {
-	bench(2048, 1, 1);
-	bench(16384, 1, 1);
-	bench(4096, 4, 4);
-	bench(4096, 4, 1);
+	bench(4096, 1024, 1, 1);
+	bench(4096, 8192, 1, 1);
+	bench(4096, 2048, 4, 4);
+	bench(4096, 2048, 4, 1);
+	bench(2048, 4096, 4, 4);
 	return 0;
 }

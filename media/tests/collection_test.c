@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What collection does and costs, on six blocks of four pages with one in reserve: three blocks of data */
-#include "ftl_tables.h"
+#include "ftl_page.h"
 #include "samples.h"
 #include "test.h"
 
@@ -145,6 +145,83 @@ static void discarded_pages_need_no_move(void)
 	free(m);
 }
 
+static struct fb_medium *medium_with(u64 step_pages, u64 idle_blocks)
+{
+	struct fb_params p = sample_flash();
+
+	p.blocks_per_die = 64;
+	p.pages_per_block = 16;
+	p.gc_reserve_blocks = 6;
+	p.gc_step_pages = step_pages;
+	p.gc_idle_blocks = idle_blocks;
+	p.capacity_bytes = 48 * 16 * PAGE;
+	now_ns = 0;
+	return new_medium(&p);
+}
+
+/* Fills the medium, then rewrites it at random, a page whenever all is idle; returns the longest that one took */
+static u64 longest_write(struct fb_medium *m, u64 from, u64 writes)
+{
+	u64 pages = 48 * 16, seed = 5, longest_ns = 0, i;
+
+	for (i = 0; i < pages; i++)
+		write_page(m, i);
+	for (i = 0; i < writes; i++) {
+		u64 took_ns = write_page(m, next_random(&seed) % pages);
+
+		if (i >= from && took_ns > longest_ns)
+			longest_ns = took_ns;
+		if (fb_verify(m))
+			check_failed(__FILE__, i, fb_verify(m));
+	}
+	return longest_ns;
+}
+
+/* Some pages with each write: at most that many moves and an erase, instead of whole blocks */
+static void collection_in_steps_shortens_the_longest_write(void)
+{
+	struct fb_medium *at_once = medium_with(0, 0);
+	struct fb_medium *in_steps = medium_with(4, 0);
+
+	CHECK(longest_write(at_once, 0, 3000) > WRITE_NS + ERASE_NS + 8 * MOVE_NS);
+	CHECK(longest_write(in_steps, 0, 3000) <= WRITE_NS + ERASE_NS + 4 * MOVE_NS);
+	CHECK(fb_medium_counters(in_steps)->collections > 100);
+	free(at_once);
+	free(in_steps);
+}
+
+/* With enough idle time before each write, none waits for collection */
+static void an_idle_die_collects_ahead(void)
+{
+	struct fb_medium *m = medium_with(0, 10);
+
+	CHECK_EQUAL(WRITE_NS, longest_write(m, 0, 3000));
+	CHECK(fb_medium_counters(m)->collections > 100);
+	CHECK_EQUAL(0, fb_medium_counters(m)->collection_ns);
+	free(m);
+}
+
+/* A request finds the step that began before it came; the step after that does not begin */
+static void a_request_waits_for_the_step_that_has_begun(void)
+{
+	struct fb_medium *m = medium_with(0, 10);
+	u64 pages = 48 * 16, seed = 5, i;
+
+	for (i = 0; i < pages; i++)
+		write_page(m, i);
+	for (i = 0; fb_medium_counters(m)->collections == 0; i++)
+		write_page(m, next_random(&seed) % pages);
+	for (i = 0; i < 40; i++) {
+		u64 done_ns = write_page(m, next_random(&seed) % pages) + now_ns;
+		u64 at_ns = done_ns + 1000;
+		u64 took_ns = submit(m, FB_READ, 0, PAGE, at_ns) - at_ns;
+
+		CHECK(took_ns <= 1000 + MOVE_NS + ERASE_NS + 25000 + 51200 + 20480);
+	}
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 const struct test collection_tests[] = {
 	TEST(a_block_without_valid_pages_costs_an_erase),
 	TEST(valid_pages_are_moved),
@@ -152,5 +229,8 @@ const struct test collection_tests[] = {
 	TEST(the_block_with_the_fewest_valid_pages_goes_first),
 	TEST(a_read_waits_while_its_die_collects),
 	TEST(discarded_pages_need_no_move),
+	TEST(collection_in_steps_shortens_the_longest_write),
+	TEST(an_idle_die_collects_ahead),
+	TEST(a_request_waits_for_the_step_that_has_begun),
 	END_OF_TESTS,
 };

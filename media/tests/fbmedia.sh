@@ -38,16 +38,16 @@ json counters
 
 expect 2 "kind: missing" "$fbmedia" create --state "$state"
 expect 2 "kind=tape: must be one of flash, disk, null" "$fbmedia" create --state "$state" kind=tape
+expect 2 "ftl=none: must be one of page, bast, fast" "$fbmedia" create --state "$state" $flash ftl=none
 expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null colour=1
 expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
 expect 2 "queue_depth: missing; allowed: 1 to 1024" "$fbmedia" create --state "$state" kind=null capacity_bytes=4096
 expect 2 "queue_depth=9999: allowed: 1 to 1024" \
-	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 command_ns=0 \
-	queue_depth=9999
+	"$fbmedia" create --state "$state" kind=null capacity_bytes=4096 command_ns=0 queue_depth=9999
 expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
 expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
 expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
-expect 2 "dies * (blocks_per_die - gc_reserve_blocks - 2) blocks" \
+expect 2 "dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks" \
 	"$fbmedia" create --state "$state" $(echo $flash | sed s/65536/131072/)
 [ "$(ls "$folder" | grep -c state)" -eq 0 ] || fail "a refused medium left a file"
 

@@ -82,12 +82,45 @@ static void rules_between_flash_parameters(void)
 	p.blocks_per_die = 1 << 20;
 	refused_for(&p, FB_PARAM_blocks_per_die);
 	p = sample_flash();
+	p.planes = 3;
+	refused_for(&p, FB_PARAM_blocks_per_die);
+	p.planes = 8;
+	refused_for(&p, FB_PARAM_planes);
+	p.pages_per_block = 8192;
+	p.planes = 8;
+	p.blocks_per_die = 64;
+	refused_for(&p, FB_PARAM_planes);
+	p = sample_flash();
+	p.open_blocks = 1;
+	p.gc_step_pages = 1;
+	refused_for(&p, FB_PARAM_open_blocks);
+	p = sample_flash();
 	p.gc_reserve_blocks = 14;
 	refused_for(&p, FB_PARAM_gc_reserve_blocks);
 
 	/* 16 blocks - 2 in reserve - 2 open = 12 blocks of 8 KiB */
 	p = sample_flash();
 	p.capacity_bytes = 12 * 8192;
+	CHECK(fb_check_params(&p, &complaint));
+	p.capacity_bytes += 512;
+	refused_for(&p, FB_PARAM_capacity_bytes);
+}
+
+static void rules_between_log_block_parameters(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_complaint complaint;
+
+	p.ftl = FB_FTL_FAST;
+	p.log_blocks = 1;
+	refused_for(&p, FB_PARAM_log_blocks);
+	p.log_blocks = 2;
+	p.blocks_per_group = 5;
+	refused_for(&p, FB_PARAM_blocks_per_group);
+
+	/* 8 groups of 2 blocks - 2 logs - 1 for merges = 5 groups of 16 KiB */
+	p.blocks_per_group = 2;
+	p.capacity_bytes = 5 * 16384;
 	CHECK(fb_check_params(&p, &complaint));
 	p.capacity_bytes += 512;
 	refused_for(&p, FB_PARAM_capacity_bytes);
@@ -136,6 +169,7 @@ const struct test params_tests[] = {
 	TEST(unknown_kind_is_refused),
 	TEST(rules_between_parameters_of_all_kinds),
 	TEST(rules_between_flash_parameters),
+	TEST(rules_between_log_block_parameters),
 	TEST(rules_between_disk_parameters),
 	END_OF_TESTS,
 };

@@ -20,6 +20,12 @@ struct fb_params sample_flash(void)
 		.erase_ns = 1500000,
 		.bus_ps_per_byte = 25000,
 		.gc_reserve_blocks = 2,
+		.ftl = FB_FTL_PAGE,
+		.blocks_per_group = 1,
+		.gc_choices = 2,
+		.open_blocks = 2,
+		.planes = 1,
+		.bits_per_cell = 1,
 	};
 }
 

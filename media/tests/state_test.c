@@ -36,9 +36,9 @@ static void each_fault_of_a_state_has_its_error(void)
 	m->params.dies = 2;
 	CHECK_EQUAL(FB_DAMAGED, open_error(m, bytes));
 	m->params.dies = 1;
-	m->flash.layout.map_offset += 64;
+	m->flash.ftl.map_offset += 64;
 	CHECK_EQUAL(FB_DAMAGED, open_error(m, bytes));
-	m->flash.layout.map_offset -= 64;
+	m->flash.ftl.map_offset -= 64;
 	CHECK_EQUAL(FB_OK, open_error(m, bytes));
 	m->magic = 0;
 	CHECK_EQUAL(FB_NOT_A_STATE, open_error(m, bytes));

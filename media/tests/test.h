@@ -23,7 +23,10 @@ extern const struct test params_tests[];
 extern const struct test state_tests[];
 extern const struct test flash_tests[];
 extern const struct test collection_tests[];
+extern const struct test nand_tests[];
 extern const struct test ftl_tests[];
+extern const struct test amplification_tests[];
+extern const struct test log_tests[];
 extern const struct test disk_tests[];
 
 #define CHECK(condition) \

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from flashbed.errors import CellsFailedError, FlashbedError, InputError
+from flashbed.errors import CellsFailedError, FlashbedError, InputError, InterruptedByUser
 
 app = typer.Typer(
     help="Compare embedded-Linux storage stacks on a real kernel, in virtual time, on modelled media.\n\n"
@@ -46,6 +46,23 @@ StudyName = Annotated[
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
 ]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        out.print(f"flashbed {version('flashbed')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command("run")
@@ -244,22 +261,19 @@ def _report(done: Any, folder: Path | None) -> None:
 
 
 def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+    raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
 
 
 def main() -> None:
     """Entry point. Every error of ours is one message and an exit status; see errors.py."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     logging.basicConfig(format="flashbed: %(message)s", level=logging.WARNING)
     try:
-        app(standalone_mode=False)
+        sys.exit(app(standalone_mode=False) or 0)
     except FlashbedError as error:
         _leave(error.message, error.exit_code)
-    except KeyboardInterrupt:
-        _leave("interrupted; what was finished is kept, and the next run goes on", 130)
-    except typer.Exit as leave:
-        sys.exit(leave.exit_code)
-    except (typer.Abort, BrokenPipeError):
+    except BrokenPipeError:
         sys.exit(130)
     except Exception as error:
         usage = getattr(error, "format_message", None)

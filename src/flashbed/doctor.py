@@ -15,7 +15,7 @@ from flashbed import paths
 from flashbed.errors import SetupError
 from flashbed.machine import qemu
 from flashbed.repetition import SYSTEM_PATH
-from flashbed.units import describe_size
+from flashbed.units import describe_size, rough_size
 
 TOOLS = {
     "cc": "gcc",
@@ -68,4 +68,4 @@ def _disk() -> Finding:
     free = shutil.disk_usage(existing).free
     remedy = f"make room, or set FLASHBED_CACHE to a folder with {describe_size(WANTED_FREE_BYTES)} free"
     fine = free >= WANTED_FREE_BYTES and os.access(existing, os.W_OK)
-    return Finding(str(folder), fine, f"{describe_size(free)} free", remedy)
+    return Finding(str(folder), fine, f"{rough_size(free)} free", remedy)

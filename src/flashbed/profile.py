@@ -91,6 +91,8 @@ class Medium(Profile):
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
+    ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
+    gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
 
     @model_validator(mode="before")
     @classmethod
@@ -118,10 +120,11 @@ class Medium(Profile):
         return "block"
 
     @property
-    def parameters(self) -> dict[str, int]:
-        """Every number, for the media core: the named ones and those passed through."""
+    def parameters(self) -> dict[str, int | str]:
+        """What the media core is told: the named numbers and words, and the numbers passed through."""
         named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
-        return named | dict(self.__pydantic_extra__ or {})
+        words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
+        return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
 
     @property
     def start(self) -> StoredMedium | None:

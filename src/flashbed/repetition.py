@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import medium_counters, stored_medium
+from flashbed import cpu_load, medium_counters, stored_medium
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet
 from flashbed.image.cache import digest_bytes
@@ -23,7 +23,7 @@ from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.plan import Cell, cell_inputs, key
 from flashbed.stored_medium import DATA, STATE, StoredMedium
-from flashbed.units import describe_size
+from flashbed.units import describe_size, rough_size
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -82,7 +82,7 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     _make_medium(cell, image, files)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
-        outcome = replace(outcome, medium_check=_check(cell, files.data))
+        outcome = replace(outcome, medium_check=check(cell, files.data))
     return _finished(repetition, outcome)
 
 
@@ -101,7 +101,7 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     if size > free:
         raise HostResourceError(
             f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
-            f"and this disk has {describe_size(free)} free. "
+            f"and this disk has {rough_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
         )
     if cell.medium.start is not None:
@@ -131,7 +131,8 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
         )
 
 
-def _check(cell: Cell, data: Path) -> str | None:
+def check(cell: Cell, data: Path) -> str | None:
+    """What the file system's checker says of an image: "" for clean, None where there is none. Changes nothing."""
     command = cell.filesystem.check_command(data)
     if command is None:
         return None
@@ -166,10 +167,11 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     if outcome.status == "measured":
         try:
             result["medium"] = medium_counters.phases(outcome.files)
-            page_bytes = cell.medium.parameters.get("page_bytes")
+            page_bytes = cell.medium.numbers().get("page_bytes")
             result["metrics"] = {
                 **WORKLOADS[cell.workload.tool].metrics(outcome.files),
                 **medium_counters.metrics(result["medium"], page_bytes),
+                "cpu_percent": cpu_load.percent(outcome.files),
             }
         except (WorkloadOutputError, KeyError, ValueError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}

@@ -77,3 +77,13 @@ Size = Annotated[
     ),
 ]
 """A pydantic field of bytes that also takes a size as text."""
+
+
+def rough_size(size: int) -> str:
+    """A size that nobody chose, such as the room on a disk: "72.8 GiB"."""
+    value, unit = float(size), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"

@@ -114,3 +114,9 @@ def test_a_qemu_that_is_too_old(flashbed, study_file, tmp_path: Path) -> None:
 def test_doctor_finds_nothing_missing_here(flashbed) -> None:
     done = flashbed("doctor")
     assert done.returncode == 0, done.stdout
+
+
+def test_a_cache_below_a_path_with_a_blank(flashbed, study_file, tmp_path: Path) -> None:
+    said = complaint(flashbed("run", study_file(WRITE), FLASHBED_CACHE=str(tmp_path / "my cache")), SETUP)
+    assert "my cache" in said
+    assert "FLASHBED_CACHE" in said

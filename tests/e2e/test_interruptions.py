@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,17 +137,25 @@ def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: 
 
 
 def test_the_disk_fills_up_in_the_middle(flashbed, study_file, fresh_cache: Path) -> None:
-    """Each of two media has room when its guest starts; what the guests write together has not."""
-    body = STUDY.replace('"1M"', '"40M"').replace('["4k", "16k", "64k"]', '["1M"]') + "\n"
-    study = study_file(body, filesystem="ext2", seeds=2, medium="null-2g:capacity_bytes=60M")
+    """There is room when the guest starts; then another program takes it all."""
+    study = study_file(STUDY.replace('"1M"', '"40M"'), filesystem="ext2", medium="null-2g:capacity_bytes=60M")
     work = fresh_cache / "work"
     work.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=115M", "tmpfs", str(work)], capture_output=True).returncode:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=80M", "tmpfs", str(work)]
+    if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("needs to mount a small file system: run as root")
+    environment = {**os.environ, "FLASHBED_CACHE": str(fresh_cache)}
+    command = [FLASHBED, "run", str(study), "--jobs", "1"]
     try:
-        done = flashbed("run", study, "--jobs", "2")
+        process = subprocess.Popen(command, env=environment, cwd=study.parent, stderr=subprocess.PIPE, text=True)
+        while not guests_of(fresh_cache):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        subprocess.run(["dd", "if=/dev/zero", f"of={work}/other", "bs=64k"], capture_output=True)
+        assert shutil.disk_usage(work).free == 0
+        _, said = process.communicate(timeout=120)
     finally:
         subprocess.run(["umount", "-l", str(work)], check=True)
-    assert done.returncode == 4, done.stderr
-    assert "disk filled up" in done.stderr
+    assert process.returncode == 4, said
+    assert "disk filled up" in said
     assert flashbed("run", study).returncode == 0

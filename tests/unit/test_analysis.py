@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from statistics import median
 from typing import Any
@@ -76,7 +77,7 @@ def test_the_bootstrap_of_a_median_is_that_of_all_resamples(n: int) -> None:
 
 def test_many_seeds_give_a_confidence_interval() -> None:
     # Nine seeds: the median of a resample is at most the second smallest with the chance P(Bin(9, 2/9) >= 5) = 0.0298,
-    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval is from the 2nd to the 8th.
+    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval goes from 2nd to 8th.
     found = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
     assert (found.minimum, found.low, found.median, found.high, found.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
     assert found.is_confidence
@@ -133,9 +134,9 @@ def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
     comparison, _ = answered(table(CLEAR))
     (group,) = comparison.groups
     (lead,) = group.leads
-    assert (group.best, group.winner, group.ties) == ("a", "a", [])
+    assert (group.best, group.winner, group.depends) == ("a", "a", False)
     assert lead.factor == pytest.approx(math.sqrt(8))
-    assert (lead.over, lead.lowest, lead.highest, lead.clear) == ("b", 2.0, 4.0, True)
+    assert (lead.over, lead.lowest, lead.highest, lead.verdict) == ("b", 2.0, 4.0, "ahead")
     assert group.standings[0].low == pytest.approx(math.sqrt(10 * 40))
     assert group.standings[1].high == pytest.approx(math.sqrt(6 * 11))
 
@@ -158,11 +159,28 @@ def test_where_less_is_better_the_lowest_wins() -> None:
     ]
 
 
+def test_the_same_lead_everywhere_is_said_so() -> None:
+    numbers = {name: {"4k": (2.0 * k,), "64k": (4.0 * k,)} for k, name in enumerate("cba", start=1)}
+    assert said(table(numbers)) == [
+        "For random write, a is 1.50 times as fast as b (at each of 2 request sizes) "
+        "and 3.0 times as fast as c (everywhere)."
+    ]
+
+
+def test_where_less_is_better_and_two_are_even_no_one_is_called_lowest() -> None:
+    numbers = {"a": {"4k": (100.0,)}, "b": {"4k": (100.5,)}, "c": {"4k": (250.0,)}}
+    assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
+        "For random write, there is no clear difference between a and b (less than 1 % apart); "
+        "against a, c's is 2.5 times as high."
+    ]
+
+
 def test_overlapping_seeds_are_no_clear_difference() -> None:
     # Medians 11 and 10.5, 4.8 % apart; the seeds of a go down to 10, those of b up to 11.
     even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
     assert said(table(even)) == [
-        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap)."
+        "For random write, there is no clear difference between a and b "
+        "(5 % apart, and their ranges over 2 seeds overlap)."
     ]
     comparison, words = answered(table(even))
     assert comparison.groups[0].winner is None
@@ -182,16 +200,36 @@ def test_a_small_lead_is_told_in_percent() -> None:
 def test_two_may_be_even_and_ahead_of_a_third() -> None:
     numbers = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}, "c": {"4k": (5.0, 5.0)}}
     assert said(table(numbers)) == [
-        "For random write, there is no clear difference between a and b (5 % apart, and their ranges over 2 seeds overlap); "
-        "a is 2.2 times as fast as c."
+        "For random write, there is no clear difference between a and b "
+        "(5 % apart, and their ranges over 2 seeds overlap); a is 2.2 times as fast as c."
     ]
 
 
-def test_where_the_best_is_behind_is_said() -> None:
+def test_a_lead_that_turns_round_is_no_win() -> None:
     numbers = {"a": {"4k": (80.0,), "64k": (9.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}}
     assert said(table(numbers)) == [
-        "For random write, a is 2.7 times as fast as b (0.90 to 8.0 over 2 request sizes; behind at request size 64k)."
+        "For random write, which of a and b is faster depends on request size: "
+        "a at 4k (up to 8.0 times), b at 64k (up to 1.11 times)."
     ]
+    comparison, words = answered(table(numbers))
+    assert comparison.groups[0].winner is None
+    assert headline(comparison, words) == "Which file system is fastest depends on request size."
+
+
+def test_opposite_leads_that_cancel_are_not_called_even() -> None:
+    numbers = {"a": {"4k": (20.0,), "64k": (10.0,)}, "b": {"4k": (10.0,), "64k": (20.0,)}}
+    assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
+        "For random write, which of a and b has the lower mean latency depends on request size: "
+        "a at 64k (up to 2.0 times), b at 4k (up to 2.0 times)."
+    ]
+
+
+def test_being_behind_within_the_spread_of_the_seeds_does_not_turn_a_lead() -> None:
+    numbers = {"a": {"4k": (80.0, 80.0), "64k": (9.0, 11.0)}, "b": {"4k": (10.0, 10.0), "64k": (10.0, 10.8)}}
+    comparison, _ = answered(table(numbers))
+    (lead,) = comparison.groups[0].leads
+    assert (lead.verdict, len(lead.ahead_at), lead.behind_at) == ("ahead", 1, [])
+    assert lead.lowest < 1
 
 
 def test_a_missing_cell_is_not_compared_and_is_named() -> None:
@@ -205,9 +243,9 @@ def test_a_missing_cell_is_not_compared_and_is_named() -> None:
 def test_a_value_with_no_setting_in_common_is_left_out() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}, "c": {}}
     results = table(numbers)
-    failed = row("c", "randwrite", "4k", 1, outcome="failed")
-    rows = [row(*r.combination, r.seed, **r.metrics) for r in results.repetitions]
-    assert said(results_of(results.axes, [*rows, failed])) == [
+    failed = results_of(results.axes, [row("c", "randwrite", "4k", 1, outcome="failed")])
+    together = replace(results, repetitions=[*results.repetitions, *failed.repetitions])
+    assert said(together) == [
         "For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes). "
         "Not compared: c, for want of results."
     ]
@@ -216,8 +254,11 @@ def test_a_value_with_no_setting_in_common_is_left_out() -> None:
 def test_nothing_to_compare_is_said() -> None:
     only = [row("a", "read", "4k", 1, bandwidth=1.0), row("b", "read", "4k", 1, outcome="failed")]
     none = [row("a", "randwrite", "4k", 1, outcome="failed")]
+    comparison, words = answered(results_of(AXES, [*only, *none]))
+    assert headline(comparison, words) == "There is nothing to compare."
     assert said(results_of(AXES, [*only, *none])) == [
-        "For sequential read, only a was measured, so there is nothing to compare. Not compared: b, for want of results.",
+        "For sequential read, only a was measured, so there is nothing to compare. "
+        "Not compared: b, for want of results.",
         "For random write, nothing was measured. Not compared: a, for want of results.",
     ]
 
@@ -239,8 +280,28 @@ def test_the_headline_tells_who_wins_where() -> None:
     assert headline(comparison, words) == "a is fastest for sequential read; b is fastest for random write."
 
 
+def test_the_headline_counts_what_it_cannot_name() -> None:
+    def results(winner_of_write: str) -> Results:
+        rows = [
+            row(filesystem, pattern, request, 1, bandwidth=2.0 if filesystem == best else 1.0)
+            for pattern, best in {"read": "a", "randwrite": winner_of_write}.items()
+            for request in ("4k", "64k")
+            for filesystem in ("a", "b")
+        ]
+        return results_of(AXES, rows)
+
+    by = ("pattern", "request")
+    comparison, words = answered(results("b"), by=by)
+    assert headline(comparison, words) == (
+        "a is fastest for sequential read (request size 4k) and sequential read (request size 64k); "
+        "b is fastest for random write (request size 4k) and random write (request size 64k)."
+    )
+    comparison, words = answered(results("a"), by=by)
+    assert headline(comparison, words) == "a is fastest in all 4 comparisons."
+
+
 def test_without_groups_the_sentence_stands_alone() -> None:
-    assert said(table(CLEAR), by=()) == ["A is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+    assert said(table(CLEAR), by=()) == ["a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
 
 
 # --- flow -----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from flashbed.units import (
     format_size,
     parse_duration_ns,
     parse_size,
+    rough_size,
 )
 
 
@@ -82,3 +83,9 @@ def test_a_field_takes_numbers_and_texts_and_nothing_else() -> None:
     for wrong in (1.5, True, None, "many"):
         with pytest.raises(ValidationError):
             size.validate_python(wrong, strict=True)
+
+
+def test_a_size_that_nobody_chose() -> None:
+    assert rough_size(1023) == "1023 bytes"
+    assert rough_size(1536) == "1.5 KiB"
+    assert rough_size(80 * 2**30) == "80.0 GiB"

@@ -9,39 +9,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashbed.analysis.comparison import CLEAR_FACTOR, Comparison, Group, Lead, Setting
+from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, listing, metric_of, percent_more
 from flashbed.metrics import Metric
 
 SPEEDS = ("bandwidth", "iops")
 """Metrics of which people say "faster"."""
 
-NAMED_SETTINGS = 3
-"""So many exceptions are named in a sentence; of more, only how many there are."""
+CLOSE_FACTOR = 1.095
+"""Below it a lead reads better in percent."""
+
+NAMED_SETTINGS = NAMED_GROUPS = 3
+"""So many are named in a sentence; of more, only how many there are."""
 
 
 def headline(comparison: Comparison, words: Words) -> str:
     """The whole answer in one sentence: who wins where."""
     wins: dict[str, list[Group]] = {}
-    open_groups = []
     for group in comparison.groups:
-        if group.winner is None:
-            open_groups.append(group)
-        else:
+        if group.winner is not None:
             wins.setdefault(group.winner, []).append(group)
-    metric = metric_of(comparison.metric)
-    superlative = _superlative(metric)
-    parts = []
+    depending = [group for group in comparison.groups if group.depends]
+    alone = [group for group in comparison.groups if not group.leads]
+    even = [group for group in comparison.groups if group.leads and not group.depends and group.winner is None]
+
+    superlative, axis = _superlative(metric_of(comparison.metric)), words.axis(comparison.compare)
+    told = []
     for value in sorted(wins, key=lambda value: -len(wins[value])):
-        name = words.value(comparison.compare, value)
-        if len(wins[value]) == len(comparison.groups):
-            where = "" if len(comparison.groups) == 1 else f" in all {len(comparison.groups)} comparisons"
-            return f"{name} {superlative}{where}."
-        parts.append(f"{name} {superlative} for {listing([words.places(group.at) for group in wins[value]])}")
-    if not parts:
-        return f"No {words.axis(comparison.compare)} is clearly ahead."
-    if open_groups:
-        parts.append(f"none is clearly ahead for {listing([words.places(group.at) for group in open_groups])}")
-    return "; ".join(parts) + "."
+        told.append(f"{words.value(comparison.compare, value)} {superlative}{_where(wins[value], comparison, words)}")
+    if depending:
+        axes = dict.fromkeys(axis for group in depending for axis in group.telling_axes)
+        on = listing([words.axis(axis) for axis in axes])
+        told.append(f"which {axis} {superlative} depends on {on}{_where(depending, comparison, words)}")
+    if even:
+        told.append(f"no {axis} is clearly ahead{_where(even, comparison, words)}")
+    if alone or not told:
+        told.append(f"there is nothing to compare{_where(alone, comparison, words) if told else ''}")
+    if not wins:
+        told[0] = told[0][0].upper() + told[0][1:]
+    return "; ".join(told) + "."
+
+
+def _where(groups: Sequence[Group], comparison: Comparison, words: Words) -> str:
+    """ "for read and write (flushed at the end)"; if there are many, how many."""
+    if len(groups) == len(comparison.groups):
+        return "" if len(groups) <= 1 else f" in all {len(groups)} comparisons"
+    if len(groups) > NAMED_GROUPS:
+        return f" in {len(groups)} of {len(comparison.groups)} comparisons"
+    names = []
+    for group in groups:
+        first, rest = words.places(group.at[:1]), words.places(group.at[1:])
+        names.append(f"{first} ({rest})" if rest else first)
+    return f" for {listing(names)}"
 
 
 def sentence(comparison: Comparison, group: Group, words: Words) -> str:
@@ -50,8 +69,10 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     said = _finding(comparison, group, metric, words)
     said += _omissions(comparison, group, words)
     opening = words.places(group.at)
-    text = f"for {opening}, {said}" if opening else said
-    return text[0].upper() + text[1:]
+    if opening:
+        return f"For {opening}, {said}"
+    begins_with_a_name = group.best is not None and said.startswith(words.value(comparison.compare, group.best))
+    return said if begins_with_a_name else said[0].upper() + said[1:]
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
@@ -61,70 +82,94 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     if not group.leads:
         return f"only {best} was measured, so there is nothing to compare."
 
-    clear = [lead for lead in group.leads if lead.clear]
-    even = [best, *(words.value(comparison.compare, value) for value in group.ties)]
     told = []
-    if len(even) > 1:
-        told.append(f"there is no clear difference between {listing(even)}{_why_even(group)}")
-    if clear:
-        told.append(f"{best} {_ahead(clear, group, comparison, metric, words)}")
+    even, depends, ahead = (group.leads_that_are(verdict) for verdict in ("even", "depends", "ahead"))
+    if even:
+        names = [best, *(words.value(comparison.compare, lead.over) for lead in even)]
+        told.append(f"there is no clear difference between {listing(names)}{_why_even(even, group)}")
+    told += [_dependence(lead, group, comparison, metric, words) for lead in depends]
+    if ahead:
+        told.append(_ahead(ahead, group, comparison, metric, words))
     return "; ".join(told) + "."
 
 
-def _why_even(group: Group) -> str:
-    lead = next(lead for lead in group.leads if not lead.clear)
-    if lead.factor < CLEAR_FACTOR:
+def _why_even(leads: Sequence[Lead], group: Group) -> str:
+    """How far apart those are that count as even."""
+    furthest = max(lead.factor for lead in leads)
+    if furthest < CLEAR_FACTOR:
         return " (less than 1 % apart)"
-    return f" ({percent_more(lead.factor)} apart, and their ranges over {count(group.seeds, 'seed')} overlap)"
+    intervals = "confidence intervals" if group.seeds >= INTERVAL_SEEDS else "ranges"
+    apart = f"up to {percent_more(furthest)}" if len(leads) > 1 else percent_more(furthest)
+    return f" ({apart} apart, and their {intervals} over {count(group.seeds, 'seed')} overlap)"
+
+
+def _dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
+    """ "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2 at 4k (...)" """
+    best, other = (words.value(comparison.compare, value) for value in (group.best or "", lead.over))
+    axes = listing([words.axis(axis) for axis in group.telling_axes])
+    sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, 1 / lead.lowest)]
+    told = [
+        f"{name} at {_settings(settings, group, words)} (up to {factor(furthest)} times)"
+        for name, settings, furthest in sides
+        if settings
+    ]
+    return f"which of {best} and {other} {_comparative(metric)} depends on {axes}: {', '.join(told)}"
+
+
+def _settings(settings: Sequence[Setting], group: Group, words: Words) -> str:
+    """The settings by name, or how many they are."""
+    if len(settings) > NAMED_SETTINGS:
+        return f"{len(settings)} of {_over(group, words)}"
+    return listing([_setting(setting, group, words) for setting in settings])
+
+
+def _setting(setting: Setting, group: Group, words: Words) -> str:
+    """The part of a setting that tells it from the others; of a single axis, its value says enough."""
+    telling = [pair for pair in setting if pair[0] in group.telling_axes]
+    return words.value(*telling[0]) if len(telling) == 1 else words.places(telling)
 
 
 def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
-    """ "is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
+    """ "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
+    best = words.value(comparison.compare, group.best or "")
     told = []
     for place, lead in enumerate(leads):
         other = words.value(comparison.compare, lead.over)
-        close = lead.factor < 1.095
-        if metric.better == "lower":
-            amount = f"{percent_more(lead.factor)} higher" if close else f"{factor(lead.factor)} times as high"
-            text = f"{other}'s is {amount}" if place == 0 else f"{other}'s {amount}"
-        elif metric.name in SPEEDS:
-            text = f"{percent_more(lead.factor)} faster than" if close else f"{factor(lead.factor)} times as fast as"
-            text += f" {other}"
-        else:
-            amount = f"{percent_more(lead.factor)} above" if close else f"{factor(lead.factor)} times"
-            text = f"{amount} that of {other}"
-        told.append(text + _range(lead, group, words))
+        told.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
     if metric.name in SPEEDS:
-        return f"is {listing(told)}"
-    return f"{_superlative(metric)}: {listing(told)}"
+        return f"{best} is {listing(told)}"
+    if len(leads) == len(group.leads):
+        return f"{best} {_superlative(metric)}: {listing(told)}"
+    # Others are as good as the best, so that there is no lowest or highest to name.
+    return f"against {best}, {listing(told)}" if metric.better == "lower" else f"{best}'s is {listing(told)}"
 
 
-def _range(lead: Lead, group: Group, words: Words) -> str:
-    """How far the factor moves over the settings, and where it turns round."""
+def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
+    close = lead.factor < CLOSE_FACTOR
+    times, percent = f"{factor(lead.factor)} times", percent_more(lead.factor)
+    if metric.name in SPEEDS:
+        return f"{percent} faster than {other}" if close else f"{times} as fast as {other}"
+    if metric.better == "lower":
+        return f"{other}'s {'is ' if first else ''}{f'{percent} higher' if close else f'{times} as high'}"
+    return f"{percent} above that of {other}" if close else f"{times} that of {other}"
+
+
+def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
+    """How far the factor moves over the settings; what they are is said once."""
     if len(group.settings) == 1:
         return ""
-    over = _over(group.settings, words)
     lowest, highest = factor(lead.lowest), factor(lead.highest)
-    text = f"at all {over}" if lowest == highest else f"{lowest} to {highest} over {over}"
-    if lead.behind_at:
-        named = [words.places(_telling(setting, group.settings)) for setting in lead.behind_at[:NAMED_SETTINGS]]
-        if len(lead.behind_at) > NAMED_SETTINGS:
-            named.append(f"{len(lead.behind_at) - NAMED_SETTINGS} more")
-        text += f"; behind at {listing(named)}"
-    return f" ({text})"
+    if lowest == highest:
+        return f" (at each of {_over(group, words)})" if first else " (everywhere)"
+    return f" ({lowest} to {highest}{f' over {_over(group, words)}' if first else ''})"
 
 
-def _over(settings: Sequence[Setting], words: Words) -> str:
+def _over(group: Group, words: Words) -> str:
     """ "4 request sizes", or "8 combinations of request size and file size" """
-    telling = [axis for axis, _ in _telling(settings[0], settings)]
-    if len(telling) == 1:
-        return f"{len(settings)} {words.axis_plural(telling[0])}"
-    return f"{len(settings)} combinations of {listing([words.axis(axis) for axis in telling])}"
-
-
-def _telling(setting: Setting, settings: Sequence[Setting]) -> Setting:
-    """The part of a setting that tells it from the others."""
-    return tuple(pair for place, pair in enumerate(setting) if len({other[place] for other in settings}) > 1)
+    axes = group.telling_axes
+    if len(axes) == 1:
+        return f"{len(group.settings)} {words.axis_plural(axes[0])}"
+    return f"{len(group.settings)} combinations of {listing([words.axis(axis) for axis in axes])}"
 
 
 def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
@@ -149,3 +194,9 @@ def _superlative(metric: Metric) -> str:
         return "is fastest"
     lowest = "lowest" if metric.better == "lower" else "highest"
     return f"has the {lowest} {metric.title[0].lower()}{metric.title[1:]}"
+
+
+def _comparative(metric: Metric) -> str:
+    if metric.name in SPEEDS:
+        return "is faster"
+    return f"has the {'lower' if metric.better == 'lower' else 'higher'} {metric.title[0].lower()}{metric.title[1:]}"

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread
@@ -35,16 +36,30 @@ class Standing:
     high: float
 
 
+Verdict = Literal["ahead", "depends", "even"]
+"""Of the best value against another: ahead; ahead in some settings and behind in others; not told apart by seeds."""
+
+
 @dataclass(frozen=True)
 class Lead:
-    """The best value against one other; factors are above 1 where the best is ahead."""
+    """The best value against one other; factors are above 1 where the best is ahead.
+
+    `ahead_at` and `behind_at` are the settings in which the seeds leave no doubt.
+    """
 
     over: str
     factor: float
     lowest: float
     highest: float
-    clear: bool
+    clear_on_the_whole: bool
+    ahead_at: Sequence[Setting]
     behind_at: Sequence[Setting]
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.behind_at:
+            return "depends"
+        return "ahead" if self.clear_on_the_whole else "even"
 
 
 @dataclass(frozen=True)
@@ -70,13 +85,22 @@ class Group:
 
     @property
     def winner(self) -> str | None:
-        """The best value, if it is clearly ahead of each other one."""
-        return self.best if self.leads and all(lead.clear for lead in self.leads) else None
+        """The best value, if it is ahead of each other one, and behind none in any setting."""
+        return self.best if self.leads and all(lead.verdict == "ahead" for lead in self.leads) else None
 
     @property
-    def ties(self) -> list[str]:
-        """The values that the seeds do not tell from the best."""
-        return [lead.over for lead in self.leads if not lead.clear]
+    def depends(self) -> bool:
+        """Whether another value is ahead of the best in some of the settings."""
+        return any(lead.verdict == "depends" for lead in self.leads)
+
+    def leads_that_are(self, verdict: Verdict) -> list[Lead]:
+        return [lead for lead in self.leads if lead.verdict == verdict]
+
+    @property
+    def telling_axes(self) -> list[str]:
+        """The axes in which the settings differ."""
+        columns = zip(*self.settings, strict=True) if self.settings else ()
+        return [column[0][0] for column in columns if len(set(column)) > 1]
 
 
 @dataclass(frozen=True)
@@ -123,9 +147,8 @@ def _group(
 ) -> Group:
     values, common = _comparable(table, settings)
     standings = [_standing(value, [table[value][setting] for setting in common]) for value in values]
-    standings.sort(
-        key=lambda standing: standing.score, reverse=higher_is_better
-    )  # stable: equals keep the study's order
+    # A stable sort: equals keep the study's order.
+    standings.sort(key=lambda standing: standing.score, reverse=higher_is_better)
     leads = [_lead(standings[0], other, table, common, higher_is_better) for other in standings[1:]]
     seeds = min((table[value][setting].n for value in values for setting in common), default=0)
     left_out = [value for value in table if value not in values]
@@ -166,13 +189,25 @@ def _lead(
     settings: Sequence[Setting],
     higher_is_better: bool,
 ) -> Lead:
-    ratios = [table[best.value][setting].median / table[other.value][setting].median for setting in settings]
-    if not higher_is_better:
-        ratios = [1 / ratio for ratio in ratios]
-    apart = best.low > other.high if higher_is_better else best.high < other.low
-    factor = geometric_mean(ratios)
-    behind = [setting for setting, ratio in zip(settings, ratios, strict=True) if ratio < 1]
-    return Lead(other.value, factor, min(ratios), max(ratios), apart and factor >= CLEAR_FACTOR, behind)
+    ratios: dict[Setting, float] = {}
+    ahead, behind = [], []
+    for setting in settings:
+        mine, its = table[best.value][setting], table[other.value][setting]
+        ratio = mine.median / its.median
+        ratios[setting] = ratio if higher_is_better else 1 / ratio
+        if _is_ahead(mine, its, ratios[setting], higher_is_better):
+            ahead.append(setting)
+        elif _is_ahead(its, mine, 1 / ratios[setting], higher_is_better):
+            behind.append(setting)
+    factor = geometric_mean(list(ratios.values()))
+    clear = _is_ahead(best, other, factor, higher_is_better)
+    return Lead(other.value, factor, min(ratios.values()), max(ratios.values()), clear, ahead, behind)
+
+
+def _is_ahead(one: Spread | Standing, other: Spread | Standing, factor: float, higher_is_better: bool) -> bool:
+    """Whether the intervals lie apart, and far enough to matter."""
+    apart = one.low > other.high if higher_is_better else one.high < other.low
+    return apart and factor >= CLEAR_FACTOR
 
 
 def geometric_mean(numbers: Sequence[float]) -> float:

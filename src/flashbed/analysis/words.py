@@ -29,7 +29,7 @@ AXIS_WORDS = {
 }
 """One and many, for the axes that studies usually have."""
 
-SPEAKING_AXES = ("pattern", "filesystem", "medium", "scheduler", "board")
+SPEAKING_AXES = ("pattern", "flush", "direct", "filesystem", "medium", "scheduler", "board")
 """Axes whose values say by themselves what they are."""
 
 VALUE_WORDS = {
@@ -41,8 +41,14 @@ VALUE_WORDS = {
         "rw": "sequential read and write",
         "randrw": "random read and write",
     },
+    "flush": {
+        "none": "not flushed",
+        "fsync": "flushed at the end",
+        "fsync-each": "flushed after each request",
+    },
+    "direct": {"true": "past the page cache", "false": "through the page cache"},
 }
-"""fio's abbreviations, written out."""
+"""A workload's abbreviations, written out."""
 
 UNIT_WORDS = {"us": "µs", "1/s": "requests/s"}
 
@@ -141,6 +147,11 @@ def size(size_bytes: float) -> str:
         if size_bytes >= factor_:
             return f"{number(size_bytes / factor_)} {prefix}iB"
     return f"{size_bytes:.0f} B"
+
+
+def direction(metric: Metric) -> str:
+    """Which numbers are the good ones, as a sentence of its own."""
+    return f"{metric.better.capitalize()} is better." if metric.better else ""
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:

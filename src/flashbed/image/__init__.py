@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import paths
+from flashbed.errors import SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
@@ -57,6 +58,11 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today.
     """
     root = paths.cache_root() / "image"
+    if any(character.isspace() or character == ":" for character in str(root)):
+        raise SetupError(
+            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
+            "set FLASHBED_CACHE to another folder"
+        )
     cache, archive = Cache(root), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
         archive.forget_versions()

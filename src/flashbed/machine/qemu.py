@@ -20,7 +20,7 @@ from pathlib import Path
 from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.machine import outbox
 from flashbed.machine.base import Outcome
-from flashbed.units import describe_size
+from flashbed.units import rough_size
 
 PROGRAM = "qemu-system-aarch64"
 OLDEST = (7, 2)
@@ -131,7 +131,7 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         os.truncate(path, size)
     said = console.read_bytes()
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
-        free = describe_size(shutil.disk_usage(folder).free)
+        free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
     if status == 124 or status in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", said)

@@ -117,7 +117,8 @@ def _lead(lead: Lead) -> dict[str, Any]:
         "factor": _rounded(lead.factor),
         "lowest": _rounded(lead.lowest),
         "highest": _rounded(lead.highest),
-        "clear": lead.clear,
+        "verdict": lead.verdict,
+        "ahead_at": [dict(setting) for setting in lead.ahead_at],
         "behind_at": [dict(setting) for setting in lead.behind_at],
     }
 

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from flashbed.analysis import Combination, Spread
-from flashbed.analysis.words import Scale, count, listing, metric_of, scale_of
+from flashbed.analysis.words import Scale, count, direction, listing, metric_of, scale_of
 from flashbed.report.colours import Colours
 from flashbed.report.model import Report
 from flashbed.study_format import Figure
@@ -49,6 +49,10 @@ class Panel:
     alternative: str
 
     @property
+    def has_points(self) -> bool:
+        return any(point.spread for series in self.series for point in series.points)
+
+    @property
     def top(self) -> float:
         return max((p.spread.high for s in self.series for p in s.points if p.spread), default=0.0)
 
@@ -68,6 +72,11 @@ class Drawing:
     legend: Sequence[tuple[str, int]]
     colour_by_x: Sequence[int]
     notes: Sequence[str] = field(default_factory=list)
+
+    @property
+    def drawn_panels(self) -> list[Panel]:
+        """Those with something to draw."""
+        return [panel for panel in self.panels if panel.has_points]
 
     @property
     def same_scale(self) -> bool:
@@ -91,7 +100,7 @@ class Drawing:
                         {"label": series.label, "slot": series.slot, **self._points(series)} for series in panel.series
                     ],
                 }
-                for panel in self.panels
+                for panel in self.drawn_panels
             ],
         }
 
@@ -164,6 +173,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         legend=list(labels) if colour_axis else [],
         colour_by_x=[colours.slot(figure.x, value) for value in x_values] if figure.x == compared else [],
         notes=[
+            direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
             *_gaps(report, cells, spreads),
         ],

@@ -35,7 +35,7 @@ def inputs_digest(
     Rows may come in any order, from a data frame or from anywhere else: absent, None and NaN are the same, 1 is 1.0.
     """
     said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
-    inputs = [said, sorted(map(_row, rows)), manifest, consoles or {}, _program()]
+    inputs = [said, sorted(map(_row, rows)), manifest, sorted((consoles or {}).items()), _program()]
     canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 

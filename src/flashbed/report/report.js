@@ -112,7 +112,7 @@
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("text") },
       margin: { l: 12, r: 12, t: 30, b: 8 }, // the buttons stand in the upper margin
-      barmode: "group", bargap: 0.28, bargroupgap: 0.06,
+      barmode: "group", bargap: data.x.values.length * panel.series.length < 6 ? 0.6 : 0.28, bargroupgap: 0.06,
       scattermode: data.kind === "bar" ? "group" : "overlay", scattergap: 0.5,
       hovermode: "x unified", hoverdistance: 80,
       hoverlabel: { bgcolor: colour("surface"), bordercolor: colour("line"), font: { color: colour("text"), size: 13 } },

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from flashbed.analysis import Combination, Comparison, Group, Spread
-from flashbed.analysis.words import SPEAKING_AXES, Scale, factor, listing, metric_of, scale_of
+from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
 from flashbed.study_format import Table as StudyTable
@@ -176,7 +176,7 @@ def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) ->
         )
     return Table(
         caption="Winners",
-        note=f"{metric.title}, {mean}relative to the best of the row.",
+        note=f"{metric.title}, {mean}relative to the best of the row. {direction(metric)}",
         corner=[_capital(words.axis(name)) for name in comparison.by] or [""],
         columns=["Best", "Ahead of the next", *(words.value(axis, value) for value in values)],
         rows=rows,
@@ -190,8 +190,11 @@ def _winner_cell(report: Report, comparison: Comparison, group: Group, slots: Ma
     name = report.words.value(comparison.compare, group.best)
     if not group.leads:
         return Cell(f"only {name}", tone="quiet")
+    if group.depends:
+        on = listing([report.words.axis(axis) for axis in group.telling_axes])
+        return Cell(f"depends on {on}", note=f"{name} on the whole", tone="even")
     if group.winner is None:
-        names = [name, *(report.words.value(comparison.compare, value) for value in group.ties)]
+        names = [name, *(report.words.value(comparison.compare, lead.over) for lead in group.leads_that_are("even"))]
         return Cell(listing(names, "or"), note="no clear difference", tone="even")
     note = "one seed" if group.seeds == 1 else "seeds agree"
     return Cell(name, note=note, slot=slots.get(group.best), tone="winner")
@@ -205,7 +208,9 @@ def _lead_cell(report: Report, comparison: Comparison, group: Group) -> Cell:
     moves = factor(lead.lowest) != factor(lead.highest)
     note = f"{factor(lead.lowest)} – {factor(lead.highest)}" if moves else ""
     return Cell(
-        f"{factor(lead.factor)} ×", note=f"{other}: {note}" if note else other, tone="" if lead.clear else "quiet"
+        f"{factor(lead.factor)} ×",
+        note=f"{other}: {note}" if note else other,
+        tone="" if lead.verdict == "ahead" else "quiet",
     )
 
 

@@ -52,7 +52,6 @@ class Fio:
             "runtime_s": runtime_s,
             "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
             "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
-            "cpu_percent": sum(job["usr_cpu"] + job["sys_cpu"] for job in jobs),
             "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
         }
         if runtime_s > 0:

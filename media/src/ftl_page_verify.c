@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Whether the translation layer's tables agree with each other and with the counters. Written for tests and for states
+ * Whether the page-mapped layer's tables agree with each other and with the dies. Written for tests and for states
  * from elsewhere: it trusts no number that it has not checked.
  */
-#include "ftl_tables.h"
+#include "ftl_page.h"
 
 static const char *verify_map(const struct fb_die_tables *t)
 {
@@ -101,26 +101,28 @@ static const char *verify_lists(const struct fb_die_tables *t)
 			return "an open block is full";
 		found++;
 	}
+	if (t->die->victim != FB_NO_BLOCK) {
+		if (t->die->victim >= t->block_count)
+			return "the block under collection does not exist";
+		found++;
+	}
 	if (found != t->block_count)
 		return "a block is on no list";
 	return NULL;
 }
 
-/* Pages programmed and not erased since, by the tables; and erases */
-static void add_up(const struct fb_die_tables *t, u64 *programmed_pages, u64 *erases)
+static const char *verify_on_die(const struct fb_medium *m, u32 die, const struct fb_die_tables *t)
 {
 	u32 block;
 
-	for (block = 0; block < t->block_count; block++) {
-		*programmed_pages += t->blocks[block].programmed_pages;
-		*erases += t->blocks[block].erase_count;
-	}
+	for (block = 0; block < t->block_count; block++)
+		if (t->blocks[block].programmed_pages != fb_nand_block(m, die, block)->programmed_pages)
+			return "a block has other pages programmed than its die says";
+	return NULL;
 }
 
-const char *fb_ftl_verify(const struct fb_medium *m)
+const char *fb_page_verify(const struct fb_medium *m)
 {
-	const struct fb_counters *counters = &m->counters;
-	u64 programmed_pages = 0, erases = 0;
 	const char *fault;
 	u32 die, block;
 
@@ -132,13 +134,10 @@ const char *fb_ftl_verify(const struct fb_medium *m)
 			fault = verify_block(&t, block);
 		if (!fault)
 			fault = verify_lists(&t);
+		if (!fault)
+			fault = verify_on_die(m, die, &t);
 		if (fault)
 			return fault;
-		add_up(&t, &programmed_pages, &erases);
 	}
-	if (erases != counters->flash_erased_blocks)
-		return "erase counts do not add up to the blocks erased";
-	if (programmed_pages + erases * m->params.pages_per_block != counters->flash_programmed_pages)
-		return "a page was programmed twice without an erase";
 	return NULL;
 }

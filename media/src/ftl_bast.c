@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * BAST, block-associative sector translation: each log takes the pages of one logical group. When no log is left, the one
+ * that was used longest ago is merged, also if it is nearly empty.
+ */
+#include "ftl_log.h"
+
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	return fb_log_check(p, 1, complaint);
+}
+
+static u32 log_of(const struct fb_log_tables *t, u32 logical_group)
+{
+	u32 log;
+
+	for (log = 0; log < t->log_count; log++)
+		if (t->logs[log].group != FB_NO_GROUP && t->logs[log].logical_group == logical_group)
+			return log;
+	return FB_NO_LOG;
+}
+
+/* A log that is not in use; else the one that was used longest ago */
+static u32 next_log(const struct fb_log_tables *t)
+{
+	u32 log, oldest = 0;
+
+	for (log = 0; log < t->log_count; log++) {
+		if (t->logs[log].group == FB_NO_GROUP)
+			return log;
+		if (t->free->uses - t->logs[log].last_use > t->free->uses - t->logs[oldest].last_use)
+			oldest = log;
+	}
+	return oldest;
+}
+
+static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	u32 logical_group = page / t.pages_per_group;
+	u32 log = log_of(&t, logical_group);
+
+	if (log != FB_NO_LOG && !fb_log_full(&t, log))
+		return fb_log_append(m, &t, log, page, ready_ns);
+	if (log == FB_NO_LOG && fb_log_extends_data(&t, page))
+		return fb_log_extend_data(m, &t, page, ready_ns);
+	if (log == FB_NO_LOG)
+		log = next_log(&t);
+	if (t.logs[log].group != FB_NO_GROUP)
+		ready_ns = fb_log_merge(m, &t, log, ready_ns);
+	if (fb_log_extends_data(&t, page))
+		return fb_log_extend_data(m, &t, page, ready_ns);
+	fb_log_start(&t, log, logical_group);
+	return fb_log_append(m, &t, log, page, ready_ns);
+}
+
+const struct fb_ftl fb_ftl_bast = {
+	.check = check,
+	.layout = fb_log_layout,
+	.init = fb_log_init,
+	.mapped = fb_log_mapped,
+	.read = fb_log_read,
+	.write = write,
+	.discard = fb_log_discard,
+	.verify = fb_log_verify,
+};

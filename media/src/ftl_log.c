@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "ftl_log.h"
+
+/* Copies read this many pages before they program them, so that several dies work at the same time */
+#define COPY_PAGES 16
+
+static u64 pages_per_group(const struct fb_params *p)
+{
+	return p->dies * p->blocks_per_group * fb_nand_pages(p);
+}
+
+static u64 groups(const struct fb_params *p)
+{
+	return fb_nand_blocks(p) / p->blocks_per_group;
+}
+
+/* One group is kept free for a merge to write to */
+bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complaint *complaint)
+{
+	return fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
+			      "at least 1 for bast, 2 for fast") &&
+	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
+			      fb_nand_blocks(p) / (p->log_blocks + 2),
+			      "log_blocks + 2 groups fit into a plane") &&
+	       fb_check_range(complaint, p, FB_PARAM_dies, 1,
+			      0x3fffffff / (p->blocks_per_die * p->pages_per_block),
+			      "a log-block layer has fewer than 2^30 pages") &&
+	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
+			      (groups(p) - p->log_blocks - 1) * pages_per_group(p) * p->page_bytes,
+			      "no more than blocks_per_die / planes / blocks_per_group - log_blocks - 1 groups");
+}
+
+struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
+{
+	struct fb_ftl_layout layout = { 0 };
+
+	layout.groups = groups(p);
+	layout.pages_per_group = pages_per_group(p);
+	layout.logical_groups = fb_divide_up(p->capacity_bytes, layout.pages_per_group * p->page_bytes);
+
+	layout.free_offset = fb_add_table(end_offset, sizeof(struct fb_free_groups));
+	layout.groups_offset = fb_add_table(end_offset, layout.groups * sizeof(struct fb_group));
+	layout.logs_offset = fb_add_table(end_offset, p->log_blocks * sizeof(struct fb_log));
+	layout.map_offset = fb_add_table(end_offset, layout.logical_groups * sizeof(u32));
+	layout.latest_offset = fb_add_table(end_offset,
+					    layout.logical_groups * layout.pages_per_group * sizeof(u32));
+	layout.owner_offset = fb_add_table(end_offset, p->log_blocks * layout.pages_per_group * sizeof(u32));
+	return layout;
+}
+
+static void put_free(struct fb_log_tables *t, u32 group)
+{
+	t->groups[group].user = FB_GROUP_FREE;
+	t->groups[group].next_free = FB_NO_GROUP;
+	if (t->free->count++)
+		t->groups[t->free->last].next_free = group;
+	else
+		t->free->first = group;
+	t->free->last = group;
+}
+
+static u32 take_free(struct fb_log_tables *t, u32 user)
+{
+	u32 group = t->free->first;
+
+	t->free->first = t->groups[group].next_free;
+	t->free->count--;
+	t->groups[group].user = user;
+	return group;
+}
+
+void fb_log_init(struct fb_medium *m)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	u32 i;
+
+	for (i = 0; i < t.group_count; i++)
+		put_free(&t, i);
+	for (i = 0; i < t.log_count; i++)
+		t.logs[i].group = FB_NO_GROUP;
+	t.free->newest_log = FB_NO_LOG;
+}
+
+/* The dies and places of a group's pages */
+struct spot {
+	u32 die;
+	u32 place;
+};
+
+static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
+{
+	u32 dies = m->params.dies;
+
+	return (struct spot) {
+		.die = offset % dies,
+		.place = group * (u32)(m->flash.ftl.pages_per_group / dies) + offset / dies,
+	};
+}
+
+static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
+{
+	struct spot to = spot_in(m, group, t->groups[group].programmed_pages++);
+
+	return fb_nand_program(m, to.die, to.place, ready_ns);
+}
+
+static bool in_data(const struct fb_log_tables *t, u32 page)
+{
+	u32 entry = t->map[page / t->pages_per_group];
+
+	return entry && page % t->pages_per_group < t->groups[entry - FB_MAPPED_GROUP].programmed_pages;
+}
+
+static bool holds(const struct fb_log_tables *t, u32 page)
+{
+	return t->latest[page] || in_data(t, page);
+}
+
+bool fb_log_mapped(const struct fb_medium *m, u64 page)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+
+	return holds(&t, page);
+}
+
+/* Of a page that holds something */
+static struct spot spot_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 page)
+{
+	u32 place;
+
+	if (!t->latest[page])
+		return spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, page % t->pages_per_group);
+	place = t->latest[page] - FB_IN_LOG;
+	return spot_in(m, t->logs[place / t->pages_per_group].group, place % t->pages_per_group);
+}
+
+u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	struct spot from;
+
+	if (!holds(&t, page))
+		return ready_ns;
+	from = spot_of(m, &t, page);
+	return fb_nand_read(m, from.die, from.place, ready_ns, bytes);
+}
+
+bool fb_log_extends_data(const struct fb_log_tables *t, u32 page)
+{
+	u32 entry = t->map[page / t->pages_per_group];
+	u32 offset = page % t->pages_per_group;
+
+	if (t->latest[page])
+		return false;
+	return offset == (entry ? t->groups[entry - FB_MAPPED_GROUP].programmed_pages : 0);
+}
+
+u64 fb_log_extend_data(struct fb_medium *m, struct fb_log_tables *t, u32 page, u64 ready_ns)
+{
+	u32 logical_group = page / t->pages_per_group;
+	u32 *entry = &t->map[logical_group];
+
+	if (!*entry)
+		*entry = take_free(t, FB_GROUP_DATA + logical_group) + FB_MAPPED_GROUP;
+	return program_next(m, t, *entry - FB_MAPPED_GROUP, ready_ns);
+}
+
+void fb_log_start(struct fb_log_tables *t, u32 log, u32 logical_group)
+{
+	t->logs[log].group = take_free(t, FB_GROUP_LOG + log);
+	t->logs[log].logical_group = logical_group;
+	t->logs[log].in_order = 1;
+}
+
+bool fb_log_full(const struct fb_log_tables *t, u32 log)
+{
+	return t->groups[t->logs[log].group].programmed_pages == t->pages_per_group;
+}
+
+u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns)
+{
+	struct fb_log *l = &t->logs[log];
+	u32 offset = t->groups[l->group].programmed_pages;
+	u32 place = fb_log_place(t, log, offset);
+
+	if (offset != page % t->pages_per_group)
+		l->in_order = 0;
+	l->last_use = t->free->uses++;
+	t->owner[place] = page + FB_LOGGED;
+	t->latest[page] = place + FB_IN_LOG;
+	return program_next(m, t, l->group, ready_ns);
+}
+
+/* Erases the blocks of a group that have something on them; returns when all are erased */
+static u64 release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
+{
+	u32 first = group * m->params.blocks_per_group;
+	u64 done_ns = ready_ns;
+	u32 die, i;
+
+	for (die = 0; die < m->params.dies; die++)
+		for (i = first; i < first + m->params.blocks_per_group; i++)
+			if (fb_nand_block(m, die, i)->programmed_pages)
+				done_ns = fb_later(done_ns, fb_nand_erase(m, die, i, ready_ns));
+	t->groups[group].programmed_pages = 0;
+	put_free(t, group);
+	return done_ns;
+}
+
+static void forget_owners(struct fb_log_tables *t, u32 log)
+{
+	u32 place = fb_log_place(t, log, 0);
+	u32 end = place + t->pages_per_group;
+
+	for (; place < end; place++)
+		t->owner[place] = 0;
+	t->logs[log].group = FB_NO_GROUP;
+}
+
+u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
+{
+	u32 group = t->logs[log].group;
+
+	forget_owners(t, log);
+	return release(m, t, group, ready_ns);
+}
+
+/* Offset behind the last page of a logical group that holds something */
+static u32 end_of(const struct fb_log_tables *t, u32 logical_group)
+{
+	u32 first = logical_group * t->pages_per_group;
+	u32 end = t->pages_per_group;
+
+	while (end && !holds(t, first + end - 1))
+		end--;
+	return end;
+}
+
+/* Copies a few pages of a logical group to the end of a group that has all before them */
+static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group, u32 page, u32 count, u64 ready_ns)
+{
+	u64 read_ns[COPY_PAGES];
+	u64 done_ns = ready_ns;
+	u32 i;
+
+	fb_nand_begin_batch(m);
+	for (i = 0; i < count; i++) {
+		read_ns[i] = ready_ns;
+		if (!holds(t, page + i))
+			continue;
+		read_ns[i] = fb_log_read(m, page + i, m->params.page_bytes, ready_ns);
+		m->counters.collection_moved_pages++;
+	}
+	for (i = 0; i < count; i++)
+		done_ns = fb_later(done_ns, program_next(m, t, to_group, read_ns[i]));
+	return done_ns;
+}
+
+static u64 copy(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u32 to_group, u32 end, u64 ready_ns)
+{
+	u32 first = logical_group * t->pages_per_group;
+	u32 offset = t->groups[to_group].programmed_pages;
+	u64 done_ns = ready_ns;
+
+	while (offset < end) {
+		u32 count = fb_smaller(COPY_PAGES, end - offset);
+
+		done_ns = fb_later(done_ns, copy_some(m, t, to_group, first + offset, count, ready_ns));
+		offset += count;
+	}
+	return done_ns;
+}
+
+/* The group has the newest of all pages and becomes the data group; the old one is erased */
+static u64 become_data(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u32 group, u64 ready_ns)
+{
+	u32 old = t->map[logical_group];
+
+	t->groups[group].user = FB_GROUP_DATA + logical_group;
+	t->map[logical_group] = group + FB_MAPPED_GROUP;
+	return old ? release(m, t, old - FB_MAPPED_GROUP, ready_ns) : ready_ns;
+}
+
+static void forget_logged(struct fb_log_tables *t, u32 logical_group)
+{
+	u32 page = logical_group * t->pages_per_group;
+	u32 end = page + t->pages_per_group;
+
+	for (; page < end; page++)
+		t->latest[page] = 0;
+}
+
+static u64 held_up(struct fb_medium *m, u64 begin_ns, u64 end_ns)
+{
+	m->counters.collection_ns += end_ns - begin_ns;
+	return end_ns;
+}
+
+u64 fb_log_merge_full(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
+{
+	u32 to_group = take_free(t, FB_GROUP_DATA + logical_group);
+	u64 done_ns = copy(m, t, logical_group, to_group, end_of(t, logical_group), ready_ns);
+
+	m->counters.full_merges++;
+	forget_logged(t, logical_group);
+	return held_up(m, ready_ns, become_data(m, t, logical_group, to_group, done_ns));
+}
+
+/* The log's own pages are at their offsets, unless a newer one is in another log; the rest is copied behind them */
+static u64 complete_log(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
+{
+	u32 logical_group = t->logs[log].logical_group;
+	u32 first = logical_group * t->pages_per_group;
+	u32 group = t->logs[log].group;
+	u32 logged = t->groups[group].programmed_pages;
+	u32 end = end_of(t, logical_group);
+	u32 offset;
+
+	if (end > logged)
+		m->counters.partial_merges++;
+	else
+		m->counters.switch_merges++;
+	ready_ns = copy(m, t, logical_group, group, end, ready_ns);
+	for (offset = 0; offset < t->pages_per_group; offset++) {
+		u32 *latest = &t->latest[first + offset];
+
+		if (offset >= logged || *latest == fb_log_place(t, log, offset) + FB_IN_LOG)
+			*latest = 0;
+	}
+	forget_owners(t, log);
+	return become_data(m, t, logical_group, group, ready_ns);
+}
+
+u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
+{
+	if (t->logs[log].in_order)
+		return held_up(m, ready_ns, complete_log(m, t, log, ready_ns));
+	ready_ns = fb_log_merge_full(m, t, t->logs[log].logical_group, ready_ns);
+	return held_up(m, ready_ns, fb_log_drop(m, t, log, ready_ns));
+}
+
+static void discard_group(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group)
+{
+	u32 *entry = &t->map[logical_group];
+	u32 log;
+
+	forget_logged(t, logical_group);
+	for (log = 0; log < t->log_count; log++)
+		if (t->logs[log].group != FB_NO_GROUP && t->logs[log].logical_group == logical_group)
+			fb_log_drop(m, t, log, m->now_ns);
+	if (*entry)
+		release(m, t, *entry - FB_MAPPED_GROUP, m->now_ns);
+	*entry = 0;
+}
+
+void fb_log_discard(struct fb_medium *m, u64 first, u64 end)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	u64 group = fb_divide_up(first, t.pages_per_group);
+
+	for (; (group + 1) * t.pages_per_group <= end; group++)
+		discard_group(m, &t, group);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the log-block layers share: groups, logs and merges. Such layers are found in memory cards and sticks, whose
+ * controllers have no memory for a map of pages.
+ *
+ * A group is what is mapped and erased as one: blocks_per_group erase blocks on every die. Its pages are striped over the
+ * dies: page i of a group lies on die i % dies. A data group holds the pages of one logical group, each at its own
+ * offset. Because pages are programmed in order, only the next page can be added to it; all others go to a log, a group
+ * that takes pages as they come. A merge brings a logical group back into one data group:
+ *
+ *	switch		the log holds all pages in order: it becomes the data group
+ *	partial		the log holds the first pages in order: the others are copied behind them
+ *	full		the newest of each page is copied to a fresh group
+ *
+ * A full merge programs every page up to the last that holds something; where nothing is, it pads. A page once written or
+ * padded is read from flash until its whole group is discarded; discards of parts of a group do nothing.
+ *
+ * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
+ * searching its few logs, in time that is part of command_ns.
+ *
+ * Kim et al. 2002, "A space-efficient flash translation layer for CompactFlash systems" (BAST); Lee et al. 2007, "A log
+ * buffer-based flash translation layer using fully-associative sector translation" (FAST).
+ */
+#ifndef FB_FTL_LOG_H
+#define FB_FTL_LOG_H
+
+#include "arith.h"
+#include "state.h"
+
+#define FB_NO_GROUP (~(u32)0)
+#define FB_NO_LOG (~(u32)0)
+
+/* Erased groups, the one that waited longest first */
+struct fb_free_groups {
+	u32 first;
+	u32 last;
+	u32 count;
+	u32 uses;		/* counts up with each write, to tell which log was used last */
+	u32 newest_log;		/* fast: the log that takes random writes */
+	u32 unused;
+};
+
+/* user: what a group is used for */
+#define FB_GROUP_FREE	0u
+#define FB_GROUP_LOG	1u	/* + number of the log */
+#define FB_GROUP_DATA	1024u	/* + logical group */
+
+struct fb_group {
+	u32 programmed_pages;
+	u32 user;
+	u32 next_free;
+};
+
+struct fb_log {
+	u32 group;		/* FB_NO_GROUP: the log is not in use */
+	u32 logical_group;	/* whose pages it takes; FB_NO_GROUP: anybody's */
+	u32 in_order;		/* each page so far lies at its own offset */
+	u32 last_use;
+};
+
+/* map[]: for each logical group its data group: FB_MAPPED_GROUP + group. Zero: none. */
+#define FB_MAPPED_GROUP	1u
+
+/* latest[]: for each logical page, where it is in a log: FB_IN_LOG + place. Zero: in the data group, if anywhere. */
+#define FB_IN_LOG	1u
+
+/* owner[]: for each place of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
+#define FB_LOGGED	1u
+
+struct fb_log_tables {
+	struct fb_free_groups *free;
+	struct fb_group *groups;
+	struct fb_log *logs;
+	u32 *map;
+	u32 *latest;
+	u32 *owner;
+	u32 group_count;
+	u32 log_count;
+	u32 logical_groups;
+	u32 pages_per_group;
+};
+
+static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
+{
+	const struct fb_ftl_layout *layout = &m->flash.ftl;
+
+	return (struct fb_log_tables) {
+		.free = fb_table(m, layout->free_offset),
+		.groups = fb_table(m, layout->groups_offset),
+		.logs = fb_table(m, layout->logs_offset),
+		.map = fb_table(m, layout->map_offset),
+		.latest = fb_table(m, layout->latest_offset),
+		.owner = fb_table(m, layout->owner_offset),
+		.group_count = layout->groups,
+		.log_count = m->params.log_blocks,
+		.logical_groups = layout->logical_groups,
+		.pages_per_group = layout->pages_per_group,
+	};
+}
+
+/* A place of a log is counted through all logs */
+static inline u32 fb_log_place(const struct fb_log_tables *t, u32 log, u32 offset)
+{
+	return log * t->pages_per_group + offset;
+}
+
+bool fb_log_check(const struct fb_params *params, u64 fewest_logs, struct fb_complaint *complaint);
+struct fb_ftl_layout fb_log_layout(const struct fb_params *params, u64 *end_offset);
+void fb_log_init(struct fb_medium *m);
+bool fb_log_mapped(const struct fb_medium *m, u64 page);
+u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
+void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
+const char *fb_log_verify(const struct fb_medium *m);
+
+/* Whether the page can be programmed into its data group at once, at its own offset */
+bool fb_log_extends_data(const struct fb_log_tables *t, u32 page);
+u64 fb_log_extend_data(struct fb_medium *m, struct fb_log_tables *t, u32 page, u64 ready_ns);
+
+/* Takes a fresh group for a log that is not in use */
+void fb_log_start(struct fb_log_tables *t, u32 log, u32 logical_group);
+bool fb_log_full(const struct fb_log_tables *t, u32 log);
+u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns);
+
+/* Merges return when the dies are done with them */
+u64 fb_log_merge_full(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);
+
+/* A log of one logical group, by whatever merge is cheapest; it is not in use afterwards */
+u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
+
+/* Erases a log that holds nothing valid any more; it is not in use afterwards */
+u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Whether the tables of a log-block layer agree with each other and with the dies. It trusts no number unchecked. */
+#include "ftl_log.h"
+
+static const char *verify_free(const struct fb_log_tables *t)
+{
+	u32 group = t->free->first;
+	u32 i;
+
+	for (i = 0; i < t->free->count; i++) {
+		if (group >= t->group_count)
+			return "the list of free groups leads out of the table";
+		if (t->groups[group].user != FB_GROUP_FREE || t->groups[group].programmed_pages)
+			return "a group that is in use is listed as free";
+		if (i + 1 == t->free->count && group != t->free->last)
+			return "the list of free groups is torn";
+		group = t->groups[group].next_free;
+	}
+	return t->free->count && group != FB_NO_GROUP ? "the list of free groups has no end" : NULL;
+}
+
+static const char *verify_users(const struct fb_log_tables *t)
+{
+	u32 used = 0;
+	u32 i;
+
+	for (i = 0; i < t->logical_groups; i++) {
+		if (!t->map[i])
+			continue;
+		if (t->map[i] - FB_MAPPED_GROUP >= t->group_count)
+			return "a group is mapped beyond the dies";
+		if (t->groups[t->map[i] - FB_MAPPED_GROUP].user != FB_GROUP_DATA + i)
+			return "a group is mapped to one that is not its own";
+		used++;
+	}
+	for (i = 0; i < t->log_count; i++) {
+		if (t->logs[i].group == FB_NO_GROUP)
+			continue;
+		if (t->logs[i].group >= t->group_count)
+			return "a log lies beyond the dies";
+		if (t->groups[t->logs[i].group].user != FB_GROUP_LOG + i)
+			return "a log lies in a group that is not its own";
+		used++;
+	}
+	return used + t->free->count != t->group_count ? "a group is neither free nor in use" : NULL;
+}
+
+static const char *verify_logged(const struct fb_log_tables *t)
+{
+	u32 pages = t->logical_groups * t->pages_per_group;
+	u32 page, place;
+
+	for (page = 0; page < pages; page++) {
+		const struct fb_log *log;
+
+		if (!t->latest[page])
+			continue;
+		place = t->latest[page] - FB_IN_LOG;
+		if (place >= t->log_count * t->pages_per_group)
+			return "a page is said to be beyond the logs";
+		log = &t->logs[place / t->pages_per_group];
+		if (log->group == FB_NO_GROUP ||
+		    place % t->pages_per_group >= t->groups[log->group].programmed_pages)
+			return "a page is said to be where nothing was programmed";
+		if (t->owner[place] != page + FB_LOGGED)
+			return "a page is said to be at a place that is not its own";
+		if (log->logical_group != FB_NO_GROUP && log->logical_group != page / t->pages_per_group)
+			return "a page is in a log of another group";
+	}
+	return NULL;
+}
+
+static const char *verify_on_dies(const struct fb_medium *m, const struct fb_log_tables *t)
+{
+	u32 blocks = m->params.blocks_per_group;
+	u32 group, die, i;
+
+	for (group = 0; group < t->group_count; group++) {
+		u32 programmed_pages = 0;
+
+		for (die = 0; die < m->params.dies; die++)
+			for (i = 0; i < blocks; i++)
+				programmed_pages += fb_nand_block(m, die, group * blocks + i)->programmed_pages;
+		if (programmed_pages != t->groups[group].programmed_pages)
+			return "a group has other pages programmed than its dies say";
+	}
+	return NULL;
+}
+
+const char *fb_log_verify(const struct fb_medium *m)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	const char *fault = verify_free(&t);
+
+	if (!fault)
+		fault = verify_users(&t);
+	if (!fault)
+		fault = verify_logged(&t);
+	if (!fault)
+		fault = verify_on_dies(m, &t);
+	return fault;
+}

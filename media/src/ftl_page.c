@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "ftl_page.h"
+
+#define MAX_PLANES 8
+
+/* Dynamic wear levelling looks at this many free blocks for the one that was erased the fewest times */
+#define FREE_BLOCKS_LOOKED_AT 32
+
+/* A page is hot if it was last written within this part of the time that writing all pages takes */
+#define HOT_PART 4
+
+/* A die keeps its blocks open beside its reserve; what remains must hold the capacity */
+static u64 open_blocks(const struct fb_params *p)
+{
+	return p->open_blocks > 2 ? p->open_blocks : 2;
+}
+
+static u64 usable_blocks_per_die(const struct fb_params *p)
+{
+	return fb_nand_blocks(p) - p->gc_reserve_blocks - open_blocks(p);
+}
+
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	return fb_check_range(complaint, p, FB_PARAM_open_blocks, p->gc_step_pages || p->gc_idle_blocks ? 2 : 1, 3,
+			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_nand_blocks(p) - open_blocks(p) - 1,
+			      "less than the blocks of a plane without the open ones and one for data") &&
+	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
+			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
+			      "no more than dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks");
+}
+
+static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
+{
+	struct fb_ftl_layout layout = { 0 };
+
+	layout.blocks_per_die = fb_nand_blocks(p);
+	layout.pages_per_block = fb_nand_pages(p);
+	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1;
+	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
+	layout.physical_pages_per_die = p->blocks_per_die * p->pages_per_block;
+
+	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_page_die));
+	layout.blocks_offset = fb_add_table(end_offset,
+					    p->dies * layout.block_records_per_die * sizeof(struct fb_block));
+	layout.map_offset = fb_add_table(end_offset, p->dies * layout.logical_pages_per_die * sizeof(u32));
+	layout.owner_offset = fb_add_table(end_offset, p->dies * layout.physical_pages_per_die * sizeof(u32));
+	return layout;
+}
+
+static void list_init(struct fb_die_tables *t, u32 head)
+{
+	t->blocks[head].next = head;
+	t->blocks[head].previous = head;
+}
+
+static void list_append(struct fb_die_tables *t, u32 head, u32 block)
+{
+	u32 last = t->blocks[head].previous;
+
+	t->blocks[block].next = head;
+	t->blocks[block].previous = last;
+	t->blocks[last].next = block;
+	t->blocks[head].previous = block;
+}
+
+static void list_remove(struct fb_die_tables *t, u32 block)
+{
+	struct fb_block *b = &t->blocks[block];
+
+	t->blocks[b->previous].next = b->next;
+	t->blocks[b->next].previous = b->previous;
+}
+
+static void init(struct fb_medium *m)
+{
+	u32 die, i;
+
+	for (die = 0; die < m->params.dies; die++) {
+		struct fb_die_tables t = fb_die_tables(m, die);
+
+		for (i = 0; i < FB_OPEN_BLOCKS; i++)
+			t.die->open[i] = FB_NO_BLOCK;
+		list_init(&t, fb_free_list(&t));
+		for (i = 0; i <= t.pages_per_block; i++)
+			list_init(&t, fb_full_list(&t, i));
+		for (i = 0; i < t.block_count; i++)
+			list_append(&t, fb_free_list(&t), i);
+		t.die->free_blocks = t.block_count;
+		t.die->fewest_valid = t.pages_per_block;
+		t.die->victim = FB_NO_BLOCK;
+		t.die->random = (m->params.seed + 1) << 16 | die;
+	}
+}
+
+static void list_as_full(struct fb_die_tables *t, u32 block)
+{
+	u32 valid = t->blocks[block].valid_pages;
+
+	t->blocks[block].changed = t->die->clock;
+	list_append(t, fb_full_list(t, valid), block);
+	if (valid < t->die->fewest_valid)
+		t->die->fewest_valid = valid;
+}
+
+/* The page's present place, if it has one, no longer counts */
+static void invalidate(struct fb_die_tables *t, u32 index)
+{
+	u32 place, block;
+
+	if (t->map[index] == FB_UNMAPPED)
+		return;
+	place = t->map[index] - FB_MAPPED;
+	block = place / t->pages_per_block;
+	t->map[index] = FB_UNMAPPED;
+	t->owner[place] = FB_STALE;
+	t->blocks[block].valid_pages--;
+	if (fb_full(t, block)) {
+		list_remove(t, block);
+		list_as_full(t, block);
+	}
+}
+
+/* The free block that was erased the fewest times; of those alike, the one that waited longest */
+static u32 take_free(struct fb_die_tables *t)
+{
+	u32 head = fb_free_list(t);
+	u32 best = t->blocks[head].next;
+	u32 block = t->blocks[best].next;
+	u32 i;
+
+	for (i = 1; i < FREE_BLOCKS_LOOKED_AT && block != head; i++, block = t->blocks[block].next)
+		if (t->nand[block].erase_count < t->nand[best].erase_count)
+			best = block;
+	list_remove(t, best);
+	t->die->free_blocks--;
+	return best;
+}
+
+/* The next page of the open block becomes the page's place, which is returned */
+static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
+{
+	u32 *open = &t->die->open[purpose];
+	struct fb_block *b;
+	u32 place;
+
+	if (*open == FB_NO_BLOCK) {
+		*open = take_free(t);
+		t->blocks[*open].opened = t->die->clock;
+	}
+	b = &t->blocks[*open];
+	place = *open * t->pages_per_block + b->programmed_pages;
+	t->owner[place] = index + FB_OWNED;
+	t->map[index] = place + FB_MAPPED;
+	b->valid_pages++;
+	b->programmed_pages++;
+	if (b->programmed_pages == t->pages_per_block) {
+		list_as_full(t, *open);
+		*open = FB_NO_BLOCK;
+	}
+	return place;
+}
+
+/* Reads and programs as many pages at a time as the die has planes, so that they can join */
+static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const u32 *places, u32 count, u64 ready_ns)
+{
+	enum fb_open_block purpose = m->params.open_blocks > 1 ? FB_OPEN_FOR_COLLECTION : FB_OPEN_FOR_HOST;
+	u32 i;
+
+	fb_nand_begin_batch(m);
+	for (i = 0; i < count; i++)
+		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
+	for (i = 0; i < count; i++) {
+		u32 index = t->owner[places[i]] - FB_OWNED;
+
+		fb_nand_program(m, die, append(t, purpose, index), ready_ns);
+		t->owner[places[i]] = FB_STALE;
+		t->blocks[places[i] / t->pages_per_block].valid_pages--;
+		m->counters.collection_moved_pages++;
+	}
+}
+
+/* Goes on with the block under collection until so many pages are moved, or none is valid */
+static void move_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
+{
+	u32 *place = &t->die->victim_place;
+	u32 end = (t->die->victim + 1) * t->pages_per_block;
+	const u16 *valid = &t->blocks[t->die->victim].valid_pages;
+	u32 places[MAX_PLANES];
+	u32 count = 0;
+
+	for (; pages && *valid && *place < end; ++*place) {
+		if (t->owner[*place] < FB_OWNED)
+			continue;
+		places[count++] = *place;
+		pages--;
+		if (pages && count < m->params.planes && count < *valid)
+			continue;
+		move_some(m, die, t, places, count, ready_ns);
+		count = 0;
+	}
+}
+
+static void erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
+{
+	u32 place = block * t->pages_per_block;
+	u32 end = place + t->pages_per_block;
+
+	for (; place < end; place++)
+		t->owner[place] = FB_ERASED;
+	t->blocks[block].programmed_pages = 0;
+	fb_nand_erase(m, die, block, ready_ns);
+	list_append(t, fb_free_list(t), block);
+	t->die->free_blocks++;
+}
+
+static void begin_collection(struct fb_medium *m, struct fb_die_tables *t, u32 block)
+{
+	list_remove(t, block);
+	t->die->victim = block;
+	t->die->victim_place = block * t->pages_per_block;
+	m->counters.collections++;
+}
+
+/* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
+static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
+{
+	u32 block = t->die->victim;
+
+	if (block == FB_NO_BLOCK) {
+		block = fb_choose_victim(&m->params, t);
+		if (block == FB_NO_BLOCK)
+			return false;
+		begin_collection(m, t, block);
+	}
+	move_pages(m, die, t, pages, ready_ns);
+	if (t->blocks[block].valid_pages)
+		return true;
+	t->die->victim = FB_NO_BLOCK;
+	erase(m, die, t, block, ready_ns);
+	return true;
+}
+
+static u32 least_erased_full(const struct fb_die_tables *t)
+{
+	u32 best = FB_NO_BLOCK;
+	u32 block;
+
+	for (block = 0; block < t->block_count; block++)
+		if (fb_full(t, block) &&
+		    (best == FB_NO_BLOCK || t->nand[block].erase_count < t->nand[best].erase_count))
+			best = block;
+	return best;
+}
+
+/*
+ * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased last
+ * is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
+ */
+static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+{
+	u32 block, most;
+
+	if (!m->params.wear_threshold || !t->die->free_blocks || t->die->victim != FB_NO_BLOCK)
+		return;
+	most = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
+	if (most < t->die->least_erased + m->params.wear_threshold)
+		return;
+	block = least_erased_full(t);
+	if (block == FB_NO_BLOCK)
+		return;
+	t->die->least_erased = t->nand[block].erase_count;
+	if (most < t->die->least_erased + m->params.wear_threshold)
+		return;
+	begin_collection(m, t, block);
+	m->counters.wear_collections++;
+	collect_some(m, die, t, t->pages_per_block, ready_ns);
+}
+
+/*
+ * A block's moves take at most one free block and give one back, so one is always left for them. (The host's pages must
+ * not come in between: collection in steps has an open block of its own.)
+ */
+static u64 make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+{
+	u64 keep_blocks = m->params.gc_step_pages ? 1 : m->params.gc_reserve_blocks;
+	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	bool collected = false;
+
+	while (t->die->free_blocks <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
+		collected = true;
+		level_wear(m, die, t, ready_ns);
+	}
+	if (!collected)
+		return ready_ns;
+	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
+	return fb_nand_free_ns(m, die);
+}
+
+/* A share of the work with each write, so that no write waits for a whole block */
+static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+{
+	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+
+	if (!m->params.gc_step_pages ||
+	    (t->die->free_blocks > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
+		return ready_ns;
+	if (!collect_some(m, die, t, m->params.gc_step_pages, ready_ns))
+		return ready_ns;
+	level_wear(m, die, t, ready_ns);
+	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
+	return fb_nand_free_ns(m, die);
+}
+
+/*
+ * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step that
+ * began before then holds the request up until it is done.
+ */
+static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+{
+	if (!m->params.gc_idle_blocks)
+		return;
+	while (t->die->free_blocks < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
+		if (!collect_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
+			return;
+}
+
+static u32 *map_entry(const struct fb_medium *m, u64 page)
+{
+	struct fb_die_tables t = fb_die_tables(m, page % m->params.dies);
+
+	return &t.map[page / m->params.dies];
+}
+
+static bool mapped(const struct fb_medium *m, u64 page)
+{
+	return *map_entry(m, page) != FB_UNMAPPED;
+}
+
+static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
+{
+	u32 die = page % m->params.dies;
+	struct fb_die_tables t = fb_die_tables(m, die);
+	u32 index = page / m->params.dies;
+
+	if (t.map[index] == FB_UNMAPPED)
+		return ready_ns;
+	collect_while_idle(m, die, &t);
+	return fb_nand_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
+}
+
+static enum fb_open_block open_block_for(const struct fb_medium *m, const struct fb_die_tables *t, u32 index)
+{
+	u32 block, age;
+
+	if (m->params.open_blocks < 3 || t->map[index] == FB_UNMAPPED)
+		return FB_OPEN_FOR_HOST;
+	block = (t->map[index] - FB_MAPPED) / t->pages_per_block;
+	age = t->die->clock - t->blocks[block].opened;
+	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
+}
+
+/* Collects first if the die is short of blocks */
+static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
+{
+	u32 die = page % m->params.dies;
+	u32 index = page / m->params.dies;
+	struct fb_die_tables t = fb_die_tables(m, die);
+	enum fb_open_block open = open_block_for(m, &t, index);
+
+	collect_while_idle(m, die, &t);
+	ready_ns = make_some_room(m, die, &t, ready_ns);
+	if (t.die->open[open] == FB_NO_BLOCK)
+		ready_ns = make_room(m, die, &t, ready_ns);
+	t.die->clock++;
+	invalidate(&t, index);
+	return fb_nand_program(m, die, append(&t, open, index), ready_ns);
+}
+
+static void discard(struct fb_medium *m, u64 first, u64 end)
+{
+	for (; first < end; first++) {
+		struct fb_die_tables t = fb_die_tables(m, first % m->params.dies);
+
+		invalidate(&t, first / m->params.dies);
+	}
+}
+
+const struct fb_ftl fb_ftl_page = {
+	.check = check,
+	.layout = layout,
+	.init = init,
+	.mapped = mapped,
+	.read = read,
+	.write = write,
+	.discard = discard,
+	.verify = fb_page_verify,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The page-mapped layer: each logical page is mapped by itself to any page of its die (page p lives on die p % dies). A
+ * die writes into up to three open blocks: what the host writes, what it rewrites soon, and what collection moves. Which
+ * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
+ * free, a whole block at once; or some pages with each write; or while the die is idle.
+ *
+ * Memory: 4 bytes a logical page, 4 bytes a physical page, 28 bytes a block.
+ */
+#ifndef FB_FTL_PAGE_H
+#define FB_FTL_PAGE_H
+
+#include "arith.h"
+#include "state.h"
+
+enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_BLOCKS };
+
+/* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
+struct fb_page_die {
+	u32 open[FB_OPEN_BLOCKS];
+	u32 free_blocks;
+	u32 fewest_valid;	/* no full block has fewer valid pages */
+	u32 victim;		/* the block under collection */
+	u32 victim_place;	/* where to go on in it */
+	u32 least_erased;	/* no full block has been erased fewer times */
+	u32 clock;		/* counts the pages that the host wrote */
+	u32 unused;
+	u64 random;		/* never 0 */
+};
+
+#define FB_NO_BLOCK (~(u32)0)
+
+/*
+ * A block, or the head of a list of blocks. Records follow each other: the blocks of the die, then a head for the free
+ * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages. Lists are rings through their
+ * head; blocks join at the end and are taken from the front, so that the one that waited longest goes first.
+ */
+struct fb_block {
+	u32 next;
+	u32 previous;
+	u32 opened;		/* by the die's clock */
+	u32 changed;		/* when it was filled, or lost a valid page */
+	u16 programmed_pages;
+	u16 valid_pages;
+};
+
+/* map[]: for each logical page of the die, where it is: FB_MAPPED + place. Zero is the state of a new medium. */
+#define FB_UNMAPPED	0u
+#define FB_MAPPED	1u
+
+/* owner[]: for each place, what was programmed there: FB_OWNED + logical page of the die */
+#define FB_ERASED	0u
+#define FB_STALE	1u
+#define FB_OWNED	2u
+
+/* The layer's tables of one die */
+struct fb_die_tables {
+	struct fb_page_die *die;
+	struct fb_block *blocks;
+	const struct fb_nand_block *nand;
+	u32 *map;
+	u32 *owner;
+	u32 block_count;
+	u32 pages_per_block;
+	u32 logical_pages;
+};
+
+static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 die)
+{
+	const struct fb_ftl_layout *layout = &m->flash.ftl;
+
+	return (struct fb_die_tables) {
+		.die = (struct fb_page_die *)fb_table(m, layout->dies_offset) + die,
+		.blocks = (struct fb_block *)fb_table(m, layout->blocks_offset) + die * layout->block_records_per_die,
+		.nand = fb_nand_block(m, die, 0),
+		.map = (u32 *)fb_table(m, layout->map_offset) + die * layout->logical_pages_per_die,
+		.owner = (u32 *)fb_table(m, layout->owner_offset) + die * layout->physical_pages_per_die,
+		.block_count = layout->blocks_per_die,
+		.pages_per_block = layout->pages_per_block,
+		.logical_pages = layout->logical_pages_per_die,
+	};
+}
+
+/* Heads of lists stand behind the blocks */
+static inline u32 fb_free_list(const struct fb_die_tables *t)
+{
+	return t->block_count;
+}
+
+static inline u32 fb_full_list(const struct fb_die_tables *t, u32 valid_pages)
+{
+	return t->block_count + 1 + valid_pages;
+}
+
+static inline bool fb_full(const struct fb_die_tables *t, u32 block)
+{
+	return t->blocks[block].programmed_pages == t->pages_per_block && block != t->die->victim;
+}
+
+/* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
+u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);
+
+const char *fb_page_verify(const struct fb_medium *m);
+
+#endif

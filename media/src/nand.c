@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "arith.h"
+#include "state.h"
+
+struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
+{
+	struct fb_nand_layout layout = { 0 };
+
+	layout.blocks_per_die = fb_nand_blocks(p);
+	layout.pages_per_block = fb_nand_pages(p);
+	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_die));
+	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
+	layout.blocks_offset = fb_add_table(end_offset,
+					    p->dies * layout.blocks_per_die * sizeof(struct fb_nand_block));
+	return layout;
+}
+
+static struct fb_die *die_of(const struct fb_medium *m, u32 die)
+{
+	return (struct fb_die *)fb_table(m, m->flash.nand.layout.dies_offset) + die;
+}
+
+static struct fb_timeline *channel_of(struct fb_medium *m, u32 die)
+{
+	return (struct fb_timeline *)fb_table(m, m->flash.nand.layout.channels_offset) + die % m->params.channels;
+}
+
+void fb_nand_power_on(struct fb_medium *m)
+{
+	u32 i;
+
+	for (i = 0; i < m->params.dies; i++)
+		*die_of(m, i) = (struct fb_die) { 0 };
+	for (i = 0; i < m->params.channels; i++)
+		channel_of(m, i)->count = 0;
+}
+
+void fb_nand_begin_batch(struct fb_medium *m)
+{
+	m->flash.nand.batch++;
+}
+
+/* Callers have the die's register throughout, so a die with a channel of its own need not look for a gap */
+static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
+{
+	u64 length_ns = fb_transfer_ns(bytes, m->params.bus_ps_per_byte);
+
+	m->counters.flash_bus_ns += length_ns;
+	if (m->params.dies == m->params.channels)
+		return ready_ns + length_ns;
+	return fb_timeline_take(channel_of(m, die), m->now_ns, ready_ns, length_ns);
+}
+
+/* Of the lower, middle and upper page; zero stands for the lower page's */
+static u64 by_page(const struct fb_medium *m, u32 place, u64 lower_ns, u64 middle_ns, u64 upper_ns)
+{
+	u32 bits = m->params.bits_per_cell;
+	u32 kind;
+
+	if (bits == 1)
+		return lower_ns;
+	kind = place / (u32)m->params.planes % (u32)m->params.pages_per_block % bits;
+	if (kind && kind == bits - 1)
+		return upper_ns ? upper_ns : lower_ns;
+	return kind && middle_ns ? middle_ns : lower_ns;
+}
+
+/* False: the operation is one of its own, which others may join from now on */
+static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op)
+{
+	u32 planes = m->params.planes;
+	u32 row = place / planes;
+	u16 plane = 1u << place % planes;
+
+	if (planes == 1)
+		return false;
+	if (d->joint_op == op && d->joint_batch == m->flash.nand.batch && d->joint_row == row &&
+	    !(d->joint_planes & plane)) {
+		d->joint_planes |= plane;
+		return true;
+	}
+	d->joint_op = op;
+	d->joint_batch = m->flash.nand.batch;
+	d->joint_row = row;
+	d->joint_planes = plane;
+	return false;
+}
+
+u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
+{
+	const struct fb_params *p = &m->params;
+	struct fb_die *d = die_of(m, die);
+	u64 out_ns;
+
+	m->counters.flash_read_pages++;
+	if (!joins(m, d, place, FB_DIE_READ)) {
+		u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
+
+		m->counters.flash_read_ns += read_ns;
+		d->joint_ns = fb_later(ready_ns, d->array_free_ns) + read_ns;
+	}
+	out_ns = fb_later(d->joint_ns, d->register_free_ns);
+	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
+	d->array_free_ns = p->cache_operations ? out_ns : d->register_free_ns;
+	return d->register_free_ns;
+}
+
+static void keep_rules(struct fb_medium *m, u32 die, u32 place)
+{
+	u32 pages = m->flash.nand.layout.pages_per_block;
+	struct fb_nand_block *block = fb_nand_block(m, die, place / pages);
+
+	if (block->programmed_pages != place % pages)
+		m->flash.nand.broken_rules++;
+	else
+		block->programmed_pages++;
+}
+
+u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
+{
+	const struct fb_params *p = &m->params;
+	struct fb_die *d = die_of(m, die);
+	u64 program_ns = by_page(m, place, p->program_ns, p->program_middle_ns, p->program_upper_ns);
+	u64 begin_ns;
+
+	keep_rules(m, die, place);
+	m->counters.flash_programmed_pages++;
+	if (joins(m, d, place, FB_DIE_PROGRAM)) {
+		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
+	} else {
+		m->counters.flash_program_ns += program_ns;
+		d->array_was_free_ns = d->array_free_ns;
+		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), p->page_bytes);
+	}
+	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
+	d->array_free_ns = begin_ns + program_ns;
+	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
+	return d->array_free_ns;
+}
+
+u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
+{
+	struct fb_die *d = die_of(m, die);
+	struct fb_nand_block *b = fb_nand_block(m, die, block);
+
+	b->programmed_pages = 0;
+	b->erase_count++;
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+	d->joint_op = FB_DIE_IDLE;
+	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
+	if (!m->params.cache_operations)
+		d->register_free_ns = d->array_free_ns;
+	return d->array_free_ns;
+}
+
+u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)
+{
+	return die_of(m, die)->array_free_ns;
+}
+
+struct fb_wear fb_nand_wear(const struct fb_medium *m)
+{
+	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
+	u64 i;
+
+	for (i = 0; i < m->params.dies * m->flash.nand.layout.blocks_per_die; i++) {
+		u64 erases = fb_nand_block(m, 0, i)->erase_count;
+
+		wear.blocks += m->params.planes;
+		wear.erase_count_sum += erases * m->params.planes;
+		if (erases < wear.erase_count_min)
+			wear.erase_count_min = erases;
+		if (erases > wear.erase_count_max)
+			wear.erase_count_max = erases;
+	}
+	return wear;
+}
+
+const char *fb_nand_verify(const struct fb_medium *m)
+{
+	const struct fb_nand_layout *layout = &m->flash.nand.layout;
+	u64 blocks = m->params.dies * layout->blocks_per_die;
+	u64 programmed_pages = 0, erases = 0, i;
+
+	for (i = 0; i < blocks; i++) {
+		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
+
+		if (block->programmed_pages > layout->pages_per_block)
+			return "a block has more programmed pages than pages";
+		programmed_pages += block->programmed_pages + (u64)block->erase_count * layout->pages_per_block;
+		erases += block->erase_count;
+	}
+	if (m->flash.nand.broken_rules)
+		return "a page was programmed out of order, or twice without an erase";
+	if (erases * m->params.planes != m->counters.flash_erased_blocks)
+		return "erase counts do not add up to the blocks erased";
+	if (programmed_pages < m->counters.flash_programmed_pages)
+		return "a page was programmed twice without an erase";
+	return NULL;
+}

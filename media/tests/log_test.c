@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The log-block layers: what their merges cost, by hand, on groups of four pages; and what they are known for */
+#include "ftl_log.h"
+#include "samples.h"
+#include "test.h"
+
+enum {
+	PAGE = 2048,
+	GROUP = 4,		/* pages */
+	WRITE_NS = 1000 + 20480 + 51200 + 200000,
+	READ_NS = 25000 + 51200,
+	PROGRAM_NS = 51200 + 200000,
+	ERASE_NS = 1500000,
+	STEP_NS = 1000000000,	/* between requests: all is idle again */
+};
+
+static u64 now_ns;
+
+static struct fb_params params_of(u64 ftl, u64 log_blocks)
+{
+	struct fb_params p = sample_flash();
+
+	p.ftl = ftl;
+	p.log_blocks = log_blocks;
+	p.blocks_per_group = 1;
+	p.capacity_bytes = 8 * GROUP * PAGE;
+	return p;
+}
+
+static struct fb_medium *medium_of(u64 ftl, u64 log_blocks)
+{
+	struct fb_params p = params_of(ftl, log_blocks);
+
+	now_ns = 0;
+	return new_medium(&p);
+}
+
+/* Writes a page when all is idle; returns how long that took */
+static u64 write_page(struct fb_medium *m, u64 page)
+{
+	now_ns += STEP_NS;
+	return submit(m, FB_WRITE, page * PAGE, PAGE, now_ns) - now_ns;
+}
+
+static void write_pages(struct fb_medium *m, u64 first, u64 end)
+{
+	for (; first < end; first++)
+		CHECK_EQUAL(WRITE_NS, write_page(m, first));
+}
+
+static void check_merges(const struct fb_medium *m, u64 switches, u64 partials, u64 fulls)
+{
+	const struct fb_counters *c = fb_medium_counters(m);
+
+	CHECK_EQUAL(switches, c->switch_merges);
+	CHECK_EQUAL(partials, c->partial_merges);
+	CHECK_EQUAL(fulls, c->full_merges);
+	CHECK(!fb_verify(m));
+}
+
+static void the_first_write_in_order_needs_no_log(void)
+{
+	u64 ftl;
+
+	for (ftl = FB_FTL_BAST; ftl <= FB_FTL_FAST; ftl++) {
+		struct fb_medium *m = medium_of(ftl, 2);
+
+		write_pages(m, 0, 8 * GROUP);
+		CHECK_EQUAL(8 * GROUP, fb_medium_counters(m)->flash_programmed_pages);
+		CHECK_EQUAL(0, fb_medium_counters(m)->flash_erased_blocks);
+		check_merges(m, 0, 0, 0);
+		free(m);
+	}
+}
+
+static void a_log_in_order_is_switched_in(void)
+{
+	u64 ftl;
+
+	for (ftl = FB_FTL_BAST; ftl <= FB_FTL_FAST; ftl++) {
+		struct fb_medium *m = medium_of(ftl, 2);
+
+		write_pages(m, 0, GROUP);
+		write_pages(m, 0, GROUP);
+		/* The log is full: it becomes the data group, and the old one is erased */
+		CHECK_EQUAL(ERASE_NS + WRITE_NS, write_page(m, 0));
+		CHECK_EQUAL(0, fb_medium_counters(m)->collection_moved_pages);
+		CHECK_EQUAL(ERASE_NS, fb_medium_counters(m)->collection_ns);
+		check_merges(m, 1, 0, 0);
+		free(m);
+	}
+}
+
+static void the_rest_of_a_group_is_copied_behind_a_log_in_order(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_BAST, 1);
+
+	write_pages(m, 0, 2 * GROUP);
+	write_pages(m, 0, 1);
+	/* Another group wants the only log: three pages follow the first, all read before they are programmed */
+	CHECK_EQUAL(3 * READ_NS + 3 * PROGRAM_NS + ERASE_NS + WRITE_NS, write_page(m, GROUP));
+	check_merges(m, 0, 1, 0);
+	free(m);
+}
+
+static void a_log_out_of_order_costs_a_full_merge(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_BAST, 1);
+
+	write_pages(m, 0, 2 * GROUP);
+	write_pages(m, 1, 2);
+	CHECK_EQUAL(4 * READ_NS + 4 * PROGRAM_NS + 2 * ERASE_NS + WRITE_NS, write_page(m, GROUP + 1));
+	CHECK_EQUAL(4, fb_medium_counters(m)->collection_moved_pages);
+	CHECK_EQUAL(8 + 1 + 4 + 1, fb_medium_counters(m)->flash_programmed_pages);
+	check_merges(m, 0, 0, 1);
+	free(m);
+}
+
+/* Pages in front that nobody wrote are padded: programmed without being read */
+static void a_merge_pads_what_was_never_written(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_BAST, 1);
+
+	write_pages(m, 2, 3);
+	CHECK_EQUAL(READ_NS + 3 * PROGRAM_NS + ERASE_NS + WRITE_NS, write_page(m, GROUP + 2));
+	CHECK_EQUAL(1, fb_medium_counters(m)->collection_moved_pages);
+	check_merges(m, 0, 0, 1);
+	free(m);
+}
+
+static void fast_shares_its_random_logs(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_FAST, 2);
+
+	write_pages(m, 0, 3 * GROUP);
+	/* Four updates of three groups in one log; BAST would have merged with the third */
+	write_pages(m, 1, 2);
+	write_pages(m, GROUP + 1, GROUP + 2);
+	write_pages(m, 2 * GROUP + 1, 2 * GROUP + 2);
+	write_pages(m, 1, 2);
+	check_merges(m, 0, 0, 0);
+	/* The log is full: the three groups that have a page in it are merged, then the log is erased */
+	CHECK_EQUAL(3 * (4 * READ_NS + 4 * PROGRAM_NS + ERASE_NS) + ERASE_NS + WRITE_NS, write_page(m, 2));
+	check_merges(m, 0, 0, 3);
+	free(m);
+}
+
+static void fast_fills_up_a_sequential_log(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_FAST, 2);
+
+	write_pages(m, 0, 2 * GROUP);
+	write_pages(m, 0, 2);
+	write_pages(m, 1, 2);		/* newer, in the random log */
+	/* The two pages left are copied; the newer second page stays where it is */
+	CHECK_EQUAL(2 * READ_NS + 2 * PROGRAM_NS + ERASE_NS + WRITE_NS, write_page(m, GROUP));
+	check_merges(m, 0, 1, 0);
+	write_pages(m, GROUP + 2, GROUP + 3);
+	write_pages(m, 2, 4);
+	/* All of the random log is still valid: two groups are merged; the second takes the sequential log with it */
+	CHECK_EQUAL(2 * (4 * READ_NS + 4 * PROGRAM_NS + ERASE_NS) + 2 * ERASE_NS + WRITE_NS, write_page(m, 1));
+	check_merges(m, 0, 1, 2);
+	free(m);
+}
+
+static void a_whole_group_can_be_discarded(void)
+{
+	struct fb_medium *m = medium_of(FB_FTL_BAST, 2);
+
+	write_pages(m, 0, 3 * GROUP);
+	write_pages(m, GROUP + 1, GROUP + 2);
+	now_ns += STEP_NS;
+	CHECK_EQUAL(now_ns + 1000, submit(m, FB_DISCARD, PAGE, (3 * GROUP - 2) * PAGE, now_ns));
+	CHECK_EQUAL(2, fb_medium_counters(m)->flash_erased_blocks);
+	now_ns += STEP_NS;
+	CHECK_EQUAL(now_ns + 1000 + 20480, submit(m, FB_READ, GROUP * PAGE, PAGE, now_ns));
+	CHECK_EQUAL(0, fb_medium_counters(m)->flash_read_pages);
+	submit(m, FB_READ, PAGE, PAGE, now_ns);
+	submit(m, FB_READ, (3 * GROUP - 2) * PAGE, PAGE, now_ns);
+	CHECK_EQUAL(2, fb_medium_counters(m)->flash_read_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* A group over two dies is copied by both at the same time */
+static void dies_merge_side_by_side(void)
+{
+	struct fb_params p = params_of(FB_FTL_BAST, 1);
+	struct fb_medium *m;
+
+	p.dies = 2;
+	p.channels = 2;
+	m = new_medium(&p);
+	now_ns = 0;
+	write_pages(m, 0, 16);
+	write_pages(m, 2, 3);
+	CHECK_EQUAL(4 * READ_NS + 4 * PROGRAM_NS + ERASE_NS, write_page(m, 10) - WRITE_NS - ERASE_NS);
+	CHECK_EQUAL(3, fb_medium_counters(m)->flash_erased_blocks);
+	check_merges(m, 0, 0, 1);
+	free(m);
+}
+
+static void note(u8 *written, const struct fb_request *request, const struct fb_params *p, u64 group)
+{
+	u64 first = request->offset_bytes / p->page_bytes;
+	u64 end = (request->offset_bytes + request->length_bytes) / p->page_bytes;
+
+	if (request->op == FB_WRITE)
+		memset(written + first, 1, end - first);
+	if (request->op == FB_DISCARD)
+		for (first = fb_divide_up(first, group); (first + 1) * group <= end; first++)
+			memset(written + first * group, 0, group);
+}
+
+static void exercise(const struct fb_params *p, u64 seed)
+{
+	struct fb_medium *m = new_medium(p);
+	u64 pages = p->capacity_bytes / p->page_bytes;
+	u64 group = p->dies * p->planes * p->blocks_per_group * p->pages_per_block;
+	u8 *written = calloc(1, pages);
+	u64 at_ns = 0;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		struct fb_request request = { .op = next_random(&seed) % 16 ? FB_WRITE : FB_DISCARD };
+		u64 first = next_random(&seed) % pages;
+		u64 count = fb_smaller(1 + next_random(&seed) % (2 * group), pages - first);
+		u64 page, done_ns;
+
+		request.offset_bytes = first * p->page_bytes;
+		request.length_bytes = count * p->page_bytes;
+		done_ns = fb_submit(m, &request, at_ns);
+		CHECK(done_ns >= at_ns && done_ns != FB_NEVER);
+		note(written, &request, p, group);
+		for (page = 0; page < pages; page++)
+			CHECK(!written[page] || fb_log_mapped(m, page));
+		if (fb_verify(m))
+			check_failed(__FILE__, i, fb_verify(m));
+		at_ns = done_ns;
+	}
+	CHECK(fb_medium_counters(m)->full_merges > 0);
+	CHECK(fb_medium_counters(m)->switch_merges > 0);
+	free(written);
+	free(m);
+}
+
+static void random_requests_leave_groups_and_logs_sound(void)
+{
+	u64 ftl;
+
+	for (ftl = FB_FTL_BAST; ftl <= FB_FTL_FAST; ftl++) {
+		struct fb_params p = params_of(ftl, 2);
+
+		exercise(&p, 1);
+		p.capacity_bytes = 13 * GROUP * PAGE;	/* as full as it may be */
+		exercise(&p, 2);
+		p.dies = 3;
+		p.channels = 2;
+		p.log_blocks = 4;
+		p.blocks_per_group = 2;
+		p.capacity_bytes = 3 * 24 * PAGE - PAGE;
+		exercise(&p, 3);
+		p.planes = 2;
+		p.blocks_per_die = 32;
+		p.bits_per_cell = 2;
+		p.capacity_bytes = 3 * 48 * PAGE;
+		exercise(&p, 4);
+	}
+}
+
+/* Flash pages programmed for each that the host writes, at random places in so many groups */
+static double amplification(u64 ftl, u64 logs, u64 working_groups)
+{
+	struct fb_params p = params_of(ftl, logs);
+	struct fb_medium *m;
+	u64 seed = 7, before;
+	double result;
+	int i, writes = 20000;
+
+	p.pages_per_block = 64;
+	p.blocks_per_die = 128;
+	p.capacity_bytes = 96 * 64 * PAGE;
+	m = new_medium(&p);
+	submit(m, FB_WRITE, 0, p.capacity_bytes, 0);
+	for (i = 0; i < writes; i++)
+		submit(m, FB_WRITE, next_random(&seed) % (working_groups * 64) * PAGE, PAGE, 0);
+	before = fb_medium_counters(m)->flash_programmed_pages;
+	for (i = 0; i < writes; i++)
+		submit(m, FB_WRITE, next_random(&seed) % (working_groups * 64) * PAGE, PAGE, 0);
+	result = (double)(fb_medium_counters(m)->flash_programmed_pages - before) / writes;
+	CHECK(!fb_verify(m));
+	free(m);
+	return result;
+}
+
+/*
+ * With a log for each group, a log is merged when it is full: two programs for a write. With half as many logs as groups,
+ * every second write finds no log and costs a merge of 64 pages: 1 + 64 / 2.
+ */
+static void random_writes_collapse_beyond_the_logs(void)
+{
+	static const u64 groups[] = { 2, 4, 8, 9, 10, 12, 16, 32, 64 };
+	double bast[9];
+	u32 i;
+
+	for (i = 0; i < 9; i++) {
+		bast[i] = amplification(FB_FTL_BAST, 8, groups[i]);
+		printf("  8 logs, random writes in %2d groups: bast %5.2f fast %5.2f programs a write\n",
+		       (int)groups[i], bast[i], amplification(FB_FTL_FAST, 8, groups[i]));
+	}
+	CHECK(bast[0] < 2.05 && bast[2] < 2.05);
+	CHECK(bast[6] > 33 * 0.95 && bast[6] < 33 * 1.05);
+	CHECK(bast[8] > (1 + 64 * 7 / 8.0) * 0.95 && bast[8] < (1 + 64 * 7 / 8.0) * 1.05);
+	for (i = 3; i < 9; i++)
+		CHECK(bast[i] > bast[i - 1]);
+}
+
+/* Each breaks one thing in the tables of a sound medium */
+enum breakage {
+	A_GROUP_OF_ANOTHER, A_GROUP_TOO_FAR, A_TORN_LIST, A_LOST_GROUP, A_LOG_OF_ANOTHER, A_PLACE_OF_ANOTHER,
+	A_PLACE_TOO_FAR, A_COUNT_OF_PAGES, BREAKAGES
+};
+
+static void break_it(struct fb_medium *m, enum breakage breakage)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+
+	switch (breakage) {
+	case A_GROUP_OF_ANOTHER:
+		t.map[1] = t.map[2];
+		break;
+	case A_GROUP_TOO_FAR:
+		t.map[1] = 4711;
+		break;
+	case A_TORN_LIST:
+		t.groups[t.free->first].next_free = 0;
+		break;
+	case A_LOST_GROUP:
+		t.free->first = t.groups[t.free->first].next_free;
+		t.free->count--;
+		break;
+	case A_LOG_OF_ANOTHER:
+		t.logs[0].logical_group = 3;
+		break;
+	case A_PLACE_OF_ANOTHER:
+		t.latest[4] = t.latest[1];
+		break;
+	case A_PLACE_TOO_FAR:
+		t.latest[4] = 4711;
+		break;
+	case A_COUNT_OF_PAGES:
+		t.groups[0].programmed_pages--;
+		break;
+	case BREAKAGES:
+		break;
+	}
+}
+
+static void verify_finds_what_is_broken(void)
+{
+	int breakage;
+
+	for (breakage = 0; breakage < BREAKAGES; breakage++) {
+		struct fb_medium *m = medium_of(FB_FTL_BAST, 2);
+
+		write_pages(m, 0, 5 * GROUP);
+		write_pages(m, 1, 2);
+		CHECK(!fb_verify(m));
+		break_it(m, breakage);
+		CHECK(fb_verify(m));
+		free(m);
+	}
+}
+
+const struct test log_tests[] = {
+	TEST(the_first_write_in_order_needs_no_log),
+	TEST(a_log_in_order_is_switched_in),
+	TEST(the_rest_of_a_group_is_copied_behind_a_log_in_order),
+	TEST(a_log_out_of_order_costs_a_full_merge),
+	TEST(a_merge_pads_what_was_never_written),
+	TEST(fast_shares_its_random_logs),
+	TEST(fast_fills_up_a_sequential_log),
+	TEST(a_whole_group_can_be_discarded),
+	TEST(dies_merge_side_by_side),
+	TEST(random_requests_leave_groups_and_logs_sound),
+	TEST(random_writes_collapse_beyond_the_logs),
+	TEST(verify_finds_what_is_broken),
+	END_OF_TESTS,
+};

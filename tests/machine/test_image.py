@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest's parts repeat to the byte wherever they are built, and a broken part is noticed and built again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed import paths
+from flashbed.image import hosttools, initramfs, kernel, modules, programs
+from flashbed.image.cache import MANIFEST, Cache
+from flashbed.image.debian import Archive
+from flashbed.image.kernel import Kernel
+
+VERSION = "6.1"
+
+
+@pytest.fixture
+def archive() -> Archive:
+    return Archive(paths.cache_root() / "debian-arm64", "arm64")
+
+
+@pytest.fixture
+def built(archive: Archive) -> Kernel:
+    return kernel.build(Cache(paths.cache_root() / "image"), archive, VERSION)
+
+
+def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
+    """Everything but the kernel and fio, which take minutes: digests by part."""
+    module = modules.build(cache, built, "media_blk")
+    outbox = programs.outbox(cache, archive)
+    tools = programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
+    busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
+    files = initramfs.base_files(
+        busybox.path("root/bin/busybox"), outbox.path("outbox"), {"media_blk": module.path("media_blk.ko")}
+    )
+    base = initramfs.archive(cache, built, "base", files, system=True)
+    return {entry.folder.name: entry.digests for entry in (module, outbox, tools, busybox, base)}
+
+
+def test_two_builds_are_the_same_bytes(archive: Archive, built: Kernel, tmp_path: Path) -> None:
+    first = small_parts(Cache(tmp_path / "one"), archive, built)
+    second = small_parts(Cache(tmp_path / "quite-another-place"), archive, built)
+    assert first == second
+
+
+@pytest.mark.long
+def test_two_builds_of_the_kernel_are_the_same_bytes(archive: Archive, built: Kernel, tmp_path: Path) -> None:
+    assert kernel.build(Cache(tmp_path / "elsewhere"), archive, VERSION).entry.digests == built.entry.digests
+
+
+def test_two_builds_of_fio_are_the_same_bytes(archive: Archive, tmp_path: Path) -> None:
+    there = programs.fio(Cache(paths.cache_root() / "image"), archive)
+    assert programs.fio(Cache(tmp_path / "elsewhere"), archive).digests == there.digests
+
+
+@pytest.mark.parametrize("damage", ["truncated", "missing", "no manifest", "half a manifest"])
+def test_a_broken_entry_is_built_again(archive: Archive, built: Kernel, tmp_path: Path, damage: str) -> None:
+    cache = Cache(tmp_path / "cache")
+    whole = modules.build(cache, built, "media_blk")
+    product, manifest = whole.path("media_blk.ko"), whole.path(MANIFEST)
+    contents = product.read_bytes()
+    if damage == "truncated":
+        product.write_bytes(contents[:1000])
+    elif damage == "missing":
+        product.unlink()
+    elif damage == "no manifest":
+        manifest.unlink()
+    else:
+        manifest.write_text(manifest.read_text()[:30])
+    assert modules.build(cache, built, "media_blk").path("media_blk.ko").read_bytes() == contents
+
+
+def test_a_build_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def killed(folder: Path) -> None:
+        (folder / "product").write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.entry("thing", {"a": 1}, killed)
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
+    entry = cache.entry("thing", {"a": 1}, lambda folder: (folder / "product").write_text("whole") and None)
+    assert entry.path("product").read_text() == "whole"
+
+
+def test_the_media_tool_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    with pytest.raises(hosttools.InputError, match="colour"):
+        tool.create(tmp_path / "state", {"kind": "null", "colour": 1})
+    assert not (tmp_path / "state").exists()
+    assert {"kind", "capacity_bytes"} <= {parameter["name"] for parameter in tool.parameters}
+
+
+def test_building_a_module_leaves_the_sources_alone(built: Kernel, tmp_path: Path) -> None:
+    """Modules are built in a copy, so the repository stays as it is."""
+    before = sorted(path.name for path in (paths.kernel() / "media_blk").iterdir())
+    modules.build(Cache(tmp_path), built, "media_blk")
+    assert sorted(path.name for path in (paths.kernel() / "media_blk").iterdir()) == before
