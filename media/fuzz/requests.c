@@ -3,24 +3,21 @@
  * Any medium that the core accepts, put to any sequence of requests, stays in agreement with itself and never answers
  * before it was asked. The input is read as a sample's number, changes of its parameters, then requests.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "input.h"
-#include "samples.h"
 
 enum { MOST_CHANGES = 6, MOST_REQUESTS = 4096, VERIFY_EVERY = 64, MOST_STATE_BYTES = 1 << 20 };
 
 static struct fb_params any_params(struct input *input)
 {
-	struct fb_params (*samples[])(void) = { sample_flash, sample_disk, sample_null };
-	struct fb_params params = samples[input_number(input, 1) % 3]();
+	struct fb_params params = input_sample(input);
 	u64 changes = input_number(input, 1) % MOST_CHANGES;
 
 	while (changes--) {
 		u64 index = input_number(input, 1) % FB_PARAM_COUNT;
+		const struct fb_param_rule *rule = fb_param_rule(index);
 
-		params.by_index[index] = input_number(input, 2);
+		if (rule->kinds & 1u << params.kind)
+			params.by_index[index] = rule->min + input_number(input, 2) % (rule->max - rule->min + 1);
 	}
 	return params;
 }

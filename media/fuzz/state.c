@@ -3,11 +3,7 @@
  * A state from elsewhere is refused, or found to contradict itself, or it is sound and can be used. The input is laid over a
  * sound state in pieces, so that the fuzzer need not invent a whole one.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "input.h"
-#include "samples.h"
 
 enum { MOST_PIECES = 16, REQUESTS = 64 };
 
@@ -48,9 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fb_params (*samples[])(void) = { sample_flash, sample_disk, sample_null };
 	struct input input = { data, size };
-	struct fb_params params = samples[input_number(&input, 1) % 3]();
+	struct fb_params params = input_sample(&input);
 	size_t bytes = fb_state_bytes(&params);
 	void *memory = new_memory(bytes);
 	struct fb_medium *m;

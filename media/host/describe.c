@@ -2,6 +2,7 @@
 /* All strings printed here are the core's own and need no escaping */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "describe.h"
 
@@ -116,18 +117,72 @@ void describe_counters_of(const struct fb_medium *medium, const struct fb_counte
 	printf("}");
 }
 
+/* The share of the promised erases that a block has left in the mean; it may be negative */
+static void print_life_left(const struct fb_wear *wear, u64 endurance_erases)
+{
+	if (endurance_erases)
+		printf("%.6f", 1 - (double)wear->erase_count_sum / wear->blocks / endurance_erases);
+	else
+		printf("null");
+}
+
 void describe_wear_of(const struct fb_medium *medium)
 {
 	struct fb_wear wear = fb_medium_wear(medium);
+	int i;
 
 	if (!wear.blocks) {
 		printf(" \"wear\": null");
 		return;
 	}
 	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
-	       ", \"erase_count_mean\": %.6f}",
+	       ",\n  \"erase_count_mean\": %.6f, \"life_left\": ",
 	       wear.blocks, wear.erase_count_min, wear.erase_count_max,
 	       (double)wear.erase_count_sum / wear.blocks);
+	print_life_left(&wear, fb_medium_params(medium)->endurance_erases);
+	printf(",\n  \"erases_by_step\": %" PRIu64 ", \"blocks_by_step\": [", wear.step_erases);
+	for (i = 0; i < FB_WEAR_STEPS; i++)
+		printf("%s%" PRIu64, i ? ", " : "", wear.blocks_by_step[i]);
+	printf("]}");
+}
+
+static void print_amplification_of(const struct fb_medium *medium)
+{
+	const struct fb_counters *counters = fb_medium_counters(medium);
+	const struct fb_params *params = fb_medium_params(medium);
+
+	if (params->kind != FB_FLASH || !counters->host_written_bytes)
+		printf(" \"write_amplification\": null,\n");
+	else
+		printf(" \"write_amplification\": %.6f,\n",
+		       (double)counters->flash_programmed_pages * params->page_bytes / counters->host_written_bytes);
+}
+
+/*
+ * Every counter that is a time, as its share of the time of all parts. What requests waited for collection or for the
+ * buffer is not work of a part and does not count in the whole.
+ */
+static void print_time_of(const struct fb_medium *medium)
+{
+	const struct fb_counters *counters = fb_medium_counters(medium);
+	const char *separator = "";
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < FB_COUNTER_COUNT; i++)
+		if (!strcmp(fb_counter_rule(i)->unit, "ns") && i != FB_COUNTER_collection_ns &&
+		    i != FB_COUNTER_buffer_wait_ns)
+			sum += counters->by_index[i];
+	printf(" \"time_by_cause\": {");
+	for (i = 0; i < FB_COUNTER_COUNT && sum > 0; i++) {
+		const struct fb_counter_rule *rule = fb_counter_rule(i);
+
+		if (strcmp(rule->unit, "ns") || !(rule->kinds & 1u << fb_medium_params(medium)->kind))
+			continue;
+		printf("%s\"%.*s\": %.6f", separator, (int)strlen(rule->name) - 3, rule->name, counters->by_index[i] / sum);
+		separator = ", ";
+	}
+	printf("},\n");
 }
 
 void describe_medium(const struct fb_medium *medium)
@@ -141,5 +196,8 @@ void describe_medium(const struct fb_medium *medium)
 	describe_counters_of(medium, fb_medium_counters(medium));
 	printf(",\n");
 	describe_wear_of(medium);
-	printf(",\n \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
+	printf(",\n");
+	print_amplification_of(medium);
+	print_time_of(medium);
+	printf(" \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
 }

@@ -35,11 +35,17 @@ enum fb_error {
 	FB_DAMAGED,		/* header and parameters contradict each other */
 };
 
+#define FB_WEAR_STEPS 16
+
 struct fb_wear {
 	u64 blocks;
 	u64 erase_count_min;
 	u64 erase_count_max;
 	u64 erase_count_sum;
+
+	/* blocks_by_step[i]: blocks that were erased at least i, but not i + 1, times step_erases */
+	u64 step_erases;
+	u64 blocks_by_step[FB_WEAR_STEPS];
 };
 
 /* Bytes of the state; 0 if the parameters are refused */

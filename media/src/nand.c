@@ -2,6 +2,8 @@
 #include "arith.h"
 #include "state.h"
 
+#define MAX_RETRIES 7
+
 struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_nand_layout layout = { 0 };
@@ -108,6 +110,20 @@ void fb_nand_promise(struct fb_medium *m)
 	m->flash.nand.promised_batch = m->flash.nand.batch;
 }
 
+/* A worn block's page is sensed again with other thresholds; how long that takes in all */
+static u64 retries_ns(struct fb_medium *m, u32 die, u32 place, u64 read_ns)
+{
+	u64 retries;
+
+	if (!m->params.retry_erases)
+		return 0;
+	retries = fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block)->erase_count /
+		  m->params.retry_erases;
+	retries = fb_smaller(retries, MAX_RETRIES);
+	m->counters.flash_read_retries += retries;
+	return retries * read_ns;
+}
+
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
@@ -118,6 +134,7 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 	if (!joins(m, d, place, FB_DIE_READ, ready_ns)) {
 		u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
 
+		read_ns += retries_ns(m, die, place, read_ns);
 		m->counters.flash_read_ns += read_ns;
 		d->joint_ns = fb_later(ready_ns, d->array_free_ns) + read_ns;
 	}
@@ -207,9 +224,10 @@ u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)
 struct fb_wear fb_nand_wear(const struct fb_medium *m)
 {
 	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
+	u64 blocks = m->params.dies * m->flash.nand.layout.blocks_per_die;
 	u64 i;
 
-	for (i = 0; i < m->params.dies * m->flash.nand.layout.blocks_per_die; i++) {
+	for (i = 0; i < blocks; i++) {
 		u64 erases = fb_nand_block(m, 0, i)->erase_count;
 
 		wear.blocks += m->params.planes;
@@ -219,6 +237,9 @@ struct fb_wear fb_nand_wear(const struct fb_medium *m)
 		if (erases > wear.erase_count_max)
 			wear.erase_count_max = erases;
 	}
+	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
+	for (i = 0; i < blocks; i++)
+		wear.blocks_by_step[fb_nand_block(m, 0, i)->erase_count / wear.step_erases] += m->params.planes;
 	return wear;
 }
 

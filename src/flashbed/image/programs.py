@@ -53,6 +53,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
         "source": resolved.files,
         "sysroot": root.digests,
         "options": FIO_OPTIONS,
+        "script": digest_tree(Path(__file__)),
         "compiler": toolchain.compiler_identity(),
     }
 
@@ -61,7 +62,8 @@ def fio(cache: Cache, archive: Archive) -> Entry:
         tree = folder / "tree"
         with stage("Building fio"):
             run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
-            compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -ffile-prefix-map={tree}=."
+            # The build ID is a hash over debug information too, and that knows folders of this host.
+            compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -Wl,--build-id=none -ffile-prefix-map={tree}=."
             output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree)
             if "unrecognized" in output or "unknown option" in output:
                 raise SetupError(f"fio's configure does not know an option of ours:\n{output[-800:]}")
