@@ -27,13 +27,18 @@ static inline u64 input_number(struct input *input, size_t bytes)
 static inline struct fb_params input_sample(struct input *input)
 {
 	struct fb_params (*others[])(void) = { sample_disk, sample_null };
-	u64 choice = input_number(input, 1) % 5;
+	u64 choice = input_number(input, 1) % (FB_FTL_COUNT + 2);
 	struct fb_params params = sample_flash();
 
-	if (choice >= 3)
-		return others[choice - 3]();
-	if (choice > FB_FTL_PAGE) {
-		params.ftl = choice;
+	if (choice >= FB_FTL_COUNT)
+		return others[choice - FB_FTL_COUNT]();
+	params.ftl = choice;
+	if (choice == FB_FTL_DFTL) {
+		params.page_bytes = 512;	/* 128 entries of the map */
+		params.blocks_per_die = 128;
+		params.capacity_bytes = 384 * 512;
+		params.map_cache_bytes = 512;
+	} else if (choice != FB_FTL_PAGE) {
 		params.blocks_per_group = 1;
 		params.log_blocks = 3;
 	}

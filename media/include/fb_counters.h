@@ -34,6 +34,9 @@
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
+	C(map_hits, FB_OF_FLASH, "lookups", "dftl: lookups whose page of the map was in the controller") \
+	C(map_read_pages, FB_OF_FLASH, "pages", "dftl: pages of the map read from flash") \
+	C(map_written_pages, FB_OF_FLASH, "pages", "dftl: pages of the map written to flash") \
 	C(flash_read_retries, FB_OF_FLASH, "retries", "times that the array was read again because of wear") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \

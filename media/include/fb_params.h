@@ -19,7 +19,8 @@
 #define FB_FTLS(K) \
 	K(FB_FTL_PAGE, "page") \
 	K(FB_FTL_BAST, "bast") \
-	K(FB_FTL_FAST, "fast")
+	K(FB_FTL_FAST, "fast") \
+	K(FB_FTL_DFTL, "dftl")
 
 /* The values of the parameter "gc_policy" */
 #define FB_GC_POLICIES(K) \
@@ -86,11 +87,13 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
 	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
 	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, updates go to log " \
-	  "groups, of one group each (bast) or shared (fast)") \
+	  "groups, of one group each (bast) or shared (fast); dftl: as page, with the map on flash and a part of it cached") \
 	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
+	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
 	P(endurance_erases, FB_OF_FLASH, 0, 1 << 24, 0, \
 	  "erases of a block that the data sheet promises; 0: not known") \
 	P(retry_erases, FB_OF_FLASH, 0, 1 << 24, 0, \

@@ -24,6 +24,11 @@ struct fb_ftl_layout {
 	u64 logical_pages_per_die;
 	u64 physical_pages_per_die;
 
+	/* dftl */
+	u64 cache_offset;
+	u64 cache_pages;
+	u64 map_pages_per_die;
+
 	/* log-block */
 	u64 free_offset;
 	u64 groups_offset;
@@ -66,6 +71,7 @@ struct fb_ftl {
 extern const struct fb_ftl fb_ftl_page;
 extern const struct fb_ftl fb_ftl_bast;
 extern const struct fb_ftl fb_ftl_fast;
+extern const struct fb_ftl fb_ftl_dftl;
 
 const struct fb_ftl *fb_ftl(const struct fb_params *params);
 

@@ -45,6 +45,54 @@ static const char *verify_users(const struct fb_log_tables *t)
 	return used + t->free->count != t->group_count ? "a group is neither free nor in use" : NULL;
 }
 
+/* A log in order has each page of its group at its own offset */
+static const char *verify_order(const struct fb_log_tables *t, u32 log)
+{
+	const struct fb_log *l = &t->logs[log];
+	u32 offset;
+
+	for (offset = 0; offset < t->groups[l->group].programmed_pages; offset++)
+		if (t->owner[fb_log_place(t, log, offset)] !=
+		    l->logical_group * t->pages_per_group + offset + FB_LOGGED)
+			return "a log is not in order";
+	return NULL;
+}
+
+/* BAST: every log belongs to a group. FAST: only the first does, which is in order; the others take turns. */
+static const char *verify_logs(const struct fb_medium *m, const struct fb_log_tables *t)
+{
+	bool shared = m->params.ftl == FB_FTL_FAST;
+	u32 newest = t->free->newest_log;
+	u32 i;
+
+	for (i = 0; i < t->log_count; i++) {
+		const struct fb_log *log = &t->logs[i];
+		const char *fault;
+
+		if (log->group == FB_NO_GROUP)
+			continue;
+		if (t->groups[log->group].programmed_pages > t->pages_per_group)
+			return "a log has more programmed pages than pages";
+		if (shared && i) {
+			if (log->logical_group != FB_NO_GROUP)
+				return "a shared log belongs to a group";
+			continue;
+		}
+		if (log->logical_group >= t->logical_groups)
+			return "a log belongs to a group that does not exist";
+		if (shared && !log->in_order)
+			return "the sequential log is not in order";
+		fault = log->in_order ? verify_order(t, i) : NULL;
+		if (fault)
+			return fault;
+	}
+	if (newest == FB_NO_LOG)
+		return NULL;
+	if (!shared || !newest || newest >= t->log_count || t->logs[newest].group == FB_NO_GROUP)
+		return "the newest log does not exist";
+	return NULL;
+}
+
 static const char *verify_logged(const struct fb_log_tables *t)
 {
 	u32 pages = t->logical_groups * t->pages_per_group;
@@ -94,6 +142,8 @@ const char *fb_log_verify(const struct fb_medium *m)
 
 	if (!fault)
 		fault = verify_users(&t);
+	if (!fault)
+		fault = verify_logs(m, &t);
 	if (!fault)
 		fault = verify_logged(&t);
 	if (!fault)

@@ -12,6 +12,8 @@
 /* A die keeps its blocks open beside its reserve; what remains must hold the capacity */
 static u64 open_blocks(const struct fb_params *p)
 {
+	if (p->ftl == FB_FTL_DFTL)
+		return 3;		/* one is for the map */
 	return p->open_blocks > 2 ? p->open_blocks : 2;
 }
 
@@ -20,7 +22,7 @@ static u64 usable_blocks_per_die(const struct fb_params *p)
 	return fb_nand_blocks(p) - p->gc_reserve_blocks - open_blocks(p);
 }
 
-static bool check(const struct fb_params *p, struct fb_complaint *complaint)
+bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	return fb_check_range(complaint, p, FB_PARAM_open_blocks, p->gc_step_pages || p->gc_idle_blocks ? 2 : 1, 3,
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
@@ -31,7 +33,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "no more than dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks");
 }
 
-static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
+struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = { 0 };
 
@@ -39,6 +41,9 @@ static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 	layout.pages_per_block = fb_nand_pages(p);
 	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1;
 	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
+	if (p->ftl == FB_FTL_DFTL)
+		layout.map_pages_per_die = fb_divide_up(layout.logical_pages_per_die * sizeof(u32), p->page_bytes);
+	layout.logical_pages_per_die += layout.map_pages_per_die;
 	layout.physical_pages_per_die = p->blocks_per_die * p->pages_per_block;
 
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_page_die));
@@ -73,7 +78,7 @@ static void list_remove(struct fb_die_tables *t, u32 block)
 	t->blocks[b->next].previous = b->previous;
 }
 
-static void init(struct fb_medium *m)
+void fb_page_init(struct fb_medium *m)
 {
 	u32 die, i;
 
@@ -175,6 +180,8 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 		u32 index = t->owner[places[i]] - FB_OWNED;
 
 		fb_nand_program(m, die, append(t, purpose, index), ready_ns);
+		if (m->params.ftl == FB_FTL_DFTL)
+			fb_map_moved(m, die, index, ready_ns);
 		t->owner[places[i]] = FB_STALE;
 		t->blocks[places[i] / t->pages_per_block].valid_pages--;
 		m->counters.collection_moved_pages++;
@@ -333,12 +340,19 @@ static u32 *map_entry(const struct fb_medium *m, u64 page)
 	return &t.map[page / m->params.dies];
 }
 
-static bool mapped(const struct fb_medium *m, u64 page)
+bool fb_page_mapped(const struct fb_medium *m, u64 page)
 {
 	return *map_entry(m, page) != FB_UNMAPPED;
 }
 
-static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
+u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns)
+{
+	struct fb_die_tables t = fb_die_tables(m, die);
+
+	return fb_nand_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
+}
+
+u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 {
 	u32 die = page % m->params.dies;
 	struct fb_die_tables t = fb_die_tables(m, die);
@@ -347,27 +361,23 @@ static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	if (t.map[index] == FB_UNMAPPED)
 		return ready_ns;
 	collect_while_idle(m, die, &t);
-	return fb_nand_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
+	return fb_page_fetch(m, die, index, bytes, ready_ns);
 }
 
 static enum fb_open_block open_block_for(const struct fb_medium *m, const struct fb_die_tables *t, u32 index)
 {
 	u32 block, age;
 
-	if (m->params.open_blocks < 3 || t->map[index] == FB_UNMAPPED)
+	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
 	block = (t->map[index] - FB_MAPPED) / t->pages_per_block;
 	age = t->die->clock - t->blocks[block].opened;
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 
-/* Collects first if the die is short of blocks */
-static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
+u64 fb_page_program(struct fb_medium *m, u32 die, u32 index, enum fb_open_block open, u64 ready_ns)
 {
-	u32 die = page % m->params.dies;
-	u32 index = page / m->params.dies;
 	struct fb_die_tables t = fb_die_tables(m, die);
-	enum fb_open_block open = open_block_for(m, &t, index);
 
 	collect_while_idle(m, die, &t);
 	ready_ns = make_some_room(m, die, &t, ready_ns);
@@ -378,7 +388,16 @@ static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 	return fb_nand_program(m, die, append(&t, open, index), ready_ns);
 }
 
-static void discard(struct fb_medium *m, u64 first, u64 end)
+u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns)
+{
+	u32 die = page % m->params.dies;
+	u32 index = page / m->params.dies;
+	struct fb_die_tables t = fb_die_tables(m, die);
+
+	return fb_page_program(m, die, index, open_block_for(m, &t, index), ready_ns);
+}
+
+void fb_page_discard(struct fb_medium *m, u64 first, u64 end)
 {
 	for (; first < end; first++) {
 		struct fb_die_tables t = fb_die_tables(m, first % m->params.dies);
@@ -387,7 +406,7 @@ static void discard(struct fb_medium *m, u64 first, u64 end)
 	}
 }
 
-static u64 page_at(const struct fb_medium *m, u32 die, u32 place)
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place)
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
@@ -398,7 +417,7 @@ static u64 page_at(const struct fb_medium *m, u32 die, u32 place)
  * The first page of each block says what the block is, the spare areas of open blocks how far they are programmed. The
  * die with the most open blocks is the last.
  */
-static u64 scan_pages(const struct fb_medium *m)
+u64 fb_page_scan_pages(const struct fb_medium *m)
 {
 	u64 most = 0;
 	u32 die, i;
@@ -415,14 +434,14 @@ static u64 scan_pages(const struct fb_medium *m)
 }
 
 const struct fb_ftl fb_ftl_page = {
-	.check = check,
-	.layout = layout,
-	.init = init,
-	.mapped = mapped,
-	.read = read,
-	.write = write,
-	.discard = discard,
-	.page_at = page_at,
-	.scan_pages = scan_pages,
+	.check = fb_page_check,
+	.layout = fb_page_layout,
+	.init = fb_page_init,
+	.mapped = fb_page_mapped,
+	.read = fb_page_read,
+	.write = fb_page_write,
+	.discard = fb_page_discard,
+	.page_at = fb_page_at,
+	.scan_pages = fb_page_scan_pages,
 	.verify = fb_page_verify,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The page-mapped layer: each logical page is mapped by itself to any page of its die (page p lives on die p % dies). A
- * die writes into up to three open blocks: what the host writes, what it rewrites soon, and what collection moves. Which
+ * die writes into up to three open blocks: what the host writes, what it rewrites soon (dftl: pages of
+ * the map), and what collection moves. Which
  * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
  * free, a whole block at once; or some pages with each write; or while the die is idle.
  *
@@ -96,6 +97,25 @@ static inline bool fb_full(const struct fb_die_tables *t, u32 block)
 {
 	return t->blocks[block].programmed_pages == t->pages_per_block && block != t->die->victim;
 }
+
+bool fb_page_check(const struct fb_params *params, struct fb_complaint *complaint);
+struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
+void fb_page_init(struct fb_medium *m);
+bool fb_page_mapped(const struct fb_medium *m, u64 page);
+u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
+u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
+void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place);
+u64 fb_page_scan_pages(const struct fb_medium *m);
+
+/* Reads a logical page of a die, which has a place */
+u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);
+
+/* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
+u64 fb_page_program(struct fb_medium *m, u32 die, u32 index, enum fb_open_block open, u64 ready_ns);
+
+/* dftl: collection has moved a page of the die, so the map has changed */
+void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
 /* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
 u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);

@@ -62,6 +62,8 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 			return "a list of blocks leads out of the table";
 		if (t->blocks[block].previous != before)
 			return "a list of blocks is torn";
+		if (block == t->die->victim)
+			return "the block under collection is on a list";
 		if (t->blocks[block].programmed_pages != programmed || t->blocks[block].valid_pages != valid)
 			return "a block is on the wrong list";
 		if (++*found > t->block_count)
@@ -72,11 +74,30 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 	return NULL;
 }
 
+/* Its pages up to where collection goes on have been moved */
+static const char *verify_victim(const struct fb_die_tables *t)
+{
+	u32 victim = t->die->victim;
+	u32 place;
+
+	if (victim == FB_NO_BLOCK)
+		return t->die->free_blocks ? NULL : "a die has no free block and none under collection";
+	if (victim >= t->block_count || t->blocks[victim].programmed_pages != t->pages_per_block)
+		return "the block under collection does not exist or is not full";
+	place = victim * t->pages_per_block;
+	if (t->die->victim_place < place || t->die->victim_place > place + t->pages_per_block)
+		return "collection goes on in another block";
+	for (; place < t->die->victim_place; place++)
+		if (t->owner[place] >= FB_OWNED)
+			return "collection has left a page behind";
+	return NULL;
+}
+
 static const char *verify_lists(const struct fb_die_tables *t)
 {
 	const char *fault;
 	u32 found = 0;
-	u32 valid, i;
+	u32 valid, i, other;
 
 	fault = verify_list(t, fb_free_list(t), 0, 0, &found);
 	if (fault)
@@ -99,13 +120,17 @@ static const char *verify_lists(const struct fb_die_tables *t)
 			return "an open block does not exist";
 		if (t->blocks[t->die->open[i]].programmed_pages >= t->pages_per_block)
 			return "an open block is full";
+		if (!t->blocks[t->die->open[i]].programmed_pages)
+			return "an open block is erased";
+		for (other = 0; other < i; other++)
+			if (t->die->open[other] == t->die->open[i])
+				return "a block is open twice";
 		found++;
 	}
-	if (t->die->victim != FB_NO_BLOCK) {
-		if (t->die->victim >= t->block_count)
-			return "the block under collection does not exist";
-		found++;
-	}
+	fault = verify_victim(t);
+	if (fault)
+		return fault;
+	found += t->die->victim != FB_NO_BLOCK;
 	if (found != t->block_count)
 		return "a block is on no list";
 	return NULL;

@@ -105,6 +105,11 @@ static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_
 	return false;
 }
 
+void fb_nand_promise(struct fb_medium *m)
+{
+	m->flash.nand.promised_batch = m->flash.nand.batch;
+}
+
 /* A worn block's page is sensed again with other thresholds; how long that takes in all */
 static u64 retries_ns(struct fb_medium *m, u32 die, u32 place, u64 read_ns)
 {
@@ -117,11 +122,6 @@ static u64 retries_ns(struct fb_medium *m, u32 die, u32 place, u64 read_ns)
 	retries = fb_smaller(retries, MAX_RETRIES);
 	m->counters.flash_read_retries += retries;
 	return retries * read_ns;
-}
-
-void fb_nand_promise(struct fb_medium *m)
-{
-	m->flash.nand.promised_batch = m->flash.nand.batch;
 }
 
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)

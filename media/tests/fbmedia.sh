@@ -38,7 +38,7 @@ json counters
 
 expect 2 "kind: missing" "$fbmedia" create --state "$state"
 expect 2 "kind=tape: must be one of flash, disk, null" "$fbmedia" create --state "$state" kind=tape
-expect 2 "ftl=none: must be one of page, bast, fast" "$fbmedia" create --state "$state" $flash ftl=none
+expect 2 "ftl=none: must be one of page, bast, fast, dftl" "$fbmedia" create --state "$state" $flash ftl=none
 expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null colour=1
 expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
 expect 2 "queue_depth: missing; allowed: 1 to 1024" "$fbmedia" create --state "$state" kind=null capacity_bytes=4096

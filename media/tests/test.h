@@ -27,6 +27,7 @@ extern const struct test buffer_tests[];
 extern const struct test nand_tests[];
 extern const struct test ftl_tests[];
 extern const struct test amplification_tests[];
+extern const struct test dftl_tests[];
 extern const struct test log_tests[];
 extern const struct test disk_tests[];
 extern const struct test power_tests[];

@@ -51,6 +51,16 @@ for block in $(seq 0 {BLOCKS - 1}); do
         dd of=/dev/mblk0 bs={BLOCK_BYTES} seek=$((block + 8192)) oflag=direct || exit
 done
 """
+RAW_SYNC = f"""
+for block in $(seq 0 {BLOCKS - 1}); do
+    yes "$(printf 'block %3d %5d' $block 1)" | head -c {BLOCK_BYTES} >/tmp/block
+    dd if=/tmp/block of=/dev/mblk0 bs={BLOCK_BYTES} seek=$((block + 8192)) oflag=direct conv=fsync,notrunc || exit
+    echo "safe $block 1" >/dev/console
+done
+"""
+AFTER_FLUSH_NS = 700_000
+"""Longer than the flush of a medium that ignores it takes, shorter than the program of a page."""
+
 RAW_READ = f"""
 try() {{
     for block in $(seq 0 {BLOCKS - 1}); do
@@ -75,13 +85,14 @@ class Bed(NamedTuple):
     folder: Path
 
 
-def new_bed(study_file, folder: Path, filesystem: str, medium: str) -> Bed:
+def new_bed(study_file, folder: Path, filesystem: str, medium: str, **changed: int) -> Bed:
+    """`changed`: parameters of the medium that are not as in its profile."""
     study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
     (wanted,) = run.prepare(load_study(study_file(study, filesystem=filesystem, medium=medium)))
     names = (folder / name for name in ("initramfs", "state.bin", "data.img", "undo.bin"))
     files = qemu.Files(wanted.image.kernel.image, *names)
     tool = wanted.image.media_tool
-    tool.create(files.state, wanted.cell.medium.core_parameters)
+    tool.create(files.state, {**wanted.cell.medium.core_parameters, **changed})
     assert files.undo is not None
     tool.make_undo(files.state, files.undo)
     with files.data.open("wb") as data:
@@ -157,6 +168,34 @@ def test_what_was_fsynced_is_there(filesystem, medium, request_number, study_fil
     second = boot(bed, "", format="true\n", prepare="true\n", measure=READ)
     assert second.status == "measured", (second.reason, second.console[-2000:])
     check_content(second.files["file"], safe, begun, 512)
+
+
+def lost_though_safe(study_file, folder: Path, request_number: int, **changed: int) -> int:
+    """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
+    bed = new_bed(study_file, folder, "ext2", "emmc-64g", **changed)
+    options = f"digest=0 cut_at_request={request_number} cut_after_ns={AFTER_FLUSH_NS}"
+    first = boot(bed, options, prepare="true\n", measure=RAW_SYNC)
+    safe = rounds(first.console, "safe")
+    assert first.status == "failed"
+    assert 4 < len(safe) < BLOCKS
+    told = bed.wanted.image.media_tool.cut(bed.files.state, bed.files.data, bed.files.undo, 0)
+    unreadable = [write["offset_bytes"] // BLOCK_BYTES for write in told["writes"] if write["fate"] == "unreadable"]
+    with bed.files.data.open("rb") as data_file:
+        data_file.seek(8192 * BLOCK_BYTES)
+        content = data_file.read(BLOCKS * BLOCK_BYTES)
+    lost = 0
+    for block in safe:
+        data = content[block * BLOCK_BYTES : (block + 1) * BLOCK_BYTES]
+        lost += data != f"block {block:3d} {1:5d}\n".encode() * (BLOCK_BYTES // 16) or block + 8192 in unreadable
+    return lost
+
+
+@pytest.mark.parametrize("request_number", [200, 201])
+def test_a_medium_that_ignores_flushes_is_caught(request_number: int, study_file, tmp_path: Path) -> None:
+    for name, flush_ignored in (("lying", 1), ("honest", 0)):
+        (tmp_path / name).mkdir()
+        lost = lost_though_safe(study_file, tmp_path / name, request_number, flush_ignored=flush_ignored)
+        assert (lost > 0) == (flush_ignored == 1)
 
 
 def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
