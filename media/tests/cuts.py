@@ -52,7 +52,7 @@ def lying(arguments):
 
 
 def main(program, profiles, cuts="10000"):
-    """Every profile as it is, and as a device that ignores flushes. A medium without time has nothing to lie about."""
+    """Every profile as it is, and as one that ignores flushes or loses pages that share cells with a torn one."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
         arguments = parameters(profile)
@@ -60,6 +60,11 @@ def main(program, profiles, cuts="10000"):
         if "kind=null" not in arguments:
             few = ["--cuts", "100", "--seed", "1"]
             good &= cut(program, f"{profile.stem}, ignoring flushes", [*few, *lying(arguments)], caught=True)
+        if "kind=flash" in arguments:
+            paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
+            paired += ["bits_per_cell=2", "paired_page_loss=1"]
+            few = ["--cuts", "1000", "--seed", "1"]
+            good &= cut(program, f"{profile.stem}, losing paired pages", [*few, *paired], caught=True)
     return 0 if good else 1
 
 
