@@ -19,8 +19,14 @@ _ASLEEP = re.compile(rb"(?:idle|iowait)_sleeptime\s*: (\d+) nsecs")
 
 def percent(out: Mapping[str, bytes]) -> float:
     """CPU load in percent over the measurement, the start of the tool included. Raises KeyError or ValueError."""
+    began, ended = (_times_ns(out[name])[0] for name in (BEFORE, MEASURED))
+    return 100.0 * busy_ns(out) / (ended - began)
+
+
+def busy_ns(out: Mapping[str, bytes]) -> int:
+    """CPU time over the measurement, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in (BEFORE, MEASURED))
-    return 100.0 * (1.0 - (asleep_after - asleep_before) / (ended - began))
+    return (ended - began) - (asleep_after - asleep_before)
 
 
 def _times_ns(text: bytes) -> tuple[int, int]:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the media core itself costs the guest's CPU: little beside the kernel's own path, or it would bend the figures."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from flashbed import cpu_load, repetition, run
+from flashbed.repetition import Finished
+from flashbed.study import load_study
+
+REQUESTS = 2000
+MOST_NS = 2000
+DISK = pytest.param(
+    "hdd-35-7200-320g",
+    marks=pytest.mark.xfail(reason="where the arm goes next costs a disk 3 to 8 us a request", strict=False),
+)
+MEDIA = ("usb-stick-2g", "sd-good", DISK)
+
+STUDY = """
+    [workload]
+    tool = "fio"
+    job = "requests.fio"
+"""
+
+JOB = """
+[measure]
+filename=/dev/mblk0
+size=512m
+direct=1
+ioengine=psync
+rw={pattern}
+bs=4k
+number_ios={requests}
+norandommap=1
+"""
+
+
+def measured(study_file, tmp_path: Path, medium: str, pattern: str) -> Finished:
+    (tmp_path / "requests.fio").write_text(JOB.format(pattern=pattern, requests=REQUESTS))
+    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=medium)))
+    work = tmp_path / wanted.key[:12]
+    work.mkdir()
+    finished = repetition.execute(wanted, work, 300, threading.Event())
+    assert finished.measured, finished.result["reason"]
+    return finished
+
+
+def busy_ns(finished: Finished) -> int:
+    """CPU time of the guest, the tool's start included."""
+    return cpu_load.busy_ns({name.removeprefix("out/"): data for name, data in finished.files.items()})
+
+
+def flash_pages(finished: Finished) -> int:
+    """Pages that the device's firmware read or programmed: a merge or a collection moves many for one request."""
+    counters = finished.result["medium"]["measured"]
+    return int(counters.get("flash_read_pages", 0) + counters.get("flash_programmed_pages", 0))
+
+
+@pytest.mark.parametrize("pattern", ["randread", "randwrite"])
+@pytest.mark.parametrize("medium", MEDIA)
+def test_the_core_adds_at_most_two_microseconds_a_request(
+    study_file, tmp_path: Path, medium: str, pattern: str
+) -> None:
+    """The board executes 1000 million instructions a second. Compared is a medium that knows no model, only the same mean
+    latency, so that what the kernel does as time goes by is in both.
+
+    A request for which the firmware moves pages costs as much again for each page: that work is the model's subject.
+    """
+    modelled = measured(study_file, tmp_path, medium, pattern)
+    mean_ns = round(modelled.result["metrics"]["latency_mean_us"] * 1000)
+    delayed = measured(study_file, tmp_path, f"null-2g:command_ns={mean_ns}", pattern)
+    added_ns = (busy_ns(modelled) - busy_ns(delayed)) / REQUESTS
+    pages = flash_pages(modelled) / REQUESTS
+    print(f"{medium} {pattern}: {added_ns:.0f} ns of CPU a request; {pages:.1f} pages, {mean_ns} ns a request")
+    assert added_ns <= MOST_NS * max(pages, 1)
