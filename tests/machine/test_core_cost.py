@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the media core itself costs the guest's CPU: little beside the kernel's own path, or it would bend the figures."""
+"""What the media core itself costs the guest's CPU: little beside the kernel's own path, or it would bend figures."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def flash_pages(finished: Finished) -> int:
 def test_the_core_adds_at_most_two_microseconds_a_request(
     study_file, tmp_path: Path, medium: str, pattern: str
 ) -> None:
-    """The board executes 1000 million instructions a second. Compared is a medium that knows no model, only the same mean
-    latency, so that what the kernel does as time goes by is in both.
+    """The board executes 1000 million instructions a second. Compared is a medium that knows no model, only the same
+    mean latency, so that what the kernel does as time goes by is in both.
 
     A request for which the firmware moves pages costs as much again for each page: that work is the model's subject.
     """
