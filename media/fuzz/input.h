@@ -26,22 +26,16 @@ static inline u64 input_number(struct input *input, size_t bytes)
 /* A small medium of each kind, and of flash with each translation layer */
 static inline struct fb_params input_sample(struct input *input)
 {
-	struct fb_params (*others[])(void) = { sample_disk, sample_null };
 	u64 choice = input_number(input, 1) % (FB_FTL_COUNT + 2);
 	struct fb_params params = sample_flash();
 
-	if (choice >= FB_FTL_COUNT)
-		return others[choice - FB_FTL_COUNT]();
+	if (choice == FB_FTL_COUNT)
+		return sample_disk();
+	if (choice > FB_FTL_COUNT)
+		return sample_null();
 	params.ftl = choice;
-	if (choice == FB_FTL_DFTL) {
-		params.page_bytes = 512;	/* 128 entries of the map */
-		params.blocks_per_die = 128;
-		params.capacity_bytes = 384 * 512;
-		params.map_cache_bytes = 512;
-	} else if (choice != FB_FTL_PAGE) {
-		params.blocks_per_group = 1;
-		params.log_blocks = 3;
-	}
+	params.log_blocks = choice == FB_FTL_BAST || choice == FB_FTL_FAST ? 3 : 0;
+	params.map_cache_bytes = choice == FB_FTL_DFTL ? params.page_bytes : 0;
 	return params;
 }
 
