@@ -21,7 +21,6 @@ from flashbed.errors import SetupError
 from flashbed.image.command import run
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-FALLBACK = "http://deb.debian.org/debian/ bookworm main"
 URI_LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) \d+ ?(?P<hash>\S*)")
 
 
@@ -124,11 +123,13 @@ class Archive:
         return path
 
     def _write_sources(self) -> None:
-        """The host's own Debian mirrors, with sources; Debian's public one where the host names none."""
-        fields = "$(REPO_URI) $(CODENAME) $(COMPONENT)|$(ORIGIN)"
+        """The host's own Debian mirrors, with sources. Raises SetupError if it has none."""
+        fields = "$(REPO_URI) $(RELEASE) $(COMPONENT)|$(ORIGIN)"
         out = run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
         places = {line.split("|")[0] for line in out.splitlines() if line.endswith("|Debian")}
-        places = {place for place in places if place.endswith(" main")} or {FALLBACK}
+        places = {place for place in places if place.endswith(" main")}
+        if not places:
+            raise SetupError("apt knows of no Debian mirror on this machine. Run `apt-get update`, or see sources.list(5).")
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "sources.list").write_text(
             "".join(
