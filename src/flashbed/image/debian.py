@@ -129,7 +129,9 @@ class Archive:
         places = {line.split("|")[0] for line in out.splitlines() if line.endswith("|Debian")}
         places = {place for place in places if place.endswith(" main")}
         if not places:
-            raise SetupError("apt knows of no Debian mirror on this machine. Run `apt-get update`, or see sources.list(5).")
+            raise SetupError(
+                "apt knows of no Debian mirror on this machine. Run `apt-get update`, or see sources.list(5)."
+            )
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "sources.list").write_text(
             "".join(
