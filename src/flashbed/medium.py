@@ -69,9 +69,9 @@ def precondition(
         words = ["--pattern", "random", "--request-bytes", str(overwrite_request), "--passes", str(overwrites)]
         text = f"{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
         steps.append((f"{text}, seed {seed}", [*words, "--seed", str(seed)]))
-    done = []
+    done, tool = [], _tool()
     for text, words in steps:
-        done.append((text, _tool().replay(stored.state, "--save", stored.state, *words)))
+        done.append((text, tool.replay(stored.state, "--save", stored.state, *words)))
         about["made"].append(text)
         stored.tell(about)
     return done
@@ -80,12 +80,13 @@ def precondition(
 def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
     """Lines about a medium, and tables: title, columns, rows."""
     stored = locate(name, Path())
-    about, found = stored.about(), _tool().inspect(stored.state)
+    tool = _tool()
+    about, found = stored.about(), tool.inspect(stored.state)
     lines = [f"profile  {about['profile']}", *(f"made     {text}" for text in about["made"])]
     lines.append(f"digest   {stored.digest()}")
     if found["fault"]:
         lines.append(f"FAULT    {found['fault']}")
-    known = {counter["name"]: counter for counter in _tool().counters}
+    known = {counter["name"]: counter for counter in tool.counters}
     rows: Rows = []
     for key, value in found["counters"].items():
         rows.append((key, str(value), known[key]["unit"], known[key]["meaning"]))

@@ -7,6 +7,7 @@ program.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ PREFIX = "aarch64-linux-gnu-"
 SYSROOT_PACKAGES = ("libc6-dev", "linux-libc-dev", "libaio-dev", "zlib1g-dev")
 
 
+@functools.cache
 def compiler_identity() -> str:
     """The first line of `gcc --version` and of `ld --version`: what a build depends on besides its sources."""
     return " | ".join(run([f"{PREFIX}{tool}", "--version"]).splitlines()[0] for tool in ("gcc", "ld"))

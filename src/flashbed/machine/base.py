@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Status = Literal["measured", "failed", "timed out"]
-LAST_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,3 @@ class Outcome:
     console: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
     medium_check: str | None = None
-
-    @property
-    def last_lines(self) -> list[str]:
-        """The end of the console, for a person."""
-        return self.console.decode(errors="replace").splitlines()[-LAST_LINES:]
