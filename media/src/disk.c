@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
 #include "check.h"
-#include "disk_seek.h"
 #include "state.h"
 
 bool fb_disk_check(const struct fb_params *p, struct fb_complaint *complaint)
@@ -28,25 +27,39 @@ bool fb_disk_check(const struct fb_params *p, struct fb_complaint *complaint)
 
 void fb_disk_init(struct fb_medium *m)
 {
+	struct fb_seek_curve read_curve = fb_read_curve(&m->params), write_curve = fb_write_curve(&m->params);
+
 	fb_geometry_init(&m->disk.geometry, &m->params);
+	fb_seeks_init(&m->disk.read_seeks, &read_curve);
+	fb_seeks_init(&m->disk.write_seeks, &write_curve);
+	fb_cache_clear(&m->disk.cache);
+}
+
+static bool same_geometry(const struct fb_geometry *a, const struct fb_geometry *b)
+{
+	u32 i;
+
+	if (a->sectors != b->sectors || a->revolution_ns != b->revolution_ns || a->zones != b->zones ||
+	    a->head_skew_ns != b->head_skew_ns || a->cylinder_skew_ns != b->cylinder_skew_ns)
+		return false;
+	for (i = 0; i < a->zones; i++)
+		if (a->zone[i].first_sector != b->zone[i].first_sector ||
+		    a->zone[i].first_cylinder != b->zone[i].first_cylinder ||
+		    a->zone[i].sectors_per_track != b->zone[i].sectors_per_track)
+			return false;
+	return true;
 }
 
 bool fb_disk_undamaged(const struct fb_medium *m)
 {
-	struct fb_geometry expected;
-	const struct fb_geometry *is = &m->disk.geometry;
-	u32 i;
+	const struct fb_disk *disk = &m->disk;
+	struct fb_seek_curve read_curve = fb_read_curve(&m->params), write_curve = fb_write_curve(&m->params);
+	struct fb_geometry geometry;
 
-	fb_geometry_init(&expected, &m->params);
-	if (is->sectors != expected.sectors || is->revolution_ns != expected.revolution_ns ||
-	    is->zones != expected.zones)
-		return false;
-	for (i = 0; i < expected.zones; i++)
-		if (is->zone[i].first_sector != expected.zone[i].first_sector ||
-		    is->zone[i].first_cylinder != expected.zone[i].first_cylinder ||
-		    is->zone[i].sectors_per_track != expected.zone[i].sectors_per_track)
-			return false;
-	return m->disk.arm.track.cylinder < m->params.cylinders && m->disk.arm.track.head < m->params.heads;
+	fb_geometry_init(&geometry, &m->params);
+	return same_geometry(&disk->geometry, &geometry) && fb_seeks_undamaged(&disk->read_seeks, &read_curve) &&
+	       fb_seeks_undamaged(&disk->write_seeks, &write_curve) &&
+	       disk->arm.track.cylinder < m->params.cylinders && disk->arm.track.head < m->params.heads;
 }
 
 /* The write cache counts as written back: who switches a disk off properly flushes it before */
@@ -56,12 +69,10 @@ void fb_disk_power_on(struct fb_medium *m)
 
 	m->disk.arm.free_ns = 0;
 	m->disk.arm.promised = 0;
-	m->disk.cache.sectors = 0;
-	m->disk.cache.leaving = 0;
-	m->disk.cache.left_ns = 0;
-	m->disk.cache.written_ns = 0;
-	m->disk.cache.extents = 0;
+	m->disk.arm.oldest = 0;
+	fb_cache_clear(&m->disk.cache);
 	m->disk.buffer.reading = 0;
+	m->disk.buffer.in_use = 0;
 	for (i = 0; i < FB_MAX_SEGMENTS; i++)
 		m->disk.buffer.segment[i] = (struct fb_segment) { 0 };
 }
@@ -81,7 +92,10 @@ static struct fb_pass carry_out(struct fb_medium *m, struct fb_run run, bool *la
 
 static u64 read_platter(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns, u64 *link_ready_ns)
 {
-	struct fb_run run = { .first = first, .count = count, .start_ns = command_done_ns };
+	struct fb_run run = {
+		.first = first, .count = count, .place = fb_geometry_locate(&m->disk.geometry, &m->params, first),
+		.start_ns = command_done_ns,
+	};
 	bool last;
 	struct fb_pass pass = carry_out(m, run, &last);
 
@@ -116,7 +130,8 @@ static u64 read(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns)
 static u64 write_platter(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns, u64 arrived_ns)
 {
 	struct fb_run run = {
-		.first = first, .count = count, .start_ns = command_done_ns, .data_ns = arrived_ns, .writes = true,
+		.first = first, .count = count, .place = fb_geometry_locate(&m->disk.geometry, &m->params, first),
+		.start_ns = command_done_ns, .data_ns = arrived_ns, .writes = true,
 	};
 	bool last;
 	struct fb_pass pass = carry_out(m, run, &last);
@@ -169,7 +184,7 @@ const char *fb_disk_verify(const struct fb_medium *m)
 	if (arm->promised > m->params.reorder_depth)
 		return "the arm has more to do than it can have";
 	for (i = 1; i < arm->promised; i++)
-		if (arm->promise[i].pass.end_ns < arm->promise[i - 1].pass.end_ns)
+		if (fb_arm_promise(arm, i)->pass.end_ns < fb_arm_promise(arm, i - 1)->pass.end_ns)
 			return "the arm's work is out of order";
 	fault = fb_buffer_verify(m);
 	return fault ? fault : fb_cache_verify(m);

@@ -14,10 +14,13 @@
 #include "disk_buffer.h"
 #include "disk_cache.h"
 #include "disk_geometry.h"
+#include "disk_seek.h"
 #include "fb_medium.h"
 
 struct fb_disk {
 	struct fb_geometry geometry;
+	struct fb_seeks read_seeks;
+	struct fb_seeks write_seeks;
 	struct fb_arm arm;
 	struct fb_buffer buffer;
 	struct fb_cache cache;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
-#include "disk_seek.h"
 #include "state.h"
 
-u64 fb_arm_move_ns(const struct fb_params *p, struct fb_track from, struct fb_track to, bool writes)
+u64 fb_arm_move_ns(const struct fb_medium *m, struct fb_track from, struct fb_track to, bool writes)
 {
 	u32 distance = from.cylinder > to.cylinder ? from.cylinder - to.cylinder : to.cylinder - from.cylinder;
 
 	if (distance)
-		return writes ? fb_write_seek_ns(p, distance) : fb_seek_ns(p, distance);
+		return fb_seek_ns(writes ? &m->disk.write_seeks : &m->disk.read_seeks, distance);
 	if (from.head == to.head)
 		return 0;
-	return p->head_switch_ns + (writes ? p->write_settle_ns : 0);
+	return m->params.head_switch_ns + (writes ? m->params.write_settle_ns : 0);
 }
 
 u64 fb_arm_wait_ns(const struct fb_geometry *g, u64 now_ns, u64 angle_ns)
@@ -21,9 +20,9 @@ u64 fb_arm_wait_ns(const struct fb_geometry *g, u64 now_ns, u64 angle_ns)
 	return angle_ns >= at_ns ? angle_ns - at_ns : angle_ns + g->revolution_ns - at_ns;
 }
 
-static void move(const struct fb_params *p, struct fb_pass *pass, struct fb_track to, bool writes)
+static void move(const struct fb_medium *m, struct fb_pass *pass, struct fb_track to, bool writes)
 {
-	u64 move_ns = fb_arm_move_ns(p, pass->track, to, writes);
+	u64 move_ns = fb_arm_move_ns(m, pass->track, to, writes);
 
 	if (pass->track.cylinder != to.cylinder)
 		pass->seeks++;
@@ -42,29 +41,51 @@ static void rotate(const struct fb_geometry *g, struct fb_pass *pass, u64 angle_
 	pass->rotation_ns += wait_ns;
 }
 
+/* Until the place is under the head */
+static void go(const struct fb_medium *m, struct fb_pass *pass, const struct fb_run *run, const struct fb_place *place)
+{
+	move(m, pass, place->track, run->writes);
+	pass->end_ns = fb_later(pass->end_ns, run->data_ns);
+	rotate(&m->disk.geometry, pass, fb_geometry_angle_ns(&m->disk.geometry, place));
+}
+
+static void transfer(const struct fb_medium *m, struct fb_pass *pass, const struct fb_place *place, u64 sectors)
+{
+	u64 transfer_ns = fb_geometry_pass_ns(&m->disk.geometry, place, sectors);
+
+	pass->end_ns += transfer_ns;
+	pass->transfer_ns += transfer_ns;
+}
+
+struct fb_pass fb_arm_begin(const struct fb_medium *m, struct fb_track from, const struct fb_run *run)
+{
+	struct fb_pass pass = { .end_ns = run->start_ns, .track = from };
+
+	go(m, &pass, run, &run->place);
+	pass.begin_ns = pass.end_ns;
+	return pass;
+}
+
 struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, const struct fb_run *run)
 {
-	const struct fb_geometry *g = &m->disk.geometry;
-	struct fb_pass pass = { .begin_ns = run->start_ns, .end_ns = run->start_ns, .track = from };
-	u64 first = run->first, count = run->count;
+	u64 end = run->first + run->count;
+	u64 first = run->first;
+	struct fb_place place = run->place;
+	struct fb_pass pass;
 
-	while (count) {
-		struct fb_place place = fb_geometry_locate(g, &m->params, first);
-		u64 on_track = fb_smaller(count, place.sectors_per_track - place.sector);
-		u64 transfer_ns = (place.sector + on_track) * g->revolution_ns / place.sectors_per_track -
-				  place.sector * g->revolution_ns / place.sectors_per_track;
+	if (!run->count)
+		return (struct fb_pass) { .begin_ns = run->start_ns, .end_ns = run->start_ns, .track = from };
+	pass = fb_arm_begin(m, from, run);
+	for (;;) {
+		u64 on_track = fb_smaller(end - first, place.sectors_per_track - place.sector);
 
-		move(&m->params, &pass, place.track, run->writes);
-		pass.end_ns = fb_later(pass.end_ns, run->data_ns);
-		rotate(g, &pass, fb_geometry_angle_ns(g, &m->params, &place, place.sector));
-		if (!pass.transfer_ns)
-			pass.begin_ns = pass.end_ns;
-		pass.end_ns += transfer_ns;
-		pass.transfer_ns += transfer_ns;
+		transfer(m, &pass, &place, on_track);
 		first += on_track;
-		count -= on_track;
+		if (first == end)
+			return pass;
+		place = fb_geometry_locate(&m->disk.geometry, &m->params, first);
+		go(m, &pass, run, &place);
 	}
-	return pass;
 }
 
 static void count(struct fb_counters *c, const struct fb_pass *pass)
@@ -87,44 +108,41 @@ static void take_back(struct fb_counters *c, const struct fb_pass *pass)
 
 static void remove_first(struct fb_arm *arm)
 {
-	u64 i;
-
-	for (i = 1; i < arm->promised; i++)
-		arm->promise[i - 1] = arm->promise[i];
+	arm->oldest = (arm->oldest + 1) % FB_MAX_REORDER;
 	arm->promised--;
 }
 
 static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const struct fb_pass *pass)
 {
 	struct fb_arm *arm = &m->disk.arm;
+	struct fb_promise *promise;
 	u64 i;
 
 	for (i = arm->promised; i > at; i--)
-		arm->promise[i] = arm->promise[i - 1];
-	arm->promise[at].run = *run;
-	arm->promise[at].first = fb_geometry_locate(&m->disk.geometry, &m->params, run->first).track;
-	arm->promise[at].pass = *pass;
+		*fb_arm_promise(arm, i) = *fb_arm_promise(arm, i - 1);
+	promise = fb_arm_promise(arm, at);
+	promise->run = *run;
+	promise->pass = *pass;
 	arm->promised++;
 	count(&m->counters, pass);
 }
 
 /* Is the arm, done with before and then with the run, at the next one's first sector in time? */
-static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run,
-		 const struct fb_place *place, u64 angle_ns, const struct fb_promise *after)
+static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run, u64 angle_ns,
+		 const struct fb_promise *after)
 {
-	const struct fb_params *p = &m->params;
-	u64 least_ns = run->count * m->disk.geometry.revolution_ns / place->sectors_per_track;
+	u64 least_ns = run->count * m->disk.geometry.revolution_ns / run->place.sectors_per_track;
 	u64 ns = before->end_ns;
 
 	/* Most gaps are too short whatever the arm does: the cheapest question first */
 	if (ns + least_ns > after->pass.begin_ns)
 		return false;
-	ns += fb_arm_move_ns(p, before->track, place->track, run->writes);
+	ns += fb_arm_move_ns(m, before->track, run->place.track, run->writes);
 	ns = fb_later(ns, run->data_ns);
 	if (ns + least_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + least_ns;
-	return ns + fb_arm_move_ns(p, place->track, after->first, after->run.writes) <= after->pass.begin_ns;
+	return ns + fb_arm_move_ns(m, run->place.track, after->run.place.track, after->run.writes) <= after->pass.begin_ns;
 }
 
 /*
@@ -134,22 +152,20 @@ static bool fits(const struct fb_medium *m, const struct fb_pass *before, const 
 bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass)
 {
 	struct fb_arm *arm = &m->disk.arm;
-	struct fb_place place;
 	u64 i, angle_ns;
 
-	while (arm->promised && arm->promise[0].pass.end_ns <= run->start_ns)
+	while (arm->promised && fb_arm_promise(arm, 0)->pass.end_ns <= run->start_ns)
 		remove_first(arm);
 	if (arm->promised < 2 || arm->promised >= m->params.reorder_depth)
 		return false;
-	place = fb_geometry_locate(&m->disk.geometry, &m->params, run->first);
-	angle_ns = fb_geometry_angle_ns(&m->disk.geometry, &m->params, &place, place.sector);
+	angle_ns = fb_geometry_angle_ns(&m->disk.geometry, &run->place);
 	for (i = 1; i < arm->promised; i++) {
-		const struct fb_pass *before = &arm->promise[i - 1].pass;
-		struct fb_promise *after = &arm->promise[i];
+		const struct fb_pass *before = &fb_arm_promise(arm, i - 1)->pass;
+		struct fb_promise *after = fb_arm_promise(arm, i);
 		struct fb_run here = *run, later = after->run;
 		struct fb_pass again;
 
-		if (!fits(m, before, run, &place, angle_ns, after))
+		if (!fits(m, before, run, angle_ns, after))
 			continue;
 		here.start_ns = before->end_ns;
 		*pass = fb_arm_plan(m, before->track, &here);

@@ -17,6 +17,7 @@ struct fb_medium;
 struct fb_run {
 	u64 first;
 	u64 count;
+	struct fb_place place;	/* of the first */
 	u64 start_ns;
 	u64 data_ns;
 	bool writes;
@@ -36,22 +37,31 @@ struct fb_pass {
 
 struct fb_promise {
 	struct fb_run run;
-	struct fb_track first;	/* where the run begins */
 	struct fb_pass pass;
 };
 
 struct fb_arm {
 	struct fb_track track;	/* after all that was promised */
 	u64 free_ns;
+	u64 oldest;		/* place of the first promise */
 	u64 promised;
-	struct fb_promise promise[FB_MAX_REORDER];	/* the last ones, in the order in which they are carried out */
+	struct fb_promise promise[FB_MAX_REORDER];	/* a ring: the last ones, in the order of being carried out */
 };
 
+/* By number; 0 is carried out first */
+static inline struct fb_promise *fb_arm_promise(const struct fb_arm *arm, u64 number)
+{
+	return (struct fb_promise *)&arm->promise[(arm->oldest + number) % FB_MAX_REORDER];
+}
+
 /* Time of moving the arm to a track, settling included */
-u64 fb_arm_move_ns(const struct fb_params *params, struct fb_track from, struct fb_track to, bool writes);
+u64 fb_arm_move_ns(const struct fb_medium *m, struct fb_track from, struct fb_track to, bool writes);
 
 /* When an angle of the platter comes under the head, from now_ns on */
 u64 fb_arm_wait_ns(const struct fb_geometry *geometry, u64 now_ns, u64 angle_ns);
+
+/* When the first sector of a run comes under the head of the arm, free and on a track */
+struct fb_pass fb_arm_begin(const struct fb_medium *m, struct fb_track from, const struct fb_run *run);
 
 /* What happens if the arm, free and on a track, does this. Changes nothing. */
 struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, const struct fb_run *run);

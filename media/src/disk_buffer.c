@@ -29,9 +29,12 @@ static void keep_newest(const struct fb_medium *m, struct fb_segment *s)
 		s->start = s->end;
 }
 
-static struct fb_run ahead(const struct fb_segment *s, u64 end)
+static struct fb_run ahead(const struct fb_medium *m, const struct fb_segment *s, u64 end)
 {
-	return (struct fb_run) { .first = s->end, .count = end - s->end, .start_ns = s->stream_ns };
+	return (struct fb_run) {
+		.first = s->end, .count = end - s->end,
+		.place = fb_geometry_locate(&m->disk.geometry, &m->params, s->end), .start_ns = s->stream_ns,
+	};
 }
 
 u64 fb_buffer_idle_ns(const struct fb_medium *m)
@@ -41,43 +44,47 @@ u64 fb_buffer_idle_ns(const struct fb_medium *m)
 
 	if (!s)
 		return 0;
-	rest = ahead(s, s->limit);
+	rest = ahead(m, s, s->limit);
 	return fb_arm_plan(m, m->disk.arm.track, &rest).end_ns;
 }
 
-/* The sectors of one track that have passed by now_ns; the arm follows */
-static u64 pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
+/* The sectors of a track that passed by now_ns; the arm follows. True if those were all that the track has left. */
+static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
-	struct fb_place place = fb_geometry_locate(&m->disk.geometry, &m->params, s->end);
-	u64 most = fb_smaller(s->limit - s->end, place.sectors_per_track - place.sector);
-	struct fb_run run = ahead(s, s->end + 1);
-	struct fb_pass pass = fb_arm_plan(m, m->disk.arm.track, &run);
+	const struct fb_geometry *g = &m->disk.geometry;
+	u64 begin_ns, most, count;
+	struct fb_place place;
+	struct fb_run run;
 
-	if (!most || pass.end_ns > now_ns)
-		return 0;
+	if (s->end == s->limit)
+		return false;
+	run = ahead(m, s, s->limit);
+	place = run.place;
+	most = fb_smaller(run.count, place.sectors_per_track - place.sector);
+	begin_ns = fb_arm_begin(m, m->disk.arm.track, &run).begin_ns;
+	if (begin_ns + fb_geometry_pass_ns(g, &place, 1) > now_ns)
+		return false;
 	/* Sectors take a whole number of ns or one more, so this may be one or two too many */
-	run.count = (now_ns - pass.begin_ns) * place.sectors_per_track / m->disk.geometry.revolution_ns + 1;
-	run.count = fb_smaller(run.count, most) + 1;
-	do {
-		run.count--;
-		pass = fb_arm_plan(m, m->disk.arm.track, &run);
-	} while (pass.end_ns > now_ns);
-	m->disk.arm.track = pass.track;
-	s->end += run.count;
-	s->stream_ns = pass.end_ns;
-	s->available_ns = pass.end_ns;
-	return run.count;
+	count = fb_smaller((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, most);
+	while (begin_ns + fb_geometry_pass_ns(g, &place, count) > now_ns)
+		count--;
+	m->disk.arm.track = place.track;
+	s->end += count;
+	s->stream_ns = begin_ns + fb_geometry_pass_ns(g, &place, count);
+	s->available_ns = s->stream_ns;
+	return count == most;
 }
 
 /* Reading on to the limit is over: going on from there begins with a wait for the platter */
 static bool came_to_limit(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
-	struct fb_run rest = ahead(s, s->limit);
-	u64 least_ns = rest.count * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
+	u64 least_ns = (s->limit - s->end) * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
 	struct fb_pass pass;
+	struct fb_run rest;
 
 	if (s->stream_ns + least_ns > now_ns)
 		return false;
+	rest = ahead(m, s, s->limit);
 	pass = fb_arm_plan(m, m->disk.arm.track, &rest);
 	if (pass.end_ns > now_ns)
 		return false;
@@ -105,7 +112,7 @@ void fb_buffer_leave(struct fb_medium *m, u64 now_ns)
 /* The head goes on to end, which becomes part of the arm's work */
 static void read_on(struct fb_medium *m, struct fb_segment *s, u64 end)
 {
-	struct fb_run run = ahead(s, end);
+	struct fb_run run = ahead(m, s, end);
 	struct fb_pass pass = fb_arm_append(m, &run);
 
 	s->end = end;
@@ -137,15 +144,17 @@ u64 fb_buffer_read(struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
 	struct fb_segment *stream = reading(m);
 	u64 i;
 
-	for (i = 0; i < m->params.segments; i++) {
+	for (i = 0; i < b->in_use; i++) {
 		struct fb_segment *s = &b->segment[i];
-		bool in = s->start < s->limit && first >= s->start;
 
-		if (in && s == stream && first <= s->limit) {
+		/* Most segments lie elsewhere: one comparison for both ends */
+		if (first - s->start > s->limit - s->start || s->start == s->limit)
+			continue;
+		if (s == stream) {
 			use(b, s);
 			return read_stream(m, s, end, command_done_ns);
 		}
-		if (in && s != stream && end <= s->end) {
+		if (end <= s->end) {
 			use(b, s);
 			return fb_later(command_done_ns, s->available_ns);
 		}
@@ -173,6 +182,7 @@ static struct fb_segment *add(struct fb_medium *m, u64 first, u64 end, u64 limit
 	*s = (struct fb_segment) {
 		.start = first, .end = end, .limit = limit, .available_ns = end_ns, .stream_ns = end_ns,
 	};
+	m->disk.buffer.in_use = fb_later(m->disk.buffer.in_use, s - m->disk.buffer.segment + 1);
 	keep_newest(m, s);
 	use(&m->disk.buffer, s);
 	return s;
@@ -200,7 +210,7 @@ void fb_buffer_forget(struct fb_medium *m, u64 first, u64 end)
 	struct fb_buffer *b = &m->disk.buffer;
 	u64 i;
 
-	for (i = 0; i < m->params.segments; i++) {
+	for (i = 0; i < b->in_use; i++) {
 		struct fb_segment *s = &b->segment[i];
 
 		if (first >= s->limit || end <= s->start)
@@ -216,11 +226,13 @@ const char *fb_buffer_verify(const struct fb_medium *m)
 	const struct fb_buffer *b = &m->disk.buffer;
 	u64 i;
 
-	if (b->reading > m->params.segments)
+	if (b->in_use > m->params.segments || b->reading > b->in_use)
 		return "the disk reads on into a segment that it does not have";
 	for (i = 0; i < m->params.segments; i++) {
 		const struct fb_segment *s = &b->segment[i];
 
+		if (i >= b->in_use && s->limit)
+			return "a segment of the buffer is in use and not counted";
 		if (s->start > s->end || s->end > s->limit || s->limit > m->disk.geometry.sectors)
 			return "a segment of the buffer is off the disk";
 		if (s->limit - s->start > sectors(m, m->params.segment_bytes))

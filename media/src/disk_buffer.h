@@ -29,6 +29,7 @@ struct fb_segment {
 struct fb_buffer {
 	u64 uses;
 	u64 reading;		/* the segment that the head reads on into, + 1; 0: none */
+	u64 in_use;		/* segments behind so many hold nothing */
 	struct fb_segment segment[FB_MAX_SEGMENTS];
 };
 

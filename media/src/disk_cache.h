@@ -11,6 +11,7 @@
 #define FB_DISK_CACHE_H
 
 #include "disk_geometry.h"
+#include "power.h"
 
 #define FB_MAX_EXTENTS		64
 #define FB_DESTAGE_PATIENCE	64
@@ -21,19 +22,27 @@ struct fb_extent {
 	u64 first;
 	u64 end;
 	u64 since_ns;		/* all of it is in the cache */
-	u64 angle_ns;		/* where the platter must stand to write its first sector */
-	struct fb_track track;	/* and where the arm */
-	u64 passed_over;	/* so often was another taken first */
+	u64 passed_more;	/* so much oftener was another taken first than before the next newer one */
+	struct fb_place place;	/* of its first sector */
+	struct fb_chain parts;	/* of the writes that it is made of */
 };
 
+/* Slots in use lie in front of the others, in both orders */
 struct fb_cache {
 	u64 sectors;		/* in extents */
 	u64 leaving;		/* sectors of the piece that is being written back */
 	u64 left_ns;		/* until then */
 	u64 written_ns;		/* when all that left the cache, or passed it by, is on the platter */
+	u64 there_ns;		/* when all that is in extents has been there, at the latest */
+	u64 passed_over;	/* so often was another taken before the oldest */
 	u64 extents;
+	u8 by_sector[FB_MAX_EXTENTS];
+	u8 by_age[FB_MAX_EXTENTS];	/* the oldest first */
+	u32 angle_ns[FB_MAX_EXTENTS];	/* where the platter must stand to write an extent's first sector */
 	struct fb_extent extent[FB_MAX_EXTENTS];
 };
+
+void fb_cache_clear(struct fb_cache *cache);
 
 /* What the disk does by itself until now_ns */
 void fb_cache_catch_up(struct fb_medium *m, u64 now_ns);

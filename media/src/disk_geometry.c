@@ -21,6 +21,9 @@ void fb_geometry_init(struct fb_geometry *g, const struct fb_params *p)
 	u64 zone;
 
 	g->revolution_ns = MINUTE_NS / p->rpm;
+	g->head_skew_ns = p->head_switch_ns + p->write_settle_ns;
+	g->cylinder_skew_ns = ((p->heads - 1) * g->head_skew_ns + p->seek_track_ns + p->write_settle_ns) %
+			      g->revolution_ns;
 	g->zones = p->zones;
 	g->sectors = 0;
 	for (zone = 0; zone < p->zones; zone++) {
@@ -36,11 +39,17 @@ void fb_geometry_init(struct fb_geometry *g, const struct fb_params *p)
 
 static const struct fb_zone *zone_of(const struct fb_geometry *g, u64 sector)
 {
-	u32 zone = g->zones - 1;
+	u32 low = 0, high = g->zones;
 
-	while (g->zone[zone].first_sector > sector)
-		zone--;
-	return &g->zone[zone];
+	while (high - low > 1) {
+		u32 middle = (low + high) / 2;
+
+		if (g->zone[middle].first_sector > sector)
+			high = middle;
+		else
+			low = middle;
+	}
+	return &g->zone[low];
 }
 
 struct fb_place fb_geometry_locate(const struct fb_geometry *g, const struct fb_params *p, u64 sector)
@@ -57,13 +66,15 @@ struct fb_place fb_geometry_locate(const struct fb_geometry *g, const struct fb_
 	};
 }
 
-u64 fb_geometry_angle_ns(const struct fb_geometry *g, const struct fb_params *p,
-			 const struct fb_place *place, u32 sector)
+u64 fb_geometry_angle_ns(const struct fb_geometry *g, const struct fb_place *place)
 {
-	u64 head_skew_ns = p->head_switch_ns + p->write_settle_ns;
-	u64 cylinder_skew_ns = (p->heads - 1) * head_skew_ns + p->seek_track_ns + p->write_settle_ns;
-	u64 skew_ns = place->track.cylinder * (cylinder_skew_ns % g->revolution_ns) +
-		      place->track.head * head_skew_ns;
+	u64 skew_ns = place->track.cylinder * g->cylinder_skew_ns + place->track.head * g->head_skew_ns;
 
-	return (skew_ns + sector * g->revolution_ns / place->sectors_per_track) % g->revolution_ns;
+	return (skew_ns + place->sector * g->revolution_ns / place->sectors_per_track) % g->revolution_ns;
+}
+
+u64 fb_geometry_pass_ns(const struct fb_geometry *g, const struct fb_place *place, u64 sectors)
+{
+	return (place->sector + sectors) * g->revolution_ns / place->sectors_per_track -
+	       place->sector * g->revolution_ns / place->sectors_per_track;
 }

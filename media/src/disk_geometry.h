@@ -23,6 +23,8 @@ struct fb_zone {
 struct fb_geometry {
 	u64 sectors;
 	u64 revolution_ns;
+	u64 head_skew_ns;	/* a track's first angle against that of the one before, on the next head */
+	u64 cylinder_skew_ns;	/* the same for head 0 of the next cylinder, less whole revolutions */
 	u64 zones;
 	struct fb_zone zone[FB_MAX_ZONES];
 };
@@ -41,8 +43,10 @@ struct fb_place {
 void fb_geometry_init(struct fb_geometry *geometry, const struct fb_params *params);
 struct fb_place fb_geometry_locate(const struct fb_geometry *geometry, const struct fb_params *params, u64 sector);
 
-/* Angle at which sector begins (sector may be the one after the track's last) */
-u64 fb_geometry_angle_ns(const struct fb_geometry *geometry, const struct fb_params *params,
-			 const struct fb_place *place, u32 sector);
+/* Angle at which a place begins */
+u64 fb_geometry_angle_ns(const struct fb_geometry *geometry, const struct fb_place *place);
+
+/* Time in which so many sectors pass, from a place on, all on its track */
+u64 fb_geometry_pass_ns(const struct fb_geometry *geometry, const struct fb_place *place, u64 sectors);
 
 #endif

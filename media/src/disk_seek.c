@@ -12,49 +12,72 @@
  */
 enum { WEIGHT_TRACK = 27, WEIGHT_THIRD = 88, WEIGHT_FULL = 20, WEIGHTS = 135 };
 
-struct curve {
-	u64 track_ns;
-	u64 third_ns;
-	u64 full_ns;
-};
-
 static u64 root(u64 number)
 {
 	return fb_isqrt(number << 32);
 }
 
-static struct curve curve_of(u64 track_ns, u64 average_ns, u64 full_ns)
+static struct fb_seek_curve curve_of(u64 track_ns, u64 average_ns, u64 full_ns, u64 stroke)
 {
-	return (struct curve) {
+	return (struct fb_seek_curve) {
 		.track_ns = track_ns,
 		.third_ns = (WEIGHTS * average_ns - WEIGHT_TRACK * track_ns - WEIGHT_FULL * full_ns) / WEIGHT_THIRD,
 		.full_ns = full_ns,
+		.stroke = stroke,
+		.third = stroke / 3,
+		.third_root = root(stroke / 3) - ROOT_ONE,
 	};
 }
 
-static u64 seek_ns(struct curve c, u64 stroke, u32 distance)
+struct fb_seek_curve fb_read_curve(const struct fb_params *p)
 {
-	u64 third = stroke / 3;
-
-	if (!distance)
-		return 0;
-	if (distance <= third)
-		return c.track_ns + (c.third_ns - c.track_ns) * (root(distance) - ROOT_ONE) / (root(third) - ROOT_ONE);
-	return c.third_ns + (c.full_ns - c.third_ns) * (distance - third) / (stroke - third);
-}
-
-u64 fb_seek_ns(const struct fb_params *p, u32 distance)
-{
-	return seek_ns(curve_of(p->seek_track_ns, p->seek_average_ns, p->seek_full_ns), p->cylinders - 1, distance);
+	return curve_of(p->seek_track_ns, p->seek_average_ns, p->seek_full_ns, p->cylinders - 1);
 }
 
 /* What writing adds to the average it adds to the full stroke too; without that figure, settling is all it adds */
-u64 fb_write_seek_ns(const struct fb_params *p, u32 distance)
+struct fb_seek_curve fb_write_curve(const struct fb_params *p)
 {
 	u64 more_ns = p->write_seek_average_ns ? p->write_seek_average_ns - p->seek_average_ns : p->write_settle_ns;
 
-	return seek_ns(curve_of(p->seek_track_ns + p->write_settle_ns, p->seek_average_ns + more_ns,
-				p->seek_full_ns + more_ns), p->cylinders - 1, distance);
+	return curve_of(p->seek_track_ns + p->write_settle_ns, p->seek_average_ns + more_ns, p->seek_full_ns + more_ns,
+			p->cylinders - 1);
+}
+
+u64 fb_curve_ns(const struct fb_seek_curve *c, u32 distance)
+{
+	if (!distance)
+		return 0;
+	if (distance <= c->third)
+		return c->track_ns + (c->third_ns - c->track_ns) * (root(distance) - ROOT_ONE) / c->third_root;
+	return c->third_ns + (c->full_ns - c->third_ns) * (distance - c->third) / (c->stroke - c->third);
+}
+
+static u64 near_ns(const struct fb_seek_curve *c, u32 distance)
+{
+	return distance <= c->stroke ? fb_curve_ns(c, distance) : 0;
+}
+
+void fb_seeks_init(struct fb_seeks *seeks, const struct fb_seek_curve *curve)
+{
+	u32 distance;
+
+	seeks->curve = *curve;
+	for (distance = 0; distance < FB_NEAR_CYLINDERS; distance++)
+		seeks->near_ns[distance] = near_ns(curve, distance);
+}
+
+bool fb_seeks_undamaged(const struct fb_seeks *seeks, const struct fb_seek_curve *curve)
+{
+	const struct fb_seek_curve *is = &seeks->curve;
+	u32 distance;
+
+	if (is->track_ns != curve->track_ns || is->third_ns != curve->third_ns || is->full_ns != curve->full_ns ||
+	    is->stroke != curve->stroke || is->third != curve->third || is->third_root != curve->third_root)
+		return false;
+	for (distance = 0; distance < FB_NEAR_CYLINDERS; distance++)
+		if (seeks->near_ns[distance] != near_ns(curve, distance))
+			return false;
+	return true;
 }
 
 u64 fb_least_average_ns(const struct fb_params *p)

@@ -11,10 +11,38 @@
 
 #include "fb_params.h"
 
-u64 fb_seek_ns(const struct fb_params *params, u32 distance_cylinders);
+/* Seeks over fewer cylinders are looked up: square roots cost a guest's CPU too much, once a request or more often */
+#define FB_NEAR_CYLINDERS 2048
 
-/* The same to write there, settling included */
-u64 fb_write_seek_ns(const struct fb_params *params, u32 distance_cylinders);
+struct fb_seek_curve {
+	u64 track_ns;
+	u64 third_ns;
+	u64 full_ns;
+	u64 stroke;		/* cylinders */
+	u64 third;		/* of it */
+	u64 third_root;		/* its square root less one, in units of 2^-16 */
+};
+
+struct fb_seeks {
+	struct fb_seek_curve curve;
+	u64 near_ns[FB_NEAR_CYLINDERS];
+};
+
+struct fb_seek_curve fb_read_curve(const struct fb_params *params);
+
+/* To write there, settling included */
+struct fb_seek_curve fb_write_curve(const struct fb_params *params);
+
+u64 fb_curve_ns(const struct fb_seek_curve *curve, u32 distance_cylinders);
+
+void fb_seeks_init(struct fb_seeks *seeks, const struct fb_seek_curve *curve);
+bool fb_seeks_undamaged(const struct fb_seeks *seeks, const struct fb_seek_curve *curve);
+
+static inline u64 fb_seek_ns(const struct fb_seeks *seeks, u32 distance_cylinders)
+{
+	return distance_cylinders < FB_NEAR_CYLINDERS ? seeks->near_ns[distance_cylinders] :
+							fb_curve_ns(&seeks->curve, distance_cylinders);
+}
 
 /* Between these lies the average of a curve that rises all the way */
 u64 fb_least_average_ns(const struct fb_params *params);

@@ -233,20 +233,77 @@ static u64 time_in(const struct fb_pending *run, u64 offset_bytes)
 	       (offset_bytes - run->offset_bytes) / 512 * (run->durable_ns - run->begin_ns) / (run->length_bytes / 512);
 }
 
-void fb_power_note_written_back(struct fb_medium *m, const struct fb_pending *run)
+static void append(struct fb_medium *m, struct fb_chain *chain, u64 first, u64 last)
+{
+	if (chain->first)
+		part_of(m, chain->last - 1)->row = first;
+	else
+		chain->first = first;
+	chain->last = last;
+}
+
+void fb_power_note_cached(struct fb_medium *m, struct fb_chain *chain, u64 offset_bytes, u64 length_bytes)
+{
+	u64 sequence = fb_next_sequence(m);
+
+	fb_power_note(m, &(struct fb_pending) { .offset_bytes = offset_bytes, .length_bytes = length_bytes,
+						.begin_ns = FB_NEVER, .durable_ns = FB_NEVER });
+	if (fb_next_sequence(m) != sequence)
+		append(m, chain, sequence + 1, sequence + 1);
+}
+
+void fb_power_join(struct fb_medium *m, struct fb_chain *chain, const struct fb_chain *other)
+{
+	if (other->first)
+		append(m, chain, other->first, other->last);
+}
+
+void fb_power_note_written_back(struct fb_medium *m, struct fb_chain *chain, const struct fb_pending *run)
 {
 	u64 end_bytes = run->offset_bytes + run->length_bytes;
-	u64 i;
+	struct fb_chain rest = { 0 };
+	u64 at, next;
 
-	for (i = 0; i < m->power.parts; i++) {
-		struct fb_pending *part = part_of(m, m->power.first_sequence + i);
+	for (at = chain->first; at; at = next) {
+		struct fb_pending *part = part_of(m, at - 1);
 		u64 part_end = part->offset_bytes + part->length_bytes;
 
-		if (part->durable_ns != FB_NEVER || part->offset_bytes < run->offset_bytes || part_end > end_bytes)
+		next = part->row;
+		part->row = 0;
+		if (part->offset_bytes < run->offset_bytes || part_end > end_bytes) {
+			append(m, &rest, at, at);
 			continue;
+		}
 		part->begin_ns = time_in(run, part->offset_bytes);
 		part->durable_ns = time_in(run, part_end);
 	}
+	*chain = rest;
+}
+
+u64 fb_power_chained(const struct fb_medium *m, const struct fb_chain *chain)
+{
+	u64 at = chain->first;
+	u64 count = 0;
+
+	while (at) {
+		const struct fb_pending *part = part_of(m, at - 1);
+
+		if (at <= m->power.first_sequence || at > fb_next_sequence(m) || part->durable_ns != FB_NEVER ||
+		    ++count > m->power.parts || (!part->row && at != chain->last))
+			return m->power.parts + 1;
+		at = part->row;
+	}
+	return count;
+}
+
+u64 fb_power_undecided(const struct fb_medium *m)
+{
+	u64 count = 0;
+	u64 i;
+
+	for (i = 0; i < m->power.parts; i++)
+		count += part_of(m, m->power.first_sequence + i)->durable_ns == FB_NEVER;
+	return count;
 }
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing)

@@ -35,7 +35,14 @@ struct fb_pending {
 	u64 durable_ns;
 	u32 die;		/* flash: where it is programmed */
 	u32 place;
-	u64 row;		/* 0, or 1 + sequence of the part before it in the same program */
+	u64 row;		/* 0, or 1 + sequence of another part: the one before it in the same program (flash), or
+				   the next in the same chain (disk) */
+};
+
+/* Parts that lie in a volatile cache together, in any order: 1 + sequence of the first and of the last; 0: none */
+struct fb_chain {
+	u64 first;
+	u64 last;
 };
 
 struct fb_erasing {
@@ -81,8 +88,20 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part);
 /* A part that is programmed together with others: all go onto the medium when it does. row: as struct fb_pending has it. */
 void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64 row);
 
-/* A run of bytes that lay in a volatile cache goes onto the medium, at an even pace */
-void fb_power_note_written_back(struct fb_medium *m, const struct fb_pending *run);
+/* A further part of the write at hand, which stays in a volatile cache: it joins a chain there */
+void fb_power_note_cached(struct fb_medium *m, struct fb_chain *chain, u64 offset_bytes, u64 length_bytes);
+
+/* What is in the other chain joins this one */
+void fb_power_join(struct fb_medium *m, struct fb_chain *chain, const struct fb_chain *other);
+
+/* A run of bytes that lay in a volatile cache goes onto the medium, at an even pace: the parts of the chain in it */
+void fb_power_note_written_back(struct fb_medium *m, struct fb_chain *chain, const struct fb_pending *run);
+
+/* How many parts a chain has; more than there are in all, if it is torn */
+u64 fb_power_chained(const struct fb_medium *m, const struct fb_chain *chain);
+
+/* Parts of which nobody knows when they go onto the medium */
+u64 fb_power_undecided(const struct fb_medium *m);
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 

@@ -11,7 +11,7 @@
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	5u
+#define FB_STATE_VERSION	6u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {

@@ -13,20 +13,51 @@ enum {
 	INNER_ZONE = 3200,	/* its first sector: 32 cylinders of 100 */
 };
 
+static u64 read_seek_ns(const struct fb_params *p, u32 distance)
+{
+	struct fb_seek_curve curve = fb_read_curve(p);
+
+	return fb_curve_ns(&curve, distance);
+}
+
+static u64 write_seek_ns(const struct fb_params *p, u32 distance)
+{
+	struct fb_seek_curve curve = fb_write_curve(p);
+
+	return fb_curve_ns(&curve, distance);
+}
+
 static void seeks_hit_the_data_sheet(void)
 {
 	struct fb_params p = sample_disk();
 
-	CHECK_EQUAL(0, fb_seek_ns(&p, 0));
-	CHECK_EQUAL(1000000, fb_seek_ns(&p, 1));
-	CHECK_EQUAL(4000000, fb_seek_ns(&p, 63 / 3));
-	CHECK_EQUAL(1200000, fb_write_seek_ns(&p, 1));
-	CHECK_EQUAL(8200000, fb_write_seek_ns(&p, 63));
-	CHECK_EQUAL(8000000, fb_seek_ns(&p, 63));
+	CHECK_EQUAL(0, read_seek_ns(&p, 0));
+	CHECK_EQUAL(1000000, read_seek_ns(&p, 1));
+	CHECK_EQUAL(4000000, read_seek_ns(&p, 63 / 3));
+	CHECK_EQUAL(1200000, write_seek_ns(&p, 1));
+	CHECK_EQUAL(8200000, write_seek_ns(&p, 63));
+	CHECK_EQUAL(8000000, read_seek_ns(&p, 63));
 	/* Half way along the straight part */
-	CHECK_EQUAL(6000000, fb_seek_ns(&p, 21 + 21));
+	CHECK_EQUAL(6000000, read_seek_ns(&p, 21 + 21));
 	/* 1 ms + 3 ms * (sqrt(4) - 1) / (sqrt(21) - 1) = 1.837386 ms, to a microsecond */
-	CHECK(fb_seek_ns(&p, 4) > 1836386 && fb_seek_ns(&p, 4) < 1838386);
+	CHECK(read_seek_ns(&p, 4) > 1836386 && read_seek_ns(&p, 4) < 1838386);
+}
+
+static void seeks_that_are_looked_up_are_those_of_the_curve(void)
+{
+	static struct fb_seeks seeks;
+	struct fb_params p = sample_disk();
+	struct fb_seek_curve curve;
+	u32 distance;
+
+	p.cylinders = FB_NEAR_CYLINDERS + 100;
+	curve = fb_read_curve(&p);
+	fb_seeks_init(&seeks, &curve);
+	for (distance = 0; distance < p.cylinders; distance++)
+		CHECK_EQUAL(read_seek_ns(&p, distance), fb_seek_ns(&seeks, distance));
+	CHECK(fb_seeks_undamaged(&seeks, &curve));
+	seeks.near_ns[FB_NEAR_CYLINDERS - 1]++;
+	CHECK(!fb_seeks_undamaged(&seeks, &curve));
 }
 
 static void longer_seeks_never_take_less(void)
@@ -38,10 +69,10 @@ static void longer_seeks_never_take_less(void)
 	p.seek_track_ns = 800000;
 	p.seek_average_ns = 8500000;
 	p.seek_full_ns = 14200000;
-	CHECK_EQUAL(14200000, fb_seek_ns(&p, 146499));
+	CHECK_EQUAL(14200000, read_seek_ns(&p, 146499));
 	for (distance = 1; distance < p.cylinders; distance++) {
-		u64 before_ns = fb_seek_ns(&p, distance - 1);
-		u64 ns = fb_seek_ns(&p, distance);
+		u64 before_ns = read_seek_ns(&p, distance - 1);
+		u64 ns = read_seek_ns(&p, distance);
 
 		CHECK(ns >= before_ns);
 		if (distance > 1)
@@ -56,7 +87,7 @@ static void write_seeks_rise_to_the_last(void)
 
 	p.write_seek_average_ns = fb_most_write_average_ns(&p);
 	for (distance = 2; distance < p.cylinders; distance++)
-		CHECK(fb_write_seek_ns(&p, distance) >= fb_write_seek_ns(&p, distance - 1));
+		CHECK(write_seek_ns(&p, distance) >= write_seek_ns(&p, distance - 1));
 }
 
 /* Over all pairs of cylinders, weighed as in the data sheet: (C - d) pairs are d apart */
@@ -73,14 +104,14 @@ static void seeks_have_the_average_of_the_data_sheet(void)
 	p.write_settle_ns = 100000;
 	p.write_seek_average_ns = 13000000;
 	for (distance = 1; distance < p.cylinders; distance++) {
-		read_ns += (p.cylinders - distance) * fb_seek_ns(&p, distance) / 1000;
-		write_ns += (p.cylinders - distance) * fb_write_seek_ns(&p, distance) / 1000;
+		read_ns += (p.cylinders - distance) * read_seek_ns(&p, distance) / 1000;
+		write_ns += (p.cylinders - distance) * write_seek_ns(&p, distance) / 1000;
 		pairs += p.cylinders - distance;
 	}
 	CHECK(read_ns / pairs > 11980 && read_ns / pairs < 12020);
 	CHECK(write_ns / pairs > 12980 && write_ns / pairs < 13020);
-	CHECK_EQUAL(1100000, fb_write_seek_ns(&p, 1));
-	CHECK_EQUAL(21000000, fb_write_seek_ns(&p, p.cylinders - 1));
+	CHECK_EQUAL(1100000, write_seek_ns(&p, 1));
+	CHECK_EQUAL(21000000, write_seek_ns(&p, p.cylinders - 1));
 }
 
 static void each_sector_has_its_own_place(void)
@@ -617,6 +648,7 @@ static void random_requests_leave_the_disk_sound(void)
 
 const struct test disk_tests[] = {
 	TEST(seeks_hit_the_data_sheet),
+	TEST(seeks_that_are_looked_up_are_those_of_the_curve),
 	TEST(longer_seeks_never_take_less),
 	TEST(write_seeks_rise_to_the_last),
 	TEST(seeks_have_the_average_of_the_data_sheet),

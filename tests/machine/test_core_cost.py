@@ -14,11 +14,7 @@ from flashbed.study import load_study
 
 REQUESTS = 2000
 MOST_NS = 2000
-DISK = pytest.param(
-    "hdd-35-7200-320g",
-    marks=pytest.mark.xfail(reason="where the arm goes next costs a disk 3 to 8 us a request", strict=False),
-)
-MEDIA = ("usb-stick-2g", "sd-good", DISK)
+MEDIA = ("usb-stick-2g", "sd-good", "hdd-35-7200-320g")
 
 STUDY = """
     [workload]
