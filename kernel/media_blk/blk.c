@@ -13,6 +13,10 @@
  * What a power cut left unreadable is refused (BLK_STS_MEDIUM) until it is written again. Where old content is kept,
  * copying it costs CPU time too, for each write as much again as the write's own copy.
  *
+ * A medium has one or several queues, as its parameters say. They share the medium: it is asked for one request at a
+ * time, under a lock, in the order in which that is got, and its depth counts the requests of all. The timer of a request
+ * fires on the CPU that submitted it.
+ *
  * A discard leaves the content as it is: what a read returns afterwards is the old data, always. Zeroing it would cost
  * CPU time that no controller takes from the host. There is no write-zeroes command; the kernel writes zeros instead.
  */
@@ -36,7 +40,7 @@
 #define MEDIA_BLK_MAX_SEGMENTS	(SZ_1M >> PAGE_SHIFT)
 
 /* Unmapping takes CPU time page by page, with the medium locked: keep a request's share short */
-#define MEDIA_BLK_MAX_DISCARD_SECTORS	(SZ_64M >> SECTOR_SHIFT)
+#define MEDIA_BLK_MAX_DISCARD_BYTES	((u64)SZ_64M)
 
 struct media_blk_command {
 	struct hrtimer timer;
@@ -191,7 +195,7 @@ static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct 
 	if (done_ns <= ktime_get_ns())
 		blk_mq_complete_request(rq);
 	else
-		hrtimer_start(&command->timer, ns_to_ktime(done_ns), HRTIMER_MODE_ABS_HARD);
+		hrtimer_start(&command->timer, ns_to_ktime(done_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 	return BLK_STS_OK;
 }
 
@@ -248,6 +252,16 @@ static const struct blk_mq_ops media_blk_mq_ops = {
 
 static const struct block_device_operations media_blk_fops = { .owner = THIS_MODULE };
 
+/* The kernel cuts discards at multiples of the granularity; groups begin at address 0, so no offset is needed */
+static void set_discard(struct request_queue *q, u64 granularity)
+{
+	u64 most = max(MEDIA_BLK_MAX_DISCARD_BYTES / granularity, 1ull) * granularity;
+
+	q->limits.discard_granularity = granularity;
+	q->limits.discard_alignment = 0;
+	blk_queue_max_discard_sectors(q, most >> SECTOR_SHIFT);
+}
+
 static void set_limits(struct media_blk *mb)
 {
 	const struct fb_params *params = fb_medium_params(mb->medium);
@@ -265,9 +279,9 @@ static void set_limits(struct media_blk *mb)
 		return;
 	blk_queue_physical_block_size(q, params->page_bytes);
 	blk_queue_io_min(q, params->page_bytes);
+	/* Not the erase group: no such device tells it, and the kernel would read twice as much ahead */
 	blk_queue_io_opt(q, params->page_bytes * params->dies);
-	q->limits.discard_granularity = params->page_bytes;
-	blk_queue_max_discard_sectors(q, MEDIA_BLK_MAX_DISCARD_SECTORS);
+	set_discard(q, fb_discard_bytes(params));
 }
 
 static void set_tags(struct media_blk *mb)
@@ -275,7 +289,7 @@ static void set_tags(struct media_blk *mb)
 	if (!mb->options.queue_depth)
 		mb->options.queue_depth = fb_medium_params(mb->medium)->queue_depth;
 	mb->tags.ops = &media_blk_mq_ops;
-	mb->tags.nr_hw_queues = 1;
+	mb->tags.nr_hw_queues = fb_medium_params(mb->medium)->queues;	/* blk-mq makes no more than there are CPUs */
 	mb->tags.queue_depth = max_t(unsigned int, mb->options.queue_depth, MEDIA_BLK_MIN_TAGS);
 	mb->tags.numa_node = NUMA_NO_NODE;
 	mb->tags.cmd_size = sizeof(struct media_blk_command);

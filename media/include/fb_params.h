@@ -59,7 +59,9 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(sector_bytes, FB_OF_ALL, 512, 4096, 512, \
 	  "smallest addressable piece, a power of two") \
 	P(queue_depth, FB_OF_ALL, 1, 1024, FB_NO_DEFAULT, \
-	  "requests that the medium takes at a time") \
+	  "requests that the medium takes at a time, in all of its queues") \
+	P(queues, FB_OF_ALL, 1, 1024, 1, \
+	  "submission queues; the driver uses as many as there are CPUs") \
 	P(command_ns, FB_OF_ALL, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "controller and firmware time of a request; requests pass the controller one by one (null: side by side)") \
 	P(link_ps_per_byte, FB_OF_TIMED, 0, FB_MAX_PS, FB_NO_DEFAULT, \
@@ -223,6 +225,16 @@ u64 fb_params_digest(const struct fb_params *params);
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {
 	return params->used_bytes ? params->used_bytes : params->capacity_bytes;
+}
+
+/* The unit in which a flash device discards: what a log-block layer maps as one, else a page. 0: it does not. */
+static inline u64 fb_discard_bytes(const struct fb_params *params)
+{
+	if (params->kind != FB_FLASH)
+		return 0;
+	if (params->ftl != FB_FTL_BAST && params->ftl != FB_FTL_FAST)
+		return params->page_bytes;
+	return params->page_bytes * params->pages_per_block * params->blocks_per_group * params->planes * params->dies;
 }
 
 /* Must what was written be flushed before it is safe? */

@@ -20,6 +20,7 @@ static struct fb_params flash(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 
 		.capacity_bytes = blocks_per_die * dies / 16 * 15 * 64 * page_bytes,
 		.sector_bytes = 512,
 		.queue_depth = 32,
+		.queues = 1,
 		.command_ns = 10000,
 		.link_ps_per_byte = 2500,
 		.page_bytes = page_bytes,

@@ -8,6 +8,7 @@ struct fb_params sample_flash(void)
 		.capacity_bytes = 32 * 2048,
 		.sector_bytes = 512,
 		.queue_depth = 1,
+		.queues = 1,
 		.command_ns = 1000,
 		.link_ps_per_byte = 10000,
 		.page_bytes = 2048,
@@ -37,6 +38,7 @@ struct fb_params sample_disk(void)
 		.capacity_bytes = 4800 * 512,
 		.sector_bytes = 512,
 		.queue_depth = 1,
+		.queues = 1,
 		.command_ns = 0,
 		.link_ps_per_byte = 0,
 		.rpm = 6000,
@@ -64,5 +66,6 @@ struct fb_params sample_null(void)
 		.capacity_bytes = 1 << 20,
 		.sector_bytes = 512,
 		.queue_depth = 8,
+		.queues = 1,
 	};
 }

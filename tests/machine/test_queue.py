@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel knows of a medium's queue is what its profile says: units, cache, rotation, how many queues."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.machine import qemu
+from flashbed.study import load_study
+
+STUDY = """
+    [workload]
+    tool = "fio"
+    pattern = "read"
+    request = "4k"
+    file = "256k"
+"""
+
+READS_OF_A_CPU = 200
+MEASURE = f"""
+cd /sys/block/mblk0
+for name in queue/*; do
+	[ -d $name ] || echo "$name $(cat $name)"
+done >/out/queue
+for queue in mq/*; do
+	echo "$queue $(cat $queue/cpu_list)"
+done >/out/mq
+before=$(cat medium/host_reads)
+for cpu in $(cat /sys/devices/system/cpu/online | tr , - | sed s/-/\\ /); do
+	taskset $((1 << cpu)) dd if=/dev/mblk0 of=/dev/null iflag=direct bs=4k skip=$cpu count={READS_OF_A_CPU} &
+done
+wait
+echo "reads $(($(cat medium/host_reads) - before))" >>/out/mq
+"""
+
+
+def seen(study_file, folder: Path, medium: str) -> dict[str, str]:
+    """Files of /sys/block/mblk0/queue and mq by name, and the reads of all CPUs, a number known to the test."""
+    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=medium)))
+    cell, image = wanted.cell, wanted.image
+    files = qemu.Files(image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
+    job = {**repetition.job(cell, image), "measure": MEASURE.encode()}
+    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
+    image.media_tool.create(files.state, cell.medium.core_parameters)
+    with files.data.open("wb") as data:
+        data.truncate(cell.medium.size_bytes)
+    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    outcome = qemu.run(setup, files, folder, 120, threading.Event())
+    assert outcome.status == "measured", outcome
+    lines = (outcome.files["queue"] + outcome.files["mq"]).decode().splitlines()
+    return dict(line.removeprefix("queue/").split(" ", 1) for line in lines)
+
+
+EXPECTED = {
+    "usb-stick-2g": {
+        "rotational": "0",
+        "logical_block_size": "512",
+        "physical_block_size": "4096",
+        "minimum_io_size": "4096",
+        "optimal_io_size": "4096",
+        "discard_granularity": str(8 << 20),  # an erase group: 8 blocks of 128 pages of 4 KiB on two planes
+        "discard_max_bytes": str(64 << 20),
+        "write_cache": "write through",
+        "fua": "0",
+    },
+    "hdd-35-7200-320g": {
+        "rotational": "1",
+        "logical_block_size": "512",
+        "physical_block_size": "512",
+        "minimum_io_size": "512",
+        "optimal_io_size": "0",
+        "discard_granularity": "0",
+        "discard_max_bytes": "0",
+        "write_cache": "write back",
+        "fua": "1",
+    },
+    "nvme-960pro-class": {
+        "rotational": "0",
+        "logical_block_size": "512",
+        "physical_block_size": "4096",
+        "minimum_io_size": "4096",
+        "optimal_io_size": str(16 * 4096),  # a page on each of 16 dies
+        "discard_granularity": "4096",
+        "discard_max_bytes": str(64 << 20),
+        "write_cache": "write back",
+        "fua": "1",
+    },
+}
+
+
+@pytest.mark.parametrize("medium", EXPECTED)
+def test_the_kernel_knows_what_the_profile_says(medium: str, study_file, tmp_path: Path) -> None:
+    """A board has one CPU, so that there is one queue, however many the medium has."""
+    found = seen(study_file, tmp_path, medium)
+    assert {name: found[name] for name in EXPECTED[medium]} == EXPECTED[medium]
+    assert {name: cpus for name, cpus in found.items() if name.startswith("mq/")} == {"mq/0": "0"}
+    assert found["reads"] == str(READS_OF_A_CPU)
+
+
+@pytest.mark.parametrize(
+    ("medium", "queues"),
+    [
+        ("nvme-960pro-class", {"mq/0": "0", "mq/1": "1"}),
+        ("nvme-960pro-class:queues=1", {"mq/0": "0, 1"}),
+    ],
+)
+def test_two_cpus_have_a_queue_each_if_the_medium_has_two(
+    medium: str, queues: dict[str, str], study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QEMU runs the two one after the other, which is good enough to see that no request is lost between them."""
+    fixed = qemu.fixed_arguments
+    monkeypatch.setattr(qemu, "fixed_arguments", lambda setup: [*fixed(setup), "-smp", "2"])
+    found = seen(study_file, tmp_path, medium)
+    assert {name: cpus for name, cpus in found.items() if name.startswith("mq/")} == queues
+    assert found["reads"] == str(2 * READS_OF_A_CPU)
