@@ -35,6 +35,7 @@ static inline struct fb_params input_sample(struct input *input)
 		return sample_null();
 	params.ftl = choice;
 	params.log_blocks = choice == FB_FTL_BAST || choice == FB_FTL_FAST ? 3 : 0;
+	params.known_groups = params.log_blocks;
 	params.map_cache_bytes = choice == FB_FTL_DFTL ? params.page_bytes : 0;
 	return params;
 }

@@ -34,8 +34,8 @@
 	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
-	C(map_hits, FB_OF_FLASH, "lookups", "dftl: lookups whose page of the map was in the controller") \
-	C(map_read_pages, FB_OF_FLASH, "pages", "dftl: pages of the map read from flash") \
+	C(map_hits, FB_OF_FLASH, "lookups", "lookups that the part of the map in the controller answered") \
+	C(map_read_pages, FB_OF_FLASH, "pages", "pages read from flash to look up what lies where") \
 	C(map_written_pages, FB_OF_FLASH, "pages", "dftl: pages of the map written to flash") \
 	C(flash_read_retries, FB_OF_FLASH, "retries", "times that the array was read again because of wear") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \

@@ -94,6 +94,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(known_groups, FB_OF_FLASH, 0, 256, 0, \
+	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on flash; 0: of all") \
 	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
 	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
 	P(endurance_erases, FB_OF_FLASH, 0, 1 << 24, 0, \

@@ -81,6 +81,8 @@ void fb_flash_power_on(struct fb_medium *m)
 		m->flash.lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
 	fb_buffer_power_on(m);
+	if (fb_ftl(&m->params)->power_on)
+		fb_ftl(&m->params)->power_on(m);
 }
 
 u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns)

@@ -34,6 +34,7 @@ struct fb_ftl_layout {
 	u64 groups_offset;
 	u64 logs_offset;
 	u64 latest_offset;
+	u64 known_offset;
 	u64 groups;
 	u64 pages_per_group;
 	u64 logical_groups;
@@ -46,6 +47,9 @@ struct fb_ftl {
 	bool (*check)(const struct fb_params *params, struct fb_complaint *complaint);
 	struct fb_ftl_layout (*layout)(const struct fb_params *params, u64 *end_offset);
 	void (*init)(struct fb_medium *m);
+
+	/* What the controller had in its own memory is gone; NULL: nothing that matters */
+	void (*power_on)(struct fb_medium *m);
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
 

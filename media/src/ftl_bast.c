@@ -40,6 +40,7 @@ static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 	u32 logical_group = page / t.pages_per_group;
 	u32 log = log_of(&t, logical_group);
 
+	ready_ns = fb_log_know(m, &t, logical_group, ready_ns);
 	if (log != FB_NO_LOG && !fb_log_full(&t, log))
 		return fb_log_append(m, &t, log, page, ready_ns);
 	if (log == FB_NO_LOG && fb_log_extends_data(&t, page))
@@ -58,6 +59,7 @@ const struct fb_ftl fb_ftl_bast = {
 	.check = check,
 	.layout = fb_log_layout,
 	.init = fb_log_init,
+	.power_on = fb_log_power_on,
 	.mapped = fb_log_mapped,
 	.read = fb_log_read,
 	.write = write,

@@ -75,6 +75,7 @@ static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
 	struct fb_log_tables t = fb_log_tables(m);
 
+	ready_ns = fb_log_know(m, &t, page / t.pages_per_group, ready_ns);
 	if (fb_log_extends_data(&t, page))
 		return fb_log_extend_data(m, &t, page, ready_ns);
 	if (page % t.pages_per_group == 0)
@@ -89,6 +90,7 @@ const struct fb_ftl fb_ftl_fast = {
 	.check = check,
 	.layout = fb_log_layout,
 	.init = fb_log_init,
+	.power_on = fb_log_power_on,
 	.mapped = fb_log_mapped,
 	.read = fb_log_read,
 	.write = write,

@@ -16,7 +16,11 @@
  * padded is read from flash until its whole group is discarded; discards of parts of a group do nothing.
  *
  * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
- * searching its few logs, in time that is part of command_ns.
+ * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
+ * group: it knows that of known_groups, and for another it first reads the spare area of the first page of the group's
+ * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across the
+ * boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN 428836,
+ * "Optimizing Linux with cheap flash drives"). A shared log is always known.
  *
  * Kim et al. 2002, "A space-efficient flash translation layer for CompactFlash systems" (BAST); Lee et al. 2007, "A log
  * buffer-based flash translation layer using fully-associative sector translation" (FAST).
@@ -67,6 +71,9 @@ struct fb_log {
 /* owner[]: for each place of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
 #define FB_LOGGED	1u
 
+/* known[]: logical groups of which the controller knows what lies where, the last used first: FB_KNOWN + group */
+#define FB_KNOWN	1u
+
 struct fb_log_tables {
 	struct fb_free_groups *free;
 	struct fb_group *groups;
@@ -74,6 +81,7 @@ struct fb_log_tables {
 	u32 *map;
 	u32 *latest;
 	u32 *owner;
+	u32 *known;
 	u32 group_count;
 	u32 log_count;
 	u32 logical_groups;
@@ -91,6 +99,7 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 		.map = fb_table(m, layout->map_offset),
 		.latest = fb_table(m, layout->latest_offset),
 		.owner = fb_table(m, layout->owner_offset),
+		.known = fb_table(m, layout->known_offset),
 		.group_count = layout->groups,
 		.log_count = m->params.log_blocks,
 		.logical_groups = layout->logical_groups,
@@ -107,12 +116,19 @@ static inline u32 fb_log_place(const struct fb_log_tables *t, u32 log, u32 offse
 bool fb_log_check(const struct fb_params *params, u64 fewest_logs, struct fb_complaint *complaint);
 struct fb_ftl_layout fb_log_layout(const struct fb_params *params, u64 *end_offset);
 void fb_log_init(struct fb_medium *m);
+void fb_log_power_on(struct fb_medium *m);
 bool fb_log_mapped(const struct fb_medium *m, u64 page);
 u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
 u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place);
 u64 fb_log_scan_pages(const struct fb_medium *m);
 const char *fb_log_verify(const struct fb_medium *m);
+
+/*
+ * A logical group is used: returns when the controller knows what lies where in it. It does so from ready_ns on, if it
+ * used the group not long ago, or if there is nothing in it.
+ */
+u64 fb_log_know(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);
 
 /* Whether the page can be programmed into its data group at once, at its own offset */
 bool fb_log_extends_data(const struct fb_log_tables *t, u32 page);

@@ -73,6 +73,8 @@ static const char *verify_logs(const struct fb_medium *m, const struct fb_log_ta
 			continue;
 		if (t->groups[log->group].programmed_pages > t->pages_per_group)
 			return "a log has more programmed pages than pages";
+		if (!t->groups[log->group].programmed_pages)
+			return "a log was begun and has no page";
 		if (shared && i) {
 			if (log->logical_group != FB_NO_GROUP)
 				return "a shared log belongs to a group";
@@ -135,6 +137,23 @@ static const char *verify_on_dies(const struct fb_medium *m, const struct fb_log
 	return NULL;
 }
 
+static const char *verify_known(const struct fb_medium *m, const struct fb_log_tables *t)
+{
+	u32 i, j;
+
+	for (i = 0; i < m->params.known_groups && t->known[i]; i++) {
+		if (t->known[i] - FB_KNOWN >= t->logical_groups)
+			return "a group is known that does not exist";
+		for (j = 0; j < i; j++)
+			if (t->known[i] == t->known[j])
+				return "a group is known twice";
+	}
+	for (; i < m->params.known_groups; i++)
+		if (t->known[i])
+			return "the groups that are known have a gap";
+	return NULL;
+}
+
 const char *fb_log_verify(const struct fb_medium *m)
 {
 	struct fb_log_tables t = fb_log_tables(m);
@@ -148,5 +167,7 @@ const char *fb_log_verify(const struct fb_medium *m)
 		fault = verify_logged(&t);
 	if (!fault)
 		fault = verify_on_dies(m, &t);
+	if (!fault)
+		fault = verify_known(m, &t);
 	return fault;
 }
