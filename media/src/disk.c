@@ -164,9 +164,9 @@ u64 fb_disk_submit(struct fb_medium *m, const struct fb_request *request, u64 co
 	case FB_READ:
 		return read(m, first, count, command_done_ns);
 	case FB_WRITE:
-		return write(m, first, count, request->fua, command_done_ns);
+		return write(m, first, count, request->fua && !m->params.flush_ignored, command_done_ns);
 	case FB_FLUSH:
-		return fb_cache_flush(m, command_done_ns);
+		return m->params.flush_ignored ? command_done_ns : fb_cache_flush(m, command_done_ns);
 	case FB_DISCARD:
 		break;
 	}

@@ -10,10 +10,9 @@
  * Each sector holds the number of the write that it is from. The oracle knows when requests came and when they were
  * done; it does not ask the medium what it has pending.
  *
- *	cuts --cuts N --seed N [--liar] key=value ...    parameters as for fbmedia create
+ *	cuts --cuts N --seed N key=value ...    parameters as for fbmedia create
  *
- * A device that ignores flushes must be caught. With --liar the host sees any device as one: writes and flushes are said
- * to be done as soon as they have come. Exit code 0: nothing found; 3: found; 2: wrong arguments.
+ * A device that ignores flushes must be caught. Exit code 0: nothing found; 3: found; 2: wrong arguments.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
@@ -64,7 +63,6 @@ struct bed {
 	u64 window_bytes;
 	u64 sectors;
 	struct sector *sector;
-	bool liar;
 
 	/* Since the power came on. Write number first_write + i is write[i]. */
 	struct write write[MOST_REQUESTS];
@@ -128,7 +126,7 @@ static u64 send(struct bed *b, enum fb_op op, u64 first, u64 end, bool fua)
 	b->totals.requests++;
 	if (done_ns > b->last_done_ns)
 		b->last_done_ns = done_ns;
-	return b->liar ? b->now_ns : done_ns;
+	return done_ns;
 }
 
 static void write_sectors(struct bed *b, u64 first, u64 end)
@@ -195,7 +193,7 @@ static void put_request(struct bed *b)
 	/* Right behind it, a little later, or when all is done */
 	if (below(b, 4) == 0)
 		b->now_ns += below(b, 1000000);
-	else if (below(b, 2) && b->last_done_ns > b->now_ns && !b->liar)
+	else if (below(b, 2) && b->last_done_ns > b->now_ns)
 		b->now_ns = b->last_done_ns;
 }
 
@@ -283,7 +281,7 @@ static bool safe(const struct bed *b, const struct write *w, u64 cut_ns)
 {
 	u64 i;
 
-	if ((w->fua || !fb_volatile_cache(&b->params)) && !b->liar && w->done_ns <= cut_ns)
+	if ((w->fua || !fb_volatile_cache(&b->params)) && w->done_ns <= cut_ns)
 		return true;
 	for (i = 0; i < b->flushes; i++)
 		if (w->done_ns <= b->flush[i].came_ns && b->flush[i].done_ns <= cut_ns)
@@ -393,10 +391,6 @@ int main(int argc, char **argv)
 	u64 cut;
 
 	b.random = number_after(argc, argv, &at, "--seed", 1) * 2 + 1;
-	if (at < argc && !strcmp(argv[at], "--liar")) {
-		b.liar = true;
-		at++;
-	}
 	if (!arguments_read(argc - at, argv + at, &b.params))
 		return 2;
 	set_up(&b);

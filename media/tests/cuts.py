@@ -44,11 +44,10 @@ def cut(program, name, arguments, *, caught):
 
 
 def lying(arguments):
-    """The same device as one that says at once that it is done: a parameter of flash, played by the host for a disk."""
-    if "kind=flash" not in arguments:
-        return ["--liar", *arguments]
-    buffer = [] if any(word.startswith("write_buffer_bytes=") for word in arguments) else ["write_buffer_bytes=262144"]
-    return [*arguments, *buffer, "flush_ignored=1"]
+    """The same device as one that ignores flushes; it needs a volatile buffer or cache to lose something from."""
+    cache = "write_buffer_bytes=" if "kind=flash" in arguments else "write_cache_bytes="
+    added = [] if any(word.startswith(cache) for word in arguments) else [f"{cache}262144"]
+    return [*arguments, *added, "flush_ignored=1"]
 
 
 def main(program, profiles, cuts="10000"):

@@ -455,6 +455,27 @@ static void fua_passes_the_cache_by(void)
 	free(m);
 }
 
+/* What is then written back takes the time that it takes, but nobody waits for it */
+static void a_disk_may_ignore_flushes(void)
+{
+	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR, .fua = true };
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.write_cache_bytes = 100 * SECTOR;
+	p.flush_ignored = 1;
+	m = new_medium(&p);
+	CHECK_EQUAL(0, fb_submit(m, &request, 0));
+	CHECK_EQUAL(0, submit(m, FB_FLUSH, 0, 0, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_cached_writes);
+	CHECK_EQUAL(0, fb_medium_counters(m)->disk_destages);
+	/* The disk has been idle: the sector was written back by itself */
+	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 51 * OUTER_NS));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_destages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 static void what_is_larger_than_the_cache_passes_it_by(void)
 {
 	struct fb_medium *m = disk_with_cache(10, 1);
@@ -673,6 +694,7 @@ const struct test disk_tests[] = {
 	TEST(streams_have_segments_of_their_own),
 	TEST(a_cached_write_is_done_at_once_and_a_flush_is_not),
 	TEST(fua_passes_the_cache_by),
+	TEST(a_disk_may_ignore_flushes),
 	TEST(what_is_larger_than_the_cache_passes_it_by),
 	TEST(an_idle_disk_writes_its_cache_back),
 	TEST(the_cache_is_written_back_in_the_order_asked_for),
