@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "fb_power.h"
 
 static void print_kinds(u32 kinds)
 {
@@ -185,6 +186,13 @@ static void print_time_of(const struct fb_medium *medium)
 	printf("},\n");
 }
 
+/* What the last power cut left */
+static void print_power_of(const struct fb_medium *medium)
+{
+	printf(" \"power\": {\"off\": %s, \"unreadable_sectors\": %" PRIu64 ", \"half_erased_blocks\": %" PRIu64 "},\n",
+	       fb_off(medium) ? "true" : "false", fb_unreadable_sectors(medium), fb_half_erased_blocks(medium));
+}
+
 void describe_medium(const struct fb_medium *medium)
 {
 	const char *fault = fb_verify(medium);
@@ -199,5 +207,6 @@ void describe_medium(const struct fb_medium *medium)
 	printf(",\n");
 	print_amplification_of(medium);
 	print_time_of(medium);
+	print_power_of(medium);
 	printf(" \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
 }

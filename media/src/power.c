@@ -447,6 +447,11 @@ static void cut_erases(struct fb_medium *m, u64 cut_ns)
 	}
 }
 
+bool fb_off(const struct fb_medium *m)
+{
+	return m->power.cut;
+}
+
 void fb_power_forget(struct fb_medium *m)
 {
 	struct fb_power *power = &m->power;
