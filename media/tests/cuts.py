@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 FOUND = 3
+LIAR_CUTS, PAIRED_CUTS = 100, 1000
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -29,18 +30,13 @@ def parameters(profile):
     return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source")]
 
 
-def cut(program, name, arguments, *, caught):
-    """Runs the program; False, with its words, if violations are not as expected."""
-    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+def cut(program, count, arguments):
+    """What came of so many cuts, by seed 1, and the program's own words."""
+    words = ["--cuts", str(count), "--seed", "1", *arguments]
+    done = subprocess.run([program, *words], capture_output=True, text=True)
     if done.returncode not in (0, FOUND):
-        print(f"{name}: {done.stderr.strip()}")
-        return False
-    result = json.loads(done.stdout)
-    print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
-    if caught == (done.returncode == FOUND):
-        return True
-    print(f"{name}: should{'' if caught else ' not'} have been caught. {done.stderr.strip()}")
-    return False
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout), done.stderr.strip()
 
 
 def lying(arguments):
@@ -51,20 +47,33 @@ def lying(arguments):
     return [*arguments, *buffer, "flush_ignored=1"]
 
 
+def losing_paired_pages(arguments):
+    """The same flash with two bits in a cell, where a torn page takes another with it."""
+    paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
+    return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
+
+
+def trials(arguments, cuts):
+    """(what it does, cuts, arguments, whether it must be caught): a device as it is, and as two liars."""
+    yield "", cuts, arguments, False
+    if "kind=null" not in arguments:
+        yield "ignoring flushes", LIAR_CUTS, lying(arguments), True
+    if "kind=flash" in arguments:
+        yield "losing paired pages", PAIRED_CUTS, losing_paired_pages(arguments), True
+
+
 def main(program, profiles, cuts="10000"):
     """Every profile as it is, and as one that ignores flushes or loses pages that share cells with a torn one."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
-        arguments = parameters(profile)
-        good &= cut(program, profile.stem, ["--cuts", cuts, "--seed", "1", *arguments], caught=False)
-        if "kind=null" not in arguments:
-            few = ["--cuts", "100", "--seed", "1"]
-            good &= cut(program, f"{profile.stem}, ignoring flushes", [*few, *lying(arguments)], caught=True)
-        if "kind=flash" in arguments:
-            paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
-            paired += ["bits_per_cell=2", "paired_page_loss=1"]
-            few = ["--cuts", "1000", "--seed", "1"]
-            good &= cut(program, f"{profile.stem}, losing paired pages", [*few, *paired], caught=True)
+        for what, count, arguments, caught in trials(parameters(profile), cuts):
+            name = f"{profile.stem}, {what}" if what else profile.stem
+            result, said = cut(program, count, arguments)
+            figures = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items())
+            print(f"{name}: {figures}", flush=True)
+            if caught != bool(result["violations"]):
+                print(f"{name}: should{'' if caught else ' not'} have been caught. {said}")
+                good = False
     return 0 if good else 1
 
 
