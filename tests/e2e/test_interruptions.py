@@ -131,15 +131,24 @@ def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: 
     assert broken.read_bytes() == whole
 
 
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A disk of its own for a folder."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs to mount a small file system: run as root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
 def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cache: Path) -> None:
     """There is room when the guest starts; then another program takes it all."""
     study = study_file(STUDY.replace('"1M"', '"40M"'), filesystem="ext2", medium="null-2g:capacity_bytes=60M")
     work = fresh_cache / "work"
-    work.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=80M", "tmpfs", str(work)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
-    try:
+    with small_disk(work, "80M"):
         process = start("run", study, "--jobs", "1")
         while not guests_of(fresh_cache):
             assert process.poll() is None, process.communicate()
@@ -147,8 +156,6 @@ def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cach
         subprocess.run(["dd", "if=/dev/zero", f"of={work}/other", "bs=64k"], capture_output=True)
         assert shutil.disk_usage(work).free == 0
         _, said = process.communicate(timeout=120)
-    finally:
-        subprocess.run(["umount", "-l", str(work)], check=True)
     assert process.returncode == 4, said
     assert "disk filled up" in said
     assert flashbed("run", study).returncode == 0
@@ -158,14 +165,8 @@ def test_the_disk_is_full_when_the_guest_is_made(flashbed, study: Path, fresh_ca
     """There is room for the medium, which has holes, but none for the guest's initramfs."""
     study.write_text(study.read_text().replace('"usb-stick-2g"', '"null-2g:capacity_bytes=1M"'))
     work = fresh_cache / "work"
-    work.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3M", "tmpfs", str(work)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
-    try:
+    with small_disk(work, "3M"):
         done = flashbed("run", study, "--jobs", "1")
-    finally:
-        subprocess.run(["umount", "-l", str(work)], check=True)
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr
     assert f"{work}/" in done.stderr
