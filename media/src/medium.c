@@ -201,7 +201,8 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	count(&m->counters, request);
 	if (request->op == FB_WRITE)
 		now_ns = fb_power_begin_write(m, request->length_bytes, now_ns);
-	else if (request->op == FB_READ && fb_unreadable(m, request->offset_bytes, request->length_bytes))
+	else if (m->power.unreadable_sectors && request->op == FB_READ &&
+		 fb_unreadable(m, request->offset_bytes, request->length_bytes))
 		m->outcome = FB_UNCORRECTABLE;
 	m->now_ns = now_ns;
 	if (m->params.kind == FB_NULL)

@@ -226,8 +226,8 @@ static void keep_rules(struct fb_medium *m, u32 die, u32 place)
 		m->flash.nand.broken_rules++;
 		return;
 	}
-	if (!block->programmed_pages)
-		fb_health_begin_block(m, block);
+	if (m->params.ecc_bits)
+		fb_health_date_block(m, block);
 	block->programmed_pages++;
 }
 

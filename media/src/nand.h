@@ -38,7 +38,7 @@ struct fb_nand_block {
 	u32 erase_count;
 	u16 programmed_pages;
 	u16 flags;
-	u32 programmed_hours;	/* age of the medium when the block's first page was programmed */
+	u32 programmed_hours;	/* age of the medium when a page of the block was last programmed */
 	u32 reads;		/* of its pages since it was erased; counted where reads disturb */
 };
 

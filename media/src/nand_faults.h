@@ -22,7 +22,7 @@
  * Wrong bits of a page are Poisson distributed and fall on its codewords alike. They belong to what was programmed: the
  * same page read again, with as many retries and as old, has as many. A codeword with more than ecc_bits is not corrected.
  *
- * Simplifications: pages of a block are all as old as its first; lower and upper pages have as many wrong bits; those of
+ * Simplifications: pages of a block are all as young as the last that was programmed; lower and upper pages have as many wrong bits; those of
  * the spare area do not count; an erased page has none.
  */
 #ifndef FB_NAND_FAULTS_H

@@ -21,6 +21,11 @@ u64 fb_health_spare_blocks(const struct fb_params *p)
 	return fb_divide_up(p->spare_blocks, p->planes);
 }
 
+u64 fb_health_good_blocks(const struct fb_params *p)
+{
+	return fb_nand_blocks(p) - fb_health_bad_blocks(p) - fb_health_spare_blocks(p);
+}
+
 /* Four good blocks remain, as on the smallest die that there is */
 bool fb_health_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
@@ -91,7 +96,7 @@ u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
 	return read.retries;
 }
 
-void fb_health_begin_block(struct fb_medium *m, struct fb_nand_block *block)
+void fb_health_date_block(struct fb_medium *m, struct fb_nand_block *block)
 {
 	block->programmed_hours = age_hours(m);
 }

@@ -21,6 +21,9 @@
 u64 fb_health_bad_blocks(const struct fb_params *params);
 u64 fb_health_spare_blocks(const struct fb_params *params);
 
+/* Those that a layer can count on: neither of these */
+u64 fb_health_good_blocks(const struct fb_params *params);
+
 /* Whether programs or erases can fail */
 static inline bool fb_health_may_fail(const struct fb_params *params)
 {
@@ -48,8 +51,8 @@ void fb_health_retire(struct fb_medium *m, u32 die, u32 block);
  */
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 place);
 
-/* The first page of a block is being programmed */
-void fb_health_begin_block(struct fb_medium *m, struct fb_nand_block *block);
+/* A page of the block is being programmed. Only with ecc_bits. */
+void fb_health_date_block(struct fb_medium *m, struct fb_nand_block *block);
 
 /* A die's reserve is used up: no write is accepted any more */
 bool fb_health_read_only(const struct fb_medium *m);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Power cuts on every medium profile, and on devices that lie, which the oracle must catch.
+"""Power cuts on every medium profile, on NAND that fails, and on devices that lie, which the oracle must catch.
 
     cuts.py PROGRAM PROFILES [CUTS]
 
@@ -13,6 +13,16 @@ import tomllib
 from pathlib import Path
 
 FOUND = 3
+LAYERS = {
+    "page": ["gc_step_pages=4"],
+    "dftl": ["map_cache_bytes=4096"],
+    "bast": ["log_blocks=3"],
+    "fast": ["log_blocks=3"],
+}
+FAILING = """kind=flash capacity_bytes=2097152 queue_depth=4 command_ns=20000 link_ps_per_byte=10000 page_bytes=2048
+pages_per_block=16 blocks_per_die=64 planes=2 dies=2 channels=1 cache_operations=1 read_ns=25000 program_ns=250000
+erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12 endurance_erases=1000
+program_fail_ppb=2000 erase_fail_ppb=50000 ecc_bits=8 bit_error_ppt=20000000 suspend_ns=20000 resume_ns=5000"""
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -52,7 +62,7 @@ def lying(arguments):
 
 
 def main(program, profiles, cuts="10000"):
-    """Every profile as it is, and as one that ignores flushes or loses pages that share cells with a torn one."""
+    """Every profile as it is, or ignoring flushes, or losing pages that share cells with a torn one; failing NAND."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
         arguments = parameters(profile)
@@ -65,6 +75,9 @@ def main(program, profiles, cuts="10000"):
             paired += ["bits_per_cell=2", "paired_page_loss=1"]
             few = ["--cuts", "1000", "--seed", "1"]
             good &= cut(program, f"{profile.stem}, losing paired pages", [*few, *paired], caught=True)
+    for layer, own in LAYERS.items():
+        arguments = ["--cuts", cuts, "--seed", "1", *FAILING.split(), f"ftl={layer}", *own]
+        good &= cut(program, f"failing NAND, {layer}", arguments, caught=False)
     return 0 if good else 1
 
 
