@@ -152,8 +152,7 @@ static u32 take_free(struct fb_die_tables *t)
 	return best;
 }
 
-/* The next page of the open block */
-static u32 next_place(struct fb_die_tables *t, enum fb_open_block purpose)
+static u32 open_block(struct fb_die_tables *t, enum fb_open_block purpose)
 {
 	u32 *open = &t->die->open[purpose];
 
@@ -161,16 +160,20 @@ static u32 next_place(struct fb_die_tables *t, enum fb_open_block purpose)
 		*open = take_free(t);
 		t->blocks[*open].opened = t->die->clock;
 	}
-	return *open * t->pages_per_block + t->blocks[*open].programmed_pages;
+	return *open;
 }
 
-/* ... becomes the page's place, which is returned */
+/* The next page of the open block becomes the page's place, which is returned */
 static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
 {
-	u32 place = next_place(t, purpose);
 	u32 *open = &t->die->open[purpose];
-	struct fb_block *b = &t->blocks[*open];
+	struct fb_block *b;
+	u32 place;
 
+	if (*open == FB_NO_BLOCK)
+		open_block(t, purpose);
+	b = &t->blocks[*open];
+	place = *open * t->pages_per_block + b->programmed_pages;
 	t->owner[place] = index + FB_OWNED;
 	t->map[index] = place + FB_MAPPED;
 	b->valid_pages++;
@@ -201,11 +204,12 @@ static void leave_alone(struct fb_die_tables *t, u32 block)
 /* Programs that fail, until the open block's next page will not; returns when the last of them was told to have failed */
 static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u64 ready_ns)
 {
-	u32 place = next_place(t, purpose);
+	for (;;) {
+		u32 block = open_block(t, purpose);
+		u32 place = block * t->pages_per_block + t->blocks[block].programmed_pages;
 
-	for (; can_fail(t) && fb_health_program_fails(m, die, place); place = next_place(t, purpose)) {
-		u32 block = t->die->open[purpose];
-
+		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
+			return ready_ns;
 		ready_ns = fb_nand_program(m, die, place, ready_ns);
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
@@ -215,7 +219,6 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		else
 			leave_alone(t, block);
 	}
-	return ready_ns;
 }
 
 static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
@@ -239,10 +242,9 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 	u32 i;
 
 	fb_nand_begin_batch(m);
-	m->flash.nand.read_failed = 0;
 	for (i = 0; i < count; i++) {
 		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
-		if (m->flash.nand.read_failed)
+		if (m->params.ecc_bits && m->flash.nand.read_failed)
 			lose(m, die, t->owner[places[i]] - FB_OWNED);
 	}
 	for (i = 0; i < count; i++) {

@@ -13,6 +13,7 @@ struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
 	layout.blocks_offset = fb_add_table(end_offset,
 					    p->dies * layout.blocks_per_die * sizeof(struct fb_nand_block));
+	layout.special = p->ecc_bits || p->suspend_ns;
 	layout.reserves_offset = fb_health_layout(p, end_offset);
 	return layout;
 }
@@ -114,8 +115,6 @@ void fb_nand_promise(struct fb_medium *m)
 
 static void may_make_way(struct fb_medium *m, struct fb_die *d, enum fb_die_op op, u64 begin_ns)
 {
-	if (!m->params.suspend_ns)
-		return;
 	d->making_way = op;
 	d->interrupted = 0;
 	d->going_on_ns = begin_ns;
@@ -145,7 +144,7 @@ static bool makes_way(const struct fb_medium *m, const struct fb_die *d, u64 rea
 /* When the array begins to read */
 static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 {
-	if (!m->params.suspend_ns || !makes_way(m, d, ready_ns)) {
+	if (!makes_way(m, d, ready_ns)) {
 		d->making_way = FB_DIE_IDLE;
 		d->interrupted = 0;
 		return fb_later(ready_ns, d->array_free_ns);
@@ -181,36 +180,29 @@ static void go_on(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until
 		m->durable_ns = fb_later(m->durable_ns, d->array_free_ns);
 }
 
-/* A page that could not be corrected is sensed again with other thresholds; how long that takes in all */
-static u64 retries_ns(struct fb_medium *m, u32 die, u32 place)
-{
-	const struct fb_params *p = &m->params;
-
-	return fb_health_read(m, die, place) * by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
-}
-
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
+	u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
+	bool special = m->flash.nand.layout.special;
 	u64 out_ns;
 
 	m->counters.flash_read_pages++;
 	if (!joins(m, d, place, FB_DIE_READ, ready_ns)) {
-		u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
-
 		m->counters.flash_read_ns += read_ns;
-		d->joint_ns = begin_read(m, d, ready_ns) + read_ns;
+		d->joint_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
+						     fb_later(ready_ns, d->array_free_ns));
 	}
-	if (p->ecc_bits) {
-		u64 again_ns = retries_ns(m, die, place);
+	if (special && p->ecc_bits) {
+		u64 again_ns = fb_health_read(m, die, place) * read_ns;
 
 		m->counters.flash_read_ns += again_ns;
 		d->joint_ns += again_ns;
 	}
 	out_ns = fb_later(d->joint_ns, d->register_free_ns);
 	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
-	if (d->interrupted)
+	if (special && d->interrupted)
 		go_on(m, die, d, out_ns);
 	else
 		d->array_free_ns = p->cache_operations ? out_ns : d->register_free_ns;
@@ -222,13 +214,21 @@ static void keep_rules(struct fb_medium *m, u32 die, u32 place)
 	u32 pages = m->flash.nand.layout.pages_per_block;
 	struct fb_nand_block *block = fb_nand_block(m, die, place / pages);
 
-	if (block->programmed_pages != place % pages || block->flags & FB_BLOCK_BAD) {
+	if (block->programmed_pages != place % pages)
 		m->flash.nand.broken_rules++;
-		return;
-	}
+	else
+		block->programmed_pages++;
+}
+
+static void note_special(struct fb_medium *m, struct fb_die *d, bool joined, u64 begin_ns, struct fb_nand_block *block)
+{
 	if (m->params.ecc_bits)
 		fb_health_date_block(m, block);
-	block->programmed_pages++;
+	if (!m->params.suspend_ns)
+		return;
+	if (!joined)
+		d->row_part = 0;
+	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
@@ -245,14 +245,14 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
 	} else {
 		m->counters.flash_program_ns += program_ns;
-		d->row_part = 0;
 		d->array_was_free_ns = d->array_free_ns;
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), p->page_bytes);
 	}
 	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
-	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
+	if (m->flash.nand.layout.special)
+		note_special(m, d, joined, begin_ns, fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block));
 	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined };
 	return d->array_free_ns;
 }
@@ -274,7 +274,8 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
 	d->erasing_block = block;
-	may_make_way(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
+	if (m->params.suspend_ns)
+		may_make_way(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
 	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
 						      die, block });
 	return d->array_free_ns;
@@ -351,7 +352,7 @@ const char *fb_nand_verify(const struct fb_medium *m)
 		erases += block->erase_count;
 	}
 	if (m->flash.nand.broken_rules)
-		return "a page was programmed out of order, or twice without an erase, or in a bad block";
+		return "a page was programmed out of order, or twice without an erase; or a bad block was erased";
 	if (erases * m->params.planes != m->counters.flash_erased_blocks)
 		return "erase counts do not add up to the blocks erased";
 	if (programmed_pages < m->counters.flash_programmed_pages)

@@ -64,7 +64,8 @@ struct fb_die {
 	u32 joint_row;
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
-	u64 row_part;		/* 0, or 1 + sequence of the last part of a write in the program told last (power.h) */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h); with suspend_ns, 0 if
+				   the program told last has none */
 
 	/* The erase or program told last, if it makes way for reads. It ends when the array is free. */
 	u64 going_on_ns;	/* when it began, or goes on */
@@ -84,13 +85,14 @@ struct fb_nand_layout {
 	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;
+	u64 special;			/* bits can be wrong, or operations make way: what most media need not look at */
 };
 
 struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
 	u64 promised_batch;		/* up to this batch the host was told when programs are done */
-	u64 broken_rules;		/* pages programmed out of order, or twice; or on a bad block */
+	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
 	u64 read_failed;		/* the page read last could not be corrected */
 	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
 	struct fb_programming last;
