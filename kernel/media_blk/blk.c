@@ -10,10 +10,12 @@
  * With PIO the CPU moves the bytes in the time it is told to: a write's before the medium gets the request, a read's
  * when the medium is done. The medium's link_ps_per_byte should then be 0, or the transfer counts twice.
  *
- * What cannot be read, since a power cut or with too many wrong bits, is refused (BLK_STS_MEDIUM) until it is written again.
- * A medium that has become read-only refuses writes (BLK_STS_IOERR, as a card that answers with an error; Linux has
- * no status for write protection), and their bytes do not reach its content, unless two CPUs write at that very moment. Where old content is kept,
- * copying it costs CPU time too, for each write as much again as the write's own copy.
+ * What cannot be read, since a power cut or with too many wrong bits, is refused (BLK_STS_MEDIUM) until it is written
+ * again. A medium that has become read-only refuses writes (BLK_STS_IOERR, as a card that answers with an error; Linux
+ * has no status for write protection), and their bytes do not reach its content, unless two CPUs write at that very
+ * moment.
+ *
+ * Where old content is kept, copying it costs CPU time too, for each write as much again as the write's own copy.
  *
  * A discard leaves the content as it is: what a read returns afterwards is the old data, always. Zeroing it would cost
  * CPU time that no controller takes from the host. There is no write-zeroes command; the kernel writes zeros instead.

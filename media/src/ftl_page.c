@@ -32,11 +32,12 @@ bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
 	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks(p) - 1,
 			      "less than the good blocks of a plane without spare and open ones and one for data") &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1, 1 << 20,
-			      "at least 4 if programs or erases can fail") &&
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
+			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
-			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open blocks)) blocks");
+			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
+			      "blocks)) blocks");
 }
 
 struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
@@ -201,8 +202,9 @@ static void leave_alone(struct fb_die_tables *t, u32 block)
 	t->blocks[block].programmed_pages = 0;
 }
 
-/* Programs that fail, until the open block's next page will not; returns when the last of them was told to have failed */
-static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u64 ready_ns)
+/* Programs that fail, until the open block's next page will not; returns when it is known of the last of them */
+static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose,
+			 u64 ready_ns)
 {
 	for (;;) {
 		u32 block = open_block(t, purpose);

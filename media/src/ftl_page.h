@@ -6,9 +6,10 @@
  * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
  * free, a whole block at once; or some pages with each write; or while the die is idle.
  *
- * Bad blocks from the factory are never used. When a program fails, the page goes to the next block, and the valid pages of
- * the block that failed are moved away with the next write; then it is left alone, as is a block whose erase fails. A block
- * that went bad is on no list. The reserve is in use like other blocks until it is needed.
+ * Bad blocks from the factory are never used. When a program fails, the page goes to the next block, and the
+ * valid pages of the block that failed are moved away with the next write; then it is left alone, as is a block
+ * whose erase fails. A block that went bad is on no list. The reserve is in use like other blocks until it is
+ * needed.
  *
  * Simplification: nothing fails on a die that has only one block free, so that what is under way always finds room.
  *

@@ -6,22 +6,23 @@
  * A place is a page of a die, counted through its blocks. The chip wants the pages of a block programmed in order, and
  * each once between erases; what breaks that is remembered and reported by fb_nand_verify().
  *
- * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages go
- * through the planes before they go on to the next row. Operations of one batch (a request, or a step of copying) on
- * pages of one row join: the array works on them at the same time. With a write buffer, a page also joins a program of an
- * earlier request that has not begun.
+ * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages
+ * go through the planes before they go on to the next row. Operations of one batch (a request, or a step of
+ * copying) on pages of one row join: the array works on them at the same time. With a write buffer, a page also
+ * joins a program of an earlier request that has not begun.
  *
- * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and from the
- * start of a read to the end of the transfer out of it. With them, a second register is free again when its page has gone
- * on to the array, or out on the channel.
+ * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and
+ * from the start of a read to the end of the transfer out of it. With them, a second register is free again when
+ * its page has gone on to the array, or out on the channel.
  *
- * With suspend_ns an erase or a program makes way for a read, unless somebody was told when it is done: erases, what
- * collection programs, and programs of a write buffer that no flush or FUA waits for. What is under way stops after suspend_ns
- * and goes on resume_ns after the last such read; an erase that has not begun lets reads go first. Only what the die was
- * told last can make way, and only if it would take longer than suspend_ns.
+ * With suspend_ns an erase or a program makes way for a read, unless somebody was told when it is done: erases,
+ * what collection programs, and programs of a write buffer that no flush or FUA waits for. What is under way
+ * stops after suspend_ns and goes on resume_ns after the last such read; an erase that has not begun lets reads
+ * go first. Only what the die was told last can make way, and only if it would take longer than suspend_ns.
  *
- * Simplifications: the spare area takes no transfer time; a buffered page whose program was suspended gives its place in the
- * buffer back when it would have been done without that; lower, middle and upper pages follow each other in turn.
+ * Simplifications: the spare area takes no transfer time; a buffered page whose program was suspended gives its
+ * place in the buffer back when it would have been done without that; lower, middle and upper pages follow each
+ * other in turn.
  */
 #ifndef FB_NAND_H
 #define FB_NAND_H

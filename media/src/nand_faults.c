@@ -143,7 +143,8 @@ static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
 }
 
 /* The mean in parts of 8 at most: Poisson numbers add up to one */
-struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struct fb_fault_spot *spot, u32 attempt, u64 ppt)
+struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struct fb_fault_spot *spot, u32 attempt,
+					  u64 ppt)
 {
 	/* 10^12 / 2^24 = 59604.6; 59605 is 5 parts in a million more */
 	u64 mean = p->page_bytes * 8 * ppt / 59605;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What goes wrong on NAND, and how often: bad blocks, failed programs and erases, wrong bits. Everything follows from the
- * parameters, from where and when it happens, and from the seed; nothing is kept here, so that the same question has the
- * same answer at any time. What a device does about it is its own business (nand_health.h for those with a translation
- * layer).
+ * What goes wrong on NAND, and how often: bad blocks, failed programs and erases, wrong bits. Everything follows
+ * from the parameters, from where and when it happens, and from the seed; nothing is kept here, so that the same
+ * question has the same answer at any time. What a device does about it is its own business (nand_health.h for
+ * those with a translation layer).
  *
  * Wear w is erase_count / endurance_erases, at most 16; without endurance_erases it is 0.
  *
  *	programs fail		program_fail_ppb * w^2, of 10^9
  *	erases fail		erase_fail_ppb * w^2, of 10^9
- *	a bit is wrong		bit_error_ppt + worn_bit_error_ppt * w^2 + year_bit_error_ppt * w * years + read_bit_error_ppt *
- *				(reads / 10^6), of 10^12, at most one in a hundred
+ *	a bit is wrong		bit_error_ppt + worn_bit_error_ppt * w^2 + year_bit_error_ppt * w * years
+ *				+ read_bit_error_ppt * reads / 10^6, of 10^12, at most one in a hundred
  *	retry r of a read	that rate * (retry_bit_error_percent / 100)^r
  *
  * Where the forms come from: write errors, retention and read disturb add up, and grow steeply with erases (Mielke et
@@ -19,11 +19,12 @@
  * endurance rarely fail (Boboila and Desnoyers 2010, "Write endurance in flash drives"). The exponents are assumed.
  * Data sheets guarantee that block 0 of a die is good when it is shipped.
  *
- * Wrong bits of a page are Poisson distributed and fall on its codewords alike. They belong to what was programmed: the
- * same page read again, with as many retries and as old, has as many. A codeword with more than ecc_bits is not corrected.
+ * Wrong bits of a page are Poisson distributed and fall on its codewords alike. They belong to what was
+ * programmed: the same page read again, with as many retries and as old, has as many. A codeword with more than
+ * ecc_bits is not corrected.
  *
- * Simplifications: pages of a block are all as young as the last that was programmed; lower and upper pages have as many wrong bits; those of
- * the spare area do not count; an erased page has none.
+ * Simplifications: pages of a block are all as young as the last that was programmed; lower and upper pages have
+ * as many wrong bits; those of the spare area do not count; an erased page has none.
  */
 #ifndef FB_NAND_FAULTS_H
 #define FB_NAND_FAULTS_H
@@ -34,8 +35,8 @@
 #define FB_HOUR_NS	3600000000000ull
 
 /*
- * Where an operation takes place. Dies, blocks and places are counted as the caller likes, as long as he does so always;
- * erase_count is the block's before the operation.
+ * Where an operation takes place. Dies, blocks and places are counted as the caller likes, as long as he does so
+ * always; erase_count is the block's before the operation.
  */
 struct fb_fault_spot {
 	u32 die;
@@ -70,7 +71,7 @@ struct fb_faulty_read {
 	bool uncorrectable;	/* also after read_retries retries */
 };
 
-/* A page as a controller with error correction reads it: the first attempt, then retries as long as it cannot be corrected */
+/* A page as a controller with error correction reads it: retries, as long as it cannot be corrected */
 struct fb_faulty_read fb_faults_read(const struct fb_params *params, const struct fb_fault_spot *spot,
 				     const struct fb_nand_block *block, u64 age_hours);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a device with a translation layer does when its NAND fails (nand_faults.h): it keeps a reserve of blocks, retires
- * bad ones, reads again what it could not correct, and refuses writes when a die's reserve is used up, as the pre-EOL and
- * read-only states of eMMC and SD cards do.
+ * What a device with a translation layer does when its NAND fails (nand_faults.h): it keeps a reserve of blocks,
+ * retires bad ones, reads again what it could not correct, and refuses writes when a die's reserve is used up, as
+ * the pre-EOL and read-only states of eMMC and SD cards do.
  *
  * Bad blocks and the reserve are counted in blocks of the layer, each of which is a block in every plane. The firmware
  * binds good blocks of the planes together, so bad blocks from the factory take as many as divide them by the planes,
  * rounded up; a block that goes bad later takes those that are bound to it along.
  *
- * Simplifications: the failure that uses up the last of a die's reserve is the last on this medium, so that the firmware
- * can finish what it has under way; what a retry reads is not transferred again.
+ * Simplifications: the failure that uses up the last of a die's reserve is the last on this medium, so that the
+ * firmware can finish what it has under way; what a retry reads is not transferred again.
  */
 #ifndef FB_NAND_HEALTH_H
 #define FB_NAND_HEALTH_H
@@ -46,8 +46,8 @@ bool fb_health_erase_fails(const struct fb_medium *m, u32 die, u32 block);
 void fb_health_retire(struct fb_medium *m, u32 die, u32 block);
 
 /*
- * A page is read and corrected: returns how many retries that takes. If it cannot be corrected, fb_nand.read_failed is set.
- * Only with ecc_bits.
+ * A page is read and corrected: returns how many retries that takes. If it cannot be corrected,
+ * fb_nand.read_failed is set. Only with ecc_bits.
  */
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 place);
 

@@ -377,9 +377,11 @@ static void report(const struct bed *b, u64 cuts, double seconds)
 
 	printf("{\"cuts\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"lost\": %" PRIu64
 	       ", \"unreadable\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"unreadable_sectors_met\": %" PRIu64
-	       ", \"erases\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"suspends\": %" PRIu64 ", \"violations\": %" PRIu64 ", \"cuts_per_second\": %.0f}\n",
+	       ", \"erases\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"suspends\": %" PRIu64
+	       ", \"violations\": %" PRIu64 ", \"cuts_per_second\": %.0f}\n",
 	       cuts, t->requests, t->parts[FB_KEPT], t->parts[FB_LOST], t->parts[FB_UNREADABLE], t->torn,
-	       t->unreadable_sectors, counters->flash_erased_blocks, counters->program_failures + counters->erase_failures,
+	       t->unreadable_sectors, counters->flash_erased_blocks,
+	       counters->program_failures + counters->erase_failures,
 	       counters->flash_suspends, t->violations, cuts / seconds);
 }
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 FOUND = 3
 LAYERS = {
-    "page": ["gc_step_pages=4"],
-    "dftl": ["map_cache_bytes=4096"],
-    "bast": ["log_blocks=3"],
-    "fast": ["log_blocks=3"],
+    "page": ["gc_step_pages=4", "endurance_erases=150"],
+    "dftl": ["map_cache_bytes=4096", "endurance_erases=150"],
+    "bast": ["log_blocks=3", "endurance_erases=500"],
+    "fast": ["log_blocks=3", "endurance_erases=500"],
 }
 FAILING = """kind=flash capacity_bytes=2097152 queue_depth=4 command_ns=20000 link_ps_per_byte=10000 page_bytes=2048
 pages_per_block=16 blocks_per_die=64 planes=2 dies=2 channels=1 cache_operations=1 read_ns=25000 program_ns=250000
-erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12 endurance_erases=1000
+erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12
 program_fail_ppb=2000 erase_fail_ppb=50000 ecc_bits=8 bit_error_ppt=20000000 suspend_ns=20000 resume_ns=5000"""
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 

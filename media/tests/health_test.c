@@ -170,8 +170,8 @@ static void the_same_seed_fails_in_the_same_way(void)
 }
 
 /*
- * 51,200 ns of channel a page. The first block's second page fails; the same page goes to the next block when that is known,
- * and the first page, still valid, is moved when the next write comes.
+ * 51,200 ns of channel a page. The first block's second page fails; the same page goes to the next block when that is
+ * known, and the first page, still valid, is moved when the next write comes.
  */
 static void a_failed_program_is_done_again_elsewhere(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Erases and programs that make way for reads, each time by hand: tR 25 us, tPROG 220 us, tBERS 1.5 ms, 51,200 ns of channel a
- * page; 20 us to suspend, 5 us to resume.
+ * Erases and programs that make way for reads, each time by hand: tR 25 us, tPROG 220 us, tBERS 1.5 ms, 51,200 ns
+ * of channel a page; 20 us to suspend, 5 us to resume.
  */
 #include "fb_power.h"
 #include "samples.h"
