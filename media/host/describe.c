@@ -136,9 +136,13 @@ void describe_wear_of(const struct fb_medium *medium)
 		printf(" \"wear\": null");
 		return;
 	}
-	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
+	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"factory_bad_blocks\": %" PRIu64
+	       ", \"grown_bad_blocks\": %" PRIu64 ",\n", wear.blocks, wear.factory_bad_blocks, wear.grown_bad_blocks);
+	printf("  \"read_only\": %s, \"age_days\": %.6f,\n", fb_read_only(medium) ? "true" : "false",
+	       fb_age_ns(medium) / 86400e9);
+	printf("  \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
 	       ",\n  \"erase_count_mean\": %.6f, \"life_left\": ",
-	       wear.blocks, wear.erase_count_min, wear.erase_count_max,
+	       wear.erase_count_min, wear.erase_count_max,
 	       (double)wear.erase_count_sum / wear.blocks);
 	print_life_left(&wear, fb_medium_params(medium)->endurance_erases);
 	printf(",\n  \"erases_by_step\": %" PRIu64 ", \"blocks_by_step\": [", wear.step_erases);

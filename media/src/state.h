@@ -11,7 +11,7 @@
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	5u
+#define FB_STATE_VERSION	6u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {
@@ -25,6 +25,8 @@ struct fb_medium {
 	struct fb_counters counters;
 
 	u64 now_ns;			/* when the request at hand came */
+	u64 age_ns;			/* how old the medium was when its clock was last set to zero */
+	u64 outcome;			/* enum fb_outcome of the request at hand */
 	u64 controller_free_ns;
 	u64 durable_ns;			/* when all writes so far are on the medium */
 	struct fb_timeline link;
