@@ -250,6 +250,18 @@ def medium_cut(
     out.print(f"{stored.folder}: {text}")
 
 
+@medium_app.command("age")
+def medium_age(
+    name: MediumName,
+    days: Annotated[int, typer.Option(min=0, metavar="N", help="How long it lies switched off.")],
+) -> None:
+    """Let time pass while a medium lies switched off: what is stored on worn flash fades."""
+    from flashbed import medium
+
+    stored, text = medium.age(name, days)
+    out.print(f"{stored.folder}: {text}")
+
+
 @medium_app.command("inspect")
 def medium_inspect(name: MediumName) -> None:
     """Show what a medium has counted in its life, and how worn it is."""

@@ -71,6 +71,17 @@ def precondition(
     return done
 
 
+def age(name: str, days: int) -> tuple[StoredMedium, str]:
+    """Lets days pass while a medium lies switched off. Returns the medium, and what was done."""
+    stored = locate(name, Path())
+    about = stored.about()
+    _tool().age(stored.state, days)
+    text = f"{days} days switched off"
+    about["made"].append(text)
+    stored.tell(about)
+    return stored, text
+
+
 def cut(
     name: str,
     *,

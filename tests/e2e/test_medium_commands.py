@@ -113,6 +113,23 @@ def test_a_cut_by_time_and_by_seed(flashbed) -> None:
     assert flashbed("medium", "inspect", "x").stdout == seen, "what is refused changes nothing"
 
 
+def test_a_medium_ages(flashbed) -> None:
+    assert flashbed("medium", "create", "x", SMALL).returncode == 0
+    aged = flashbed("medium", "age", "x", "--days", "365")
+    assert aged.returncode == 0, aged.stderr
+    assert "media/x: 365 days switched off" in aged.stdout
+    assert flashbed("medium", "age", "x", "--days", "1").returncode == 0
+    seen = flashbed("medium", "inspect", "x").stdout
+    assert "made     365 days switched off" in seen
+    assert re.search(r"age_days +366\.0", seen), seen
+
+    refused(flashbed("medium", "age", "y", "--days", "1"), "no medium here")
+    refused(flashbed("medium", "age", "x", "--days", "40000"), "must be 36500 or less")
+    refused(flashbed("medium", "age", "x", "--days", "-1"), "--days")
+    refused(flashbed("medium", "age", "x"), "--days")
+    assert flashbed("medium", "inspect", "x").stdout == seen
+
+
 def test_another_profile_is_refused(flashbed, study_file, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},read_ns=1,from=./mine"))
