@@ -59,6 +59,7 @@ FLASH_ALONE: dict[str, int | str] = {
     "write_buffer_bytes": 0,
     "planes": 1,
     "cache_operations": 0,
+    "suspend_ns": 0,
 }
 """Flash without what hides its operations behind each other or makes others of them."""
 
