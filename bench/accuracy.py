@@ -13,15 +13,16 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import amplification
+import log_blocks
+import power_cuts
+from checks import CLOSE, EXACT, LIBRARY, Bench, Row, Section, as_rows, media, table
 
 from flashbed import paths, run
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
-from flashbed.image.hosttools import MediaTool
-from flashbed.library import Library
 from flashbed.profile import Medium
 from flashbed.study import load_study
 
@@ -29,11 +30,6 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/accuracy.md"
 sys.path.insert(0, str(REPOSITORY / "tests/machine"))
 from same_answers import check, random_job  # noqa: E402
-
-LIBRARY = Library((paths.profiles(),))
-
-EXACT = 0.0
-CLOSE = 0.01
 
 DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
     "hdd-25-5400-ide-4g": {
@@ -56,54 +52,6 @@ DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """A check: what, on which medium, the figure expected and where it is from, the model's, how far off it may be."""
-
-    medium: str
-    what: str
-    expected: float
-    source: str
-    found: float
-    allowed: float
-
-    @property
-    def error(self) -> float:
-        return abs(self.found - self.expected) / self.expected if self.expected else abs(self.found)
-
-    @property
-    def good(self) -> bool:
-        return self.error <= self.allowed
-
-
-class Bench:
-    """Puts requests to new media; times in ns, addresses in bytes."""
-
-    def __init__(self, tool: MediaTool, folder: Path) -> None:
-        self.tool = tool
-        self._state, self._trace, self._completions = (folder / name for name in ("state", "trace", "completions"))
-
-    def play(
-        self, medium: Medium, requests: Sequence[tuple[str, int, int]], *options: str, **changed: int | str
-    ) -> tuple[list[tuple[int, int]], dict[str, Any]]:
-        """(submitted, done) of each request (operation, offset, length), one after the other; and the whole result."""
-        self.tool.create(self._state, {**medium.core_parameters, "used_bytes": 0, **changed})
-        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
-        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
-        words = ["--as-fast-as-possible", "--queue-depth", "1", *options]
-        result = self.tool.replay(self._state, *words, "--completions", self._completions, self._trace)
-        pairs = (line.split() for line in self._completions.read_text().splitlines())
-        return [(int(submitted), int(done)) for submitted, done in pairs], result
-
-
-def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:
-    """Name, profile and its numbers."""
-    for name in LIBRARY.names("medium"):
-        medium = LIBRARY.medium(name)
-        if medium.kind == kind:
-            yield name, medium, medium.numbers()
-
-
 FLASH_ALONE: dict[str, int | str] = {
     "ftl": "page",
     "blocks_per_group": 1,
@@ -111,6 +59,7 @@ FLASH_ALONE: dict[str, int | str] = {
     "write_buffer_bytes": 0,
     "planes": 1,
     "cache_operations": 0,
+    "suspend_ns": 0,
 }
 """Flash without what hides its operations behind each other or makes others of them."""
 
@@ -292,19 +241,32 @@ def same_answers(folder: Path) -> Iterator[tuple[str, int]]:
             left.unlink()
 
 
-SECTIONS: Sequence[tuple[str, str, Callable[[Bench], Iterator[Row]]]] = (
+SECTIONS: Sequence[tuple[str, str, Section]] = (
     (
         "Single operations of flash",
         "Exact. Page-mapped, without write buffer, planes and cache operations: one operation by itself.",
-        operations,
+        as_rows(operations),
     ),
     (
         "Sequential rates of flash",
         "In one request, likewise, against the slowest part of the path; within 1 %.",
-        sequential,
+        as_rows(sequential),
     ),
-    ("Disks against their data sheets", "Within 1 %.", disks),
-    ("Zones of disks", "Against cylinder bytes / (head switches + cylinder change + revolutions); within 1 %.", zones),
+    ("Write amplification of greedy collection", amplification.GREEDY_TEXT, amplification.greedily),
+    (
+        "Write amplification by the number of blocks looked at",
+        amplification.CHOICES_TEXT,
+        as_rows(amplification.by_choice),
+    ),
+    ("Random writes beyond the logs", log_blocks.COLLAPSE_TEXT, log_blocks.collapse),
+    ("Random writes up to the erase group", log_blocks.SWEEP_TEXT, log_blocks.sweep),
+    ("Disks against their data sheets", "Within 1 %.", as_rows(disks)),
+    (
+        "Zones of disks",
+        "Against cylinder bytes / (head switches + cylinder change + revolutions); within 1 %.",
+        as_rows(zones),
+    ),
+    ("Power cuts", power_cuts.TEXT, power_cuts.on_every_medium),
 )
 
 
@@ -316,15 +278,6 @@ behind to the byte.
 """
 
 
-def table(rows: Sequence[Row]) -> str:
-    lines = ["| medium | what | expected | from | model | off by |", "| --- | --- | ---: | --- | ---: | ---: |"]
-    for row in rows:
-        off = "exact" if row.allowed == EXACT and row.good else f"{row.error * 100:.2f} %"
-        found, expected = (f"{value:.3f}".rstrip("0").rstrip(".") for value in (row.found, row.expected))
-        lines.append(f"| {row.medium} | {row.what} | {expected} | {row.source} | {found} | {off} |")
-    return "\n".join(lines) + "\n"
-
-
 def page(folder: Path) -> tuple[str, list[Row]]:
     """The page, and the rows that are farther off than allowed."""
     bench = Bench(hosttools.build(Cache(paths.cache_root() / "image")), folder)
@@ -334,12 +287,12 @@ def page(folder: Path) -> tuple[str, list[Row]]:
         "host. How fast the models run is another matter: `make bench`.\n",
     ]
     bad: list[Row] = []
-    for title, text, rows in SECTIONS:
-        found = list(rows(bench))
-        bad += [row for row in found if not row.good]
-        parts.append(f"## {title}\n{text}\n\n{table(found)}")
-    lines = [f"| {name} | {count} | all |" for name, count in same_answers(folder)]
-    parts.append(f"{SAME_ANSWERS}\n| medium | requests | the same |\n| --- | ---: | --- |\n" + "\n".join(lines) + "\n")
+    for title, text, section in SECTIONS:
+        lines, rows = section(bench)
+        bad += [row for row in rows if not row.good]
+        parts.append(f"## {title}\n{text}\n\n{lines}")
+    same = [[name, str(count), "all"] for name, count in same_answers(folder)]
+    parts.append(f"{SAME_ANSWERS}\n{table(['medium', 'requests', 'the same'], same, left=(0, 2))}")
     return "\n".join(parts), bad
 
 

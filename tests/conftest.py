@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import json
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from flashbed import paths
+from flashbed import paths, repetition
+from flashbed.repetition import Finished, Repetition
 
 BUILT = ("image", "debian-arm64")
 """What is expensive and depends on nothing that a test does: taken from the real cache."""
 
 StudyWriter = Callable[..., Path]
+Measure = Callable[..., Finished]
 
 
 @pytest.fixture
@@ -43,3 +46,16 @@ def study_file(tmp_path: Path) -> StudyWriter:
         return path
 
     return write
+
+
+@pytest.fixture
+def measure() -> Measure:
+    """`measure(wanted, folder)`: what came of a repetition that was measured, in a folder that is made for it."""
+
+    def call(wanted: Repetition, folder: Path, limit_s: float = 300) -> Finished:
+        folder.mkdir(parents=True)
+        finished = repetition.execute(wanted, folder, limit_s, threading.Event())
+        assert finished.measured, finished.result["reason"]
+        return finished
+
+    return call

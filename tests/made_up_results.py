@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas
 
-from flashbed.report.writer import write_report
+from flashbed.report.freshness import bring_up_to_date
 from flashbed.study import Study
 from flashbed.study_format import Answer, Figure, Table
 
@@ -174,8 +174,12 @@ CONSOLE = [
 ]
 
 
+def rows_of(frame: pandas.DataFrame) -> list[dict[str, Any]]:
+    return frame.to_dict("records")  # type: ignore[return-value]
+
+
 def made_up_report(folder: Path) -> Path:
     study = made_up_study()
     frame = made_up_frame(study)
     consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
-    return write_report(study, frame, MANIFEST, folder, consoles=consoles)
+    return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles)

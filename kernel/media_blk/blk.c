@@ -10,8 +10,12 @@
  * With PIO the CPU moves the bytes in the time it is told to: a write's before the medium gets the request, a read's
  * when the medium is done. The medium's link_ps_per_byte should then be 0, or the transfer counts twice.
  *
- * What a power cut left unreadable is refused (BLK_STS_MEDIUM) until it is written again. Where old content is kept,
- * copying it costs CPU time too, for each write as much again as the write's own copy.
+ * What cannot be read, since a power cut or with too many wrong bits, is refused (BLK_STS_MEDIUM) until it is written
+ * again. A medium that has become read-only refuses writes (BLK_STS_IOERR, as a card that answers with an error; Linux
+ * has no status for write protection), and their bytes do not reach its content, unless two CPUs write at that very
+ * moment.
+ *
+ * Where old content is kept, copying it costs CPU time too, for each write as much again as the write's own copy.
  *
  * A medium has one or several queues, as its parameters say. They share the medium: it is asked for one request at a
  * time, under a lock, in the order in which that is got, and its depth counts the requests of all. The timer of a request
@@ -99,7 +103,8 @@ static ktime_t submit_data(struct media_blk *mb, struct request *rq, ktime_t ent
 		return entry;
 	if (keeps_old_content(mb, rq))
 		command->undo = media_blk_undo_begin(mb, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq));
-	copy(mb, rq);
+	if (rq_data_dir(rq) == READ || !fb_read_only(mb->medium))
+		copy(mb, rq);
 	if (!pio)
 		return entry;
 	busy_wait_until(pio_end(mb, rq, entry));
@@ -140,6 +145,19 @@ static bool to_fb_request(struct request *rq, struct fb_request *request)
 	}
 }
 
+static blk_status_t status_of(enum fb_outcome outcome)
+{
+	switch (outcome) {
+	case FB_DONE:
+		return BLK_STS_OK;
+	case FB_UNCORRECTABLE:
+		return BLK_STS_MEDIUM;
+	case FB_READ_ONLY:
+		break;
+	}
+	return BLK_STS_IOERR;
+}
+
 static u64 ask_medium(struct media_blk *mb, struct request *rq, const struct fb_request *request, ktime_t now)
 {
 	struct media_blk_command *command = blk_mq_rq_to_pdu(rq);
@@ -149,9 +167,7 @@ static u64 ask_medium(struct media_blk *mb, struct request *rq, const struct fb_
 	spin_lock_irqsave(&mb->lock, flags);
 	first_part = fb_next_sequence(mb->medium);
 	done_ns = fb_submit(mb->medium, request, ktime_to_ns(now));
-	command->status = request->op == FB_READ &&
-			  fb_unreadable(mb->medium, request->offset_bytes, request->length_bytes) ?
-			  BLK_STS_MEDIUM : BLK_STS_OK;
+	command->status = status_of(fb_last_outcome(mb->medium));
 	if (keeps_old_content(mb, rq))
 		fb_undo_submitted(mb->undo, command->undo, first_part, fb_next_sequence(mb->medium));
 	if (mb->options.cut_at_request)

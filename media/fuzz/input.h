@@ -23,10 +23,33 @@ static inline u64 input_number(struct input *input, size_t bytes)
 	return number;
 }
 
-/* A small medium of each kind, and of flash with each translation layer */
+/* Wears out at once, forgets within days, and makes way for reads */
+static inline void make_unreliable(struct fb_params *params)
+{
+	params->blocks_per_die = 24;
+	params->gc_reserve_blocks = 4;
+	params->endurance_erases = 4;
+	params->factory_bad_blocks = 3;
+	params->spare_blocks = 3;
+	params->program_fail_ppb = 20000000;
+	params->erase_fail_ppb = 50000000;
+	params->ecc_bits = 2;
+	params->bit_error_ppt = 50000000;
+	params->worn_bit_error_ppt = 50000000;
+	params->read_bit_error_ppt = 1000000000;
+	params->read_retries = 2;
+	params->retry_bit_error_percent = 50;
+	params->cache_operations = 1;
+	params->suspend_ns = 20000;
+	params->resume_ns = 5000;
+}
+
+/* A small medium of each kind, and of flash with each translation layer, sound or not */
 static inline struct fb_params input_sample(struct input *input)
 {
-	u64 choice = input_number(input, 1) % (FB_FTL_COUNT + 2);
+	u64 number = input_number(input, 1) % (2 * FB_FTL_COUNT + 2);
+	bool unreliable = number >= FB_FTL_COUNT + 2;
+	u64 choice = unreliable ? number - FB_FTL_COUNT - 2 : number;
 	struct fb_params params = sample_flash();
 
 	if (choice == FB_FTL_COUNT)
@@ -37,6 +60,8 @@ static inline struct fb_params input_sample(struct input *input)
 	params.log_blocks = choice == FB_FTL_BAST || choice == FB_FTL_FAST ? 3 : 0;
 	params.known_groups = params.log_blocks;
 	params.map_cache_bytes = choice == FB_FTL_DFTL ? params.page_bytes : 0;
+	if (unreliable)
+		make_unreliable(&params);
 	return params;
 }
 

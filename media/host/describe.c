@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "fb_power.h"
 
 static void print_kinds(u32 kinds)
 {
@@ -135,9 +136,13 @@ void describe_wear_of(const struct fb_medium *medium)
 		printf(" \"wear\": null");
 		return;
 	}
-	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
+	printf(" \"wear\": {\"blocks\": %" PRIu64 ", \"factory_bad_blocks\": %" PRIu64
+	       ", \"grown_bad_blocks\": %" PRIu64 ",\n", wear.blocks, wear.factory_bad_blocks, wear.grown_bad_blocks);
+	printf("  \"read_only\": %s, \"age_days\": %.6f,\n", fb_read_only(medium) ? "true" : "false",
+	       fb_age_ns(medium) / 86400e9);
+	printf("  \"erase_count_min\": %" PRIu64 ", \"erase_count_max\": %" PRIu64
 	       ",\n  \"erase_count_mean\": %.6f, \"life_left\": ",
-	       wear.blocks, wear.erase_count_min, wear.erase_count_max,
+	       wear.erase_count_min, wear.erase_count_max,
 	       (double)wear.erase_count_sum / wear.blocks);
 	print_life_left(&wear, fb_medium_params(medium)->endurance_erases);
 	printf(",\n  \"erases_by_step\": %" PRIu64 ", \"blocks_by_step\": [", wear.step_erases);
@@ -185,6 +190,13 @@ static void print_time_of(const struct fb_medium *medium)
 	printf("},\n");
 }
 
+/* What the last power cut left */
+static void print_power_of(const struct fb_medium *medium)
+{
+	printf(" \"power\": {\"off\": %s, \"unreadable_sectors\": %" PRIu64 ", \"half_erased_blocks\": %" PRIu64 "},\n",
+	       fb_off(medium) ? "true" : "false", fb_unreadable_sectors(medium), fb_half_erased_blocks(medium));
+}
+
 void describe_medium(const struct fb_medium *medium)
 {
 	const char *fault = fb_verify(medium);
@@ -199,5 +211,6 @@ void describe_medium(const struct fb_medium *medium)
 	printf(",\n");
 	print_amplification_of(medium);
 	print_time_of(medium);
+	print_power_of(medium);
 	printf(" \"fault\": %s%s%s}\n", fault ? "\"" : "", fault ? fault : "null", fault ? "\"" : "");
 }

@@ -30,6 +30,7 @@ static int usage(void)
 	      "       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
 	      "                                                             take back what the medium did not have when its\n"
 	      "                                                             power was cut; what happened as JSON\n"
+	      "       fbmedia age --state FILE --days N                     time passes while the medium lies switched off\n"
 	      "       fbmedia params                                        the parameters that there are, as JSON\n"
 	      "       fbmedia counters                                      the counters that there are, as JSON\n", stderr);
 	return WRONG_ARGUMENTS;
@@ -141,6 +142,28 @@ static int cut(int count, char **arguments)
 	return cut_medium(&files, cut_ns, seed) ? DONE : FAILED;
 }
 
+static int age(int count, char **arguments)
+{
+	static const char *const names[] = { "--state", "--days", NULL };
+	const char *values[2] = { NULL };
+	struct fb_medium *medium;
+	u64 days;
+
+	if (!read_options(count, arguments, names, values) || !values[0] || !values[1])
+		return usage();
+	if (!read_number("--days", values[1], 0, &days))
+		return WRONG_ARGUMENTS;
+	if (days > FB_MAX_AGE_DAYS) {
+		complain("--days", "must be 36500 or less: a hundred years");
+		return WRONG_ARGUMENTS;
+	}
+	medium = state_file_open(values[0]);
+	if (!medium)
+		return FAILED;
+	fb_age(medium, days);
+	return state_file_save(values[0], medium) ? DONE : FAILED;
+}
+
 static int run(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
@@ -156,6 +179,8 @@ static int run(int argc, char **argv)
 		return undo(argc - 2, argv + 2);
 	if (!strcmp(command, "cut"))
 		return cut(argc - 2, argv + 2);
+	if (!strcmp(command, "age"))
+		return age(argc - 2, argv + 2);
 	if (!strcmp(command, "params") && argc == 2)
 		describe_params();
 	else if (!strcmp(command, "counters") && argc == 2)

@@ -68,9 +68,16 @@ static void note(struct played *played, const struct fb_request *request, u64 ca
 		played->end_ns = done_ns;
 }
 
-static void put_all(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
-		    struct under_way *under_way, struct played *played)
+static u64 moment_in_time(const struct outage *outage, u64 begin_ns)
 {
+	return outage->after_ns < FB_NEVER - begin_ns ? begin_ns + outage->after_ns : FB_NEVER;
+}
+
+/* Returns when the power fails; FB_NEVER if it does not, or would do so when all is done */
+static u64 put_all(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
+		   struct under_way *under_way, struct played *played)
+{
+	u64 cut_ns = moment_in_time(&options->outage, played->begin_ns);
 	u64 now_ns = 0;
 	size_t i;
 
@@ -86,16 +93,22 @@ static void put_all(struct fb_medium *medium, const struct trace *trace, const s
 			if (free_ns > now_ns)
 				now_ns = free_ns;
 		}
+		if (now_ns > cut_ns)
+			return cut_ns;
 		done_ns = fb_submit(medium, &entry->request, now_ns);
 		if (options->queue_depth)
 			add_done(under_way, done_ns);
 		note(played, &entry->request, options->as_fast_as_possible ? now_ns : entry->time_ns, done_ns);
 		if (options->completions)
 			fprintf(options->completions, "%" PRIu64 " %" PRIu64 "\n", now_ns, done_ns);
+		played->outage.requests = i + 1;
+		if (i + 1 == options->outage.at_request)
+			return outage_moment(&options->outage, now_ns, done_ns);
 		if (i % PROGRESS_STEP == PROGRESS_STEP - 1)
 			progress("replayed", i, trace->count);
 	}
 	progress("replayed", trace->count, trace->count);
+	return cut_ns < played->end_ns ? cut_ns : FB_NEVER;
 }
 
 static void subtract(struct fb_counters *from, const struct fb_counters *less)
@@ -111,6 +124,7 @@ bool play(struct fb_medium *medium, const struct trace *trace, const struct play
 {
 	struct fb_counters before = *fb_medium_counters(medium);
 	struct under_way under_way = { 0 };
+	u64 cut_ns;
 
 	*played = (struct played) { 0 };
 	under_way.done_ns = malloc((options->queue_depth + 1) * sizeof(u64));
@@ -120,10 +134,14 @@ bool play(struct fb_medium *medium, const struct trace *trace, const struct play
 		return complain("trace", "out of memory");
 	}
 	played->begin_ns = options->as_fast_as_possible ? 0 : trace->entries[0].time_ns;
-	put_all(medium, trace, options, &under_way, played);
+	cut_ns = put_all(medium, trace, options, &under_way, played);
+	free(under_way.done_ns);
+	if (cut_ns != FB_NEVER) {
+		outage_happens(medium, &options->outage, cut_ns, &played->outage);
+		played->end_ns = cut_ns;
+	}
 	played->counters = *fb_medium_counters(medium);
 	subtract(&played->counters, &before);
-	free(under_way.done_ns);
 	return true;
 }
 

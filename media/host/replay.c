@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,9 @@ static int usage(void)
 	      "  --request-bytes N      so many bytes (default 131072, random 4096),\n"
 	      "  --passes N             so many times over (default 1),\n"
 	      "  --seed N               with these random numbers (default 1),\n"
-	      "  --read                 or read it\n", stderr);
+	      "  --read                 or read it\n"
+	      "  --cut-at-request N     the power fails while request N is under way, at a moment drawn from the seed,\n"
+	      "  --cut-after NS         or so long after the trace began; what is saved is what a restart finds\n", stderr);
 	return WRONG_ARGUMENTS;
 }
 
@@ -86,6 +89,7 @@ static bool read_event(const char *text, struct options *o)
 
 enum option_code {
 	STATE = 256, FAST, DEPTH, EVENT, JSON, COMPLETIONS, SAVE, PATTERN, REQUEST_BYTES, PASSES, SEED, READ,
+	CUT_AT_REQUEST, CUT_AFTER,
 };
 
 static const struct option known[] = {
@@ -101,6 +105,8 @@ static const struct option known[] = {
 	{ "passes", required_argument, NULL, PASSES },
 	{ "seed", required_argument, NULL, SEED },
 	{ "read", no_argument, NULL, READ },
+	{ "cut-at-request", required_argument, NULL, CUT_AT_REQUEST },
+	{ "cut-after", required_argument, NULL, CUT_AFTER },
 	{ 0 },
 };
 
@@ -138,6 +144,10 @@ static bool read_option(int code, const char *name, struct options *o)
 	case READ:
 		o->pattern.op = FB_READ;
 		return true;
+	case CUT_AT_REQUEST:
+		return read_count(name, optarg, 1, &o->player.outage.at_request);
+	case CUT_AFTER:
+		return read_count(name, optarg, 0, &o->player.outage.after_ns);
 	}
 	return false;
 }
@@ -169,7 +179,11 @@ static bool read_options(int argc, char **argv, struct options *o)
 {
 	int code, at = 0;
 
-	*o = (struct options) { .event = 'D', .pattern = { .op = FB_WRITE, .passes = 1, .seed = 1 } };
+	*o = (struct options) {
+		.event = 'D',
+		.pattern = { .op = FB_WRITE, .passes = 1, .seed = 1 },
+		.player.outage.after_ns = FB_NEVER,
+	};
 	while ((code = getopt_long(argc, argv, "", known, &at)) != -1) {
 		if (code == '?' || !read_option(code, known[at].name, o))
 			return false;
@@ -178,18 +192,31 @@ static bool read_options(int argc, char **argv, struct options *o)
 		o->pattern.request_bytes = o->pattern.random ? 4096 : 131072;
 	if (o->patterned)
 		o->player.as_fast_as_possible = true;
+	o->player.outage.seed = o->pattern.seed;
+	if (o->player.outage.at_request && o->player.outage.after_ns != FB_NEVER)
+		return complain("arguments", "one of --cut-at-request and --cut-after is enough");
 	return read_rest(argc - optind, argv + optind, o);
 }
 
-static bool make_trace(struct trace *trace, const struct options *o, const struct fb_medium *medium)
+static int make_trace(struct trace *trace, const struct options *o, const struct fb_medium *medium)
 {
 	*trace = trace_for(fb_medium_params(medium));
-	if (o->patterned)
-		return pattern_make(trace, &o->pattern, fb_exposed_bytes(fb_medium_params(medium)));
-	return trace_read(trace, o->trace, o->event);
+	if (!o->patterned)
+		return trace_read(trace, o->trace, o->event) ? DONE : FAILED;
+	return pattern_make(trace, &o->pattern, fb_exposed_bytes(fb_medium_params(medium))) ? DONE : WRONG_ARGUMENTS;
 }
 
-static bool play_trace(const struct options *o, struct fb_medium *medium, const struct trace *trace)
+static bool all_done_before(const struct played *played)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "all %" PRIu64 " requests are done before that, after %" PRIu64
+		 " ns; choose an earlier moment, or more requests",
+		 played->outage.requests, played->end_ns - played->begin_ns);
+	return complain("power cut", text);
+}
+
+static int play_trace(const struct options *o, struct fb_medium *medium, const struct trace *trace)
 {
 	struct player_options player = o->player;
 	struct played played;
@@ -199,26 +226,29 @@ static bool play_trace(const struct options *o, struct fb_medium *medium, const 
 		player.queue_depth = fb_medium_params(medium)->queue_depth;
 	if (o->completions) {
 		player.completions = fopen(o->completions, "w");
-		if (!player.completions)
-			return complain(o->completions, strerror(errno));
+		if (!player.completions) {
+			complain(o->completions, strerror(errno));
+			return FAILED;
+		}
 	}
 	done = play(medium, trace, &player, &played);
 	if (player.completions && (ferror(player.completions) | fclose(player.completions)))
 		done = complain(o->completions, "cannot be written");
 	if (!done)
-		return false;
-	results_print(medium, &played, o->json);
+		return FAILED;
+	done = played.outage.happened || !outage_wanted(&player.outage) || all_done_before(&played);
+	if (done)
+		results_print(medium, &played, o->json);
 	played_free(&played);
-	return true;
+	return done ? DONE : WRONG_ARGUMENTS;
 }
 
 static int replay(const struct options *o)
 {
 	struct fb_medium *medium = o->state ? state_file_open(o->state) : state_file_make(&o->params);
 	struct trace trace;
-	bool done;
-
 	const char *fault;
+	int result;
 
 	if (!medium)
 		return FAILED;
@@ -228,11 +258,13 @@ static int replay(const struct options *o)
 		return FAILED;
 	}
 	fb_power_on(medium);
-	done = make_trace(&trace, o, medium) && play_trace(o, medium, &trace);
+	result = make_trace(&trace, o, medium);
+	if (result == DONE)
+		result = play_trace(o, medium, &trace);
 	trace_free(&trace);
-	if (done && o->save)
-		done = state_file_save(o->save, medium);
-	return done ? DONE : FAILED;
+	if (result == DONE && o->save && !state_file_save(o->save, medium))
+		result = FAILED;
+	return result;
 }
 
 int main(int argc, char **argv)

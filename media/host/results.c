@@ -51,6 +51,19 @@ static void print_json_op(int op, struct played *played)
 	printf("}}");
 }
 
+static void print_json_outage(const struct fb_medium *medium, const struct outage_told *told)
+{
+	if (!told->happened) {
+		printf(" \"cut\": null,\n");
+		return;
+	}
+	printf(" \"cut\": {\"cut_ns\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
+	       ", \"lost_bytes\": %" PRIu64 ", \"unreadable_bytes\": %" PRIu64 ",\n  \"torn_parts\": %" PRIu64
+	       ", \"unreadable_sectors\": %" PRIu64 ", \"half_erased_blocks\": %" PRIu64 "},\n",
+	       told->cut_ns, told->requests, told->bytes[FB_KEPT], told->bytes[FB_LOST], told->bytes[FB_UNREADABLE],
+	       told->torn, fb_unreadable_sectors(medium), fb_half_erased_blocks(medium));
+}
+
 static void print_json(const struct fb_medium *medium, struct played *played)
 {
 	double amplification;
@@ -65,6 +78,7 @@ static void print_json(const struct fb_medium *medium, struct played *played)
 		printf(" \"write_amplification\": %.9f,\n", amplification);
 	else
 		printf(" \"write_amplification\": null,\n");
+	print_json_outage(medium, &played->outage);
 	describe_counters_of(medium, &played->counters);
 	printf(",\n");
 	describe_wear_of(medium);
@@ -93,6 +107,9 @@ static void print_table(const struct fb_medium *medium, struct played *played)
 		printf("\n");
 	}
 	printf("took %.9f s\n", (played->end_ns - played->begin_ns) / 1e9);
+	if (played->outage.happened)
+		printf("power cut at request %" PRIu64 ", %" PRIu64 " parts of writes torn, %" PRIu64 " sectors unreadable\n",
+		       played->outage.requests, played->outage.torn, fb_unreadable_sectors(medium));
 	if (write_amplification(medium, &played->counters, &amplification))
 		printf("write amplification %.4f\n", amplification);
 	if (wear.blocks)

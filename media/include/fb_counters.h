@@ -37,7 +37,13 @@
 	C(map_hits, FB_OF_FLASH, "lookups", "lookups that the part of the map in the controller answered") \
 	C(map_read_pages, FB_OF_FLASH, "pages", "pages read from flash to look up what lies where") \
 	C(map_written_pages, FB_OF_FLASH, "pages", "dftl: pages of the map written to flash") \
-	C(flash_read_retries, FB_OF_FLASH, "retries", "times that the array was read again because of wear") \
+	C(flash_read_retries, FB_OF_FLASH, "retries", "times that a page was read again that could not be corrected") \
+	C(corrected_bits, FB_OF_FLASH, "bits", "wrong bits that the error correction mended") \
+	C(uncorrectable_pages, FB_OF_FLASH, "pages", "reads of a page, for any reason, that no retry could correct") \
+	C(program_failures, FB_OF_FLASH, "pages", "programs that failed") \
+	C(erase_failures, FB_OF_FLASH, "blocks", "erases that failed") \
+	C(refused_writes, FB_OF_FLASH, "requests", "writes and discards refused because the medium is read-only") \
+	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \
 	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \

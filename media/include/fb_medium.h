@@ -23,6 +23,13 @@ struct fb_request {
 	bool fua;		/* a write that is done when it is on the medium itself, past any volatile cache */
 };
 
+/* How a request ended that the medium took */
+enum fb_outcome {
+	FB_DONE,
+	FB_UNCORRECTABLE,	/* a read: something of it cannot be read (also what a power cut tore, fb_power.h) */
+	FB_READ_ONLY,		/* a write or discard: the medium has no blocks left to replace bad ones, and keeps what it has */
+};
+
 /* The answer to a request that the medium cannot serve: not whole sectors, or beyond its end */
 #define FB_NEVER (~(u64)0)
 
@@ -37,11 +44,16 @@ enum fb_error {
 
 #define FB_WEAR_STEPS 16
 
+#define FB_MAX_AGE_DAYS 36500u
+
+/* Of blocks that are not bad */
 struct fb_wear {
 	u64 blocks;
 	u64 erase_count_min;
 	u64 erase_count_max;
 	u64 erase_count_sum;
+	u64 factory_bad_blocks;
+	u64 grown_bad_blocks;
 
 	/* blocks_by_step[i]: blocks that were erased at least i, but not i + 1, times step_erases */
 	u64 step_erases;
@@ -68,6 +80,18 @@ void fb_power_on(struct fb_medium *medium);
  * run backwards (a little, between two CPUs, does no harm).
  */
 u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 now_ns);
+
+/* How the request ended for which fb_submit() was last called; FB_DONE if that said FB_NEVER */
+enum fb_outcome fb_last_outcome(const struct fb_medium *medium);
+
+/* Every write is refused from now on: its content need not be moved */
+bool fb_read_only(const struct fb_medium *medium);
+
+/* Time passes while the medium is off, before its next fb_power_on() */
+void fb_age(struct fb_medium *medium, u64 days);
+
+/* Nanoseconds since the medium was made: what fb_age() added, and the time of operation up to the last request */
+u64 fb_age_ns(const struct fb_medium *medium);
 
 const struct fb_params *fb_medium_params(const struct fb_medium *medium);
 const struct fb_counters *fb_medium_counters(const struct fb_medium *medium);

@@ -38,6 +38,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 #define FB_OF_FLASH	(1u << FB_FLASH)
 #define FB_OF_DISK	(1u << FB_DISK)
 #define FB_OF_TIMED	(FB_OF_FLASH | FB_OF_DISK)
+/* Kinds whose parameters of wear, failures and bit errors are the same (nand_faults.h) */
+#define FB_OF_NAND	FB_OF_FLASH
 #define FB_OF_ALL	(FB_OF_TIMED | 1u << FB_NULL)
 
 #define FB_NO_DEFAULT	(~(u64)0)
@@ -72,7 +74,7 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(pages_per_block, FB_OF_FLASH, 2, 8192, FB_NO_DEFAULT, \
 	  "pages of an erase block") \
 	P(blocks_per_die, FB_OF_FLASH, 4, 1 << 24, FB_NO_DEFAULT, \
-	  "good erase blocks of a die, in all its planes; what exceeds capacity_bytes is over-provisioning") \
+	  "erase blocks of a die, in all its planes, bad ones too; what exceeds capacity_bytes is over-provisioning") \
 	P(dies, FB_OF_FLASH, 1, 256, FB_NO_DEFAULT, \
 	  "dies (logical units) that work at the same time; pages are striped over them") \
 	P(channels, FB_OF_FLASH, 1, 64, FB_NO_DEFAULT, \
@@ -98,10 +100,36 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on flash; 0: of all") \
 	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
 	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
-	P(endurance_erases, FB_OF_FLASH, 0, 1 << 24, 0, \
+	P(endurance_erases, FB_OF_NAND, 0, 1 << 24, 0, \
 	  "erases of a block that the data sheet promises; 0: not known") \
-	P(retry_erases, FB_OF_FLASH, 0, 1 << 24, 0, \
-	  "erases of a block after which reads need one retry, twice as many two, and so on to seven; 0: never") \
+	P(factory_bad_blocks, FB_OF_NAND, 0, 1 << 24, 0, \
+	  "erase blocks of a die, in all its planes, that are bad from the factory") \
+	P(spare_blocks, FB_OF_FLASH, 0, 1 << 24, 0, \
+	  "erase blocks of a die, in all its planes, that stand in for those that go bad; then the device is read-only") \
+	P(program_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
+	  "programs of a billion that fail at endurance_erases; it grows with the square of the erases") \
+	P(erase_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
+	  "erases of a billion that fail at endurance_erases; it grows with the square of the erases") \
+	P(ecc_bits, FB_OF_NAND, 0, 1024, 0, \
+	  "wrong bits that the error correction mends in a codeword; 0: bits are never wrong") \
+	P(ecc_codeword_bytes, FB_OF_NAND, 256, 65536, 1024, \
+	  "data in a codeword; a page has a whole number of them") \
+	P(bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
+	  "wrong bits of 10^12 in a block that was just programmed for the first time") \
+	P(worn_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
+	  "wrong bits of 10^12 that endurance_erases add; they grow with the square of the erases") \
+	P(year_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
+	  "wrong bits of 10^12 that a year since programming adds at endurance_erases; they grow with erases and with time") \
+	P(read_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
+	  "wrong bits of 10^12 that a million reads of the block add; they grow with the reads") \
+	P(read_retries, FB_OF_NAND, 0, 64, 7, \
+	  "times that a page which cannot be corrected is sensed again with other thresholds, for its tR each") \
+	P(retry_bit_error_percent, FB_OF_NAND, 0, 100, 50, \
+	  "wrong bits that a retry leaves, of those of the attempt before it") \
+	P(suspend_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "until an erase or program that nobody was told the end of makes way for a read; 0: it never does") \
+	P(resume_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "after such a read, until the erase or program goes on where it was") \
 	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
 	  "requests that the controller works on at a time, each for command_ns") \
 	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
@@ -120,7 +148,7 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "page-mapped: 1: all pages go to one block; 2: moved pages are kept apart; 3: pages rewritten soon, too") \
 	P(wear_threshold, FB_OF_FLASH, 0, 1 << 20, 0, \
 	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
-	P(seed, FB_OF_FLASH, 0, ~0u, 1, \
+	P(seed, FB_OF_NAND, 0, ~0u, 1, \
 	  "of what the medium does by chance") \
 	P(planes, FB_OF_FLASH, 1, 8, 1, \
 	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \

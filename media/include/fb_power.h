@@ -36,6 +36,9 @@ typedef void fb_tell(void *context, const struct fb_fated *fated);
  */
 void fb_cut(struct fb_medium *medium, u64 cut_ns, u64 seed, fb_tell *tell, void *context);
 
+/* The power went and did not come back yet */
+bool fb_off(const struct fb_medium *medium);
+
 /* Erase blocks, of all planes of a die, that the last cut left half erased; the restart erases them again */
 u64 fb_half_erased_blocks(const struct fb_medium *medium);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
 #include "check.h"
+#include "nand_faults.h"
+#include "nand_health.h"
 #include "state.h"
 
 /* Page numbers within a die are 32 bits wide, and the tables use three values for "none", "erased" and "stale" */
@@ -23,6 +25,10 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_check_whole(complaint, p, FB_PARAM_blocks_per_die, p->planes, "must be a multiple of planes") &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_die, 4, MAX_PAGES_PER_DIE / p->pages_per_block,
 			      "a die has fewer than 2^32 pages") &&
+	       fb_faults_check(p, complaint) &&
+	       fb_check_range(complaint, p, FB_PARAM_suspend_ns, 0, p->cache_operations ? FB_MAX_NS : 0,
+			      "0 without cache_operations: a second register holds the page that waits") &&
+	       fb_health_check(p, complaint) &&
 	       fb_ftl(p)->check(p, complaint);
 }
 
@@ -47,6 +53,7 @@ u64 fb_flash_state_bytes(const struct fb_params *p)
 void fb_flash_init(struct fb_medium *m)
 {
 	lay_out(&m->params, &m->flash);
+	fb_health_init(m);
 	fb_ftl(&m->params)->init(m);
 }
 
@@ -114,17 +121,25 @@ const char *fb_flash_verify(const struct fb_medium *m)
 {
 	const char *fault = fb_nand_verify(m);
 
+	if (!fault)
+		fault = fb_health_verify(m);
 	return fault ? fault : fb_ftl(&m->params)->verify(m);
 }
 
 /* From the buffer, from flash, or, if it was never written, from nowhere; and over the link */
 static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_ns)
 {
+	u64 flash_done_ns;
+
 	if (fb_buffer_holds(m, page)) {
 		m->counters.buffer_read_pages++;
 		return fb_link_take(m, command_done_ns, bytes);
 	}
-	return fb_link_take(m, fb_ftl(&m->params)->read(m, page, bytes, command_done_ns), bytes);
+	m->flash.nand.read_failed = 0;
+	flash_done_ns = fb_ftl(&m->params)->read(m, page, bytes, command_done_ns);
+	if (m->flash.nand.read_failed)
+		m->outcome = FB_UNCORRECTABLE;
+	return fb_link_take(m, flash_done_ns, bytes);
 }
 
 /* The part of a page that was programmed last. The rest of the page is safe in its old place. */
@@ -151,23 +166,30 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 
 /*
  * The old content that a part-page write needs can be fetched while the new content is still on the link. The program
- * waits for both.
+ * waits for both. If it cannot be corrected, all of the page but what is written is lost.
  */
-static u64 fetch_rest(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
+static u64 fetch_rest(struct fb_medium *m, u64 page, u64 skip, u64 bytes, u64 ready_ns)
 {
 	const struct fb_ftl *ftl = fb_ftl(&m->params);
+	u64 page_bytes = m->params.page_bytes;
 
-	if (bytes == m->params.page_bytes || !ftl->mapped(m, page) || fb_buffer_holds(m, page))
+	if (bytes == page_bytes || !ftl->mapped(m, page) || fb_buffer_holds(m, page))
 		return ready_ns;
 	m->counters.flash_modified_pages++;
-	return ftl->read(m, page, m->params.page_bytes - bytes, ready_ns);
+	m->flash.nand.read_failed = 0;
+	ready_ns = ftl->read(m, page, page_bytes - bytes, ready_ns);
+	if (m->flash.nand.read_failed) {
+		fb_power_lose(m, page * page_bytes, skip);
+		fb_power_lose(m, page * page_bytes + skip + bytes, page_bytes - skip - bytes);
+	}
+	return ready_ns;
 }
 
 static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool through, u64 command_done_ns)
 {
 	u64 room_ns = fb_buffer_room_ns(m, command_done_ns);
 	u64 arrived_ns = fb_link_take(m, room_ns, bytes);
-	u64 ready_ns = fb_later(arrived_ns, fetch_rest(m, page, bytes, command_done_ns));
+	u64 ready_ns = fb_later(arrived_ns, fetch_rest(m, page, skip, bytes, command_done_ns));
 	u64 programmed_ns = fb_ftl(&m->params)->write(m, page, ready_ns);
 	u64 done_ns = fb_buffer_put(m, page, arrived_ns, programmed_ns);
 
@@ -206,6 +228,11 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 
 	if (request->op == FB_FLUSH)
 		return flush(m, command_done_ns);
+	if (m->flash.nand.worn_out && request->op != FB_READ) {
+		m->outcome = FB_READ_ONLY;
+		m->counters.refused_writes++;
+		return command_done_ns;
+	}
 	fb_nand_begin_batch(m);
 	if (request->op == FB_DISCARD) {
 		discard(m, request);

@@ -38,6 +38,9 @@ struct fb_ftl_layout {
 	u64 groups;
 	u64 pages_per_group;
 	u64 logical_groups;
+	u64 block_at_offset;
+	u64 layer_block_offset;
+	u64 layer_blocks_per_die;
 };
 
 #define FB_NO_PAGE (~(u64)0)

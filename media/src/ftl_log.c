@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "ftl_log.h"
+#include "nand_health.h"
 
 /* Copies read this many pages before they program them, so that several dies work at the same time */
 #define COPY_PAGES 16
@@ -11,7 +12,7 @@ static u64 pages_per_group(const struct fb_params *p)
 
 static u64 groups(const struct fb_params *p)
 {
-	return fb_nand_blocks(p) / p->blocks_per_group;
+	return fb_health_good_blocks(p) / p->blocks_per_group;
 }
 
 /* One group is kept free for a merge to write to */
@@ -20,14 +21,14 @@ bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complain
 	return fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
 			      "at least 1 for bast, 2 for fast") &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
-			      fb_nand_blocks(p) / (p->log_blocks + 2),
-			      "log_blocks + 2 groups fit into a plane") &&
+			      fb_health_good_blocks(p) / (p->log_blocks + 2),
+			      "log_blocks + 2 groups of good blocks fit into a plane") &&
 	       fb_check_range(complaint, p, FB_PARAM_dies, 1,
 			      0x3fffffff / (p->blocks_per_die * p->pages_per_block),
 			      "a log-block layer has fewer than 2^30 pages") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      (groups(p) - p->log_blocks - 1) * pages_per_group(p) * p->page_bytes,
-			      "no more than blocks_per_die / planes / blocks_per_group - log_blocks - 1 groups");
+			      "no more than (blocks_per_die - bad and spare ones) / planes / blocks_per_group - log_blocks - 1 groups");
 }
 
 struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
@@ -46,6 +47,9 @@ struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
 					    layout.logical_groups * layout.pages_per_group * sizeof(u32));
 	layout.owner_offset = fb_add_table(end_offset, p->log_blocks * layout.pages_per_group * sizeof(u32));
 	layout.known_offset = fb_add_table(end_offset, p->known_groups * sizeof(u32));
+	layout.layer_blocks_per_die = layout.groups * p->blocks_per_group;
+	layout.block_at_offset = fb_add_table(end_offset, p->dies * layout.layer_blocks_per_die * sizeof(u32));
+	layout.layer_block_offset = fb_add_table(end_offset, p->dies * fb_nand_blocks(p) * sizeof(u32));
 	return layout;
 }
 
@@ -70,11 +74,61 @@ static u32 take_free(struct fb_log_tables *t, u32 user)
 	return group;
 }
 
+/* --- blocks of groups, and those of the dies --- */
+
+static u32 *block_at(const struct fb_medium *m, u32 die, u32 layer_block)
+{
+	const struct fb_ftl_layout *layout = &m->flash.ftl;
+
+	return (u32 *)fb_table(m, layout->block_at_offset) + die * (u32)layout->layer_blocks_per_die + layer_block;
+}
+
+static u32 *layer_block_of(const struct fb_medium *m, u32 die, u32 block)
+{
+	return (u32 *)fb_table(m, m->flash.ftl.layer_block_offset) +
+	       die * (u32)m->flash.nand.layout.blocks_per_die + block;
+}
+
+/* The first good block of the die that is in no group. There is one as long as the die has a reserve. */
+static u32 spare_block(const struct fb_medium *m, u32 die)
+{
+	u32 block = 0;
+
+	while (*layer_block_of(m, die, block) || fb_nand_block(m, die, block)->flags & FB_BLOCK_BAD)
+		block++;
+	return block;
+}
+
+static void put_at(struct fb_medium *m, u32 die, u32 layer_block, u32 block)
+{
+	*block_at(m, die, layer_block) = block;
+	*layer_block_of(m, die, block) = layer_block + FB_IN_GROUP;
+}
+
+static void put_blocks(struct fb_medium *m, u32 die)
+{
+	u32 layer_block = 0;
+	u32 block;
+
+	for (block = 0; layer_block < m->flash.ftl.layer_blocks_per_die; block++)
+		if (!(fb_nand_block(m, die, block)->flags & FB_BLOCK_BAD))
+			put_at(m, die, layer_block++, block);
+}
+
+/* Another block takes the place of a bad one */
+static void replace(struct fb_medium *m, u32 die, u32 layer_block, u32 by)
+{
+	*layer_block_of(m, die, *block_at(m, die, layer_block)) = 0;
+	put_at(m, die, layer_block, by);
+}
+
 void fb_log_init(struct fb_medium *m)
 {
 	struct fb_log_tables t = fb_log_tables(m);
 	u32 i;
 
+	for (i = 0; i < m->params.dies; i++)
+		put_blocks(m, i);
 	for (i = 0; i < t.group_count; i++)
 		put_free(&t, i);
 	for (i = 0; i < t.log_count; i++)
@@ -91,17 +145,80 @@ struct spot {
 static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
 {
 	u32 dies = m->params.dies;
+	u32 pages = m->flash.nand.layout.pages_per_block;
+	u32 layer_block = group * (u32)m->params.blocks_per_group + offset / dies / pages;
+	u32 die = offset % dies;
 
 	return (struct spot) {
-		.die = offset % dies,
-		.place = group * (u32)(m->flash.ftl.pages_per_group / dies) + offset / dies,
+		.die = die,
+		.place = *block_at(m, die, layer_block) * pages + offset / dies % pages,
 	};
+}
+
+/* A failed program: its time passes, and its block is bad; returns when that is known */
+static u64 fail_program(struct fb_medium *m, const struct spot *at, u64 ready_ns)
+{
+	ready_ns = fb_nand_program(m, at->die, at->place, ready_ns);
+	m->counters.program_failures++;
+	fb_health_retire(m, at->die, at->place / (u32)m->flash.nand.layout.pages_per_block);
+	return ready_ns;
+}
+
+/* The first pages of a block to the beginning of another; false: it failed, and *ready_ns is when that is known */
+static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages, u64 *ready_ns)
+{
+	struct spot at = { die, to };
+	u64 done_ns = *ready_ns;
+
+	for (; pages; pages--, from++, at.place++) {
+		u64 read_ns, page;
+
+		fb_nand_begin_batch(m);
+		m->flash.nand.read_failed = 0;
+		read_ns = fb_nand_read(m, die, from, *ready_ns, m->params.page_bytes);
+		page = m->flash.nand.read_failed ? fb_log_page_at(m, die, from) : FB_NO_PAGE;
+		if (page != FB_NO_PAGE)
+			fb_power_lose(m, page * m->params.page_bytes, m->params.page_bytes);
+		if (fb_health_program_fails(m, die, at.place)) {
+			*ready_ns = fail_program(m, &at, read_ns);
+			return false;
+		}
+		done_ns = fb_nand_program(m, die, at.place, read_ns);
+		m->counters.collection_moved_pages++;
+	}
+	*ready_ns = done_ns;
+	return true;
+}
+
+/* Programs that fail, until the next page of the group lies where it will not */
+static u64 fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns)
+{
+	u32 pages = m->flash.nand.layout.pages_per_block;
+	struct spot to = spot_in(m, group, offset);
+
+	while (fb_health_program_fails(m, to.die, to.place)) {
+		u32 from = to.place / pages;
+		u32 layer_block = *layer_block_of(m, to.die, from) - FB_IN_GROUP;
+		u32 spare;
+
+		ready_ns = fail_program(m, &to, ready_ns);
+		do {
+			spare = spare_block(m, to.die);
+		} while (!copy_block(m, to.die, from * pages, spare * pages, to.place % pages, &ready_ns));
+		replace(m, to.die, layer_block, spare);
+		to = spot_in(m, group, offset);
+	}
+	return ready_ns;
 }
 
 static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
 {
-	struct spot to = spot_in(m, group, t->groups[group].programmed_pages++);
+	u32 offset = t->groups[group].programmed_pages++;
+	struct spot to;
 
+	if (m->params.program_fail_ppb)
+		ready_ns = fail_programs(m, group, offset, ready_ns);
+	to = spot_in(m, group, offset);
 	return fb_nand_program(m, to.die, to.place, ready_ns);
 }
 
@@ -251,6 +368,21 @@ u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 pag
 	return program_next(m, t, l->group, ready_ns);
 }
 
+/* If it fails, a spare block takes its place */
+static u64 erase(struct fb_medium *m, u32 die, u32 layer_block, u64 ready_ns)
+{
+	u32 block = *block_at(m, die, layer_block);
+	bool fails = m->params.erase_fail_ppb && fb_health_erase_fails(m, die, block);
+
+	ready_ns = fb_nand_erase(m, die, block, ready_ns);
+	if (fails) {
+		m->counters.erase_failures++;
+		fb_health_retire(m, die, block);
+		replace(m, die, layer_block, spare_block(m, die));
+	}
+	return ready_ns;
+}
+
 /* Erases the blocks of a group that have something on them; returns when all are erased */
 static u64 release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
 {
@@ -260,8 +392,8 @@ static u64 release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 
 
 	for (die = 0; die < m->params.dies; die++)
 		for (i = first; i < first + m->params.blocks_per_group; i++)
-			if (fb_nand_block(m, die, i)->programmed_pages)
-				done_ns = fb_later(done_ns, fb_nand_erase(m, die, i, ready_ns));
+			if (fb_nand_block(m, die, *block_at(m, die, i))->programmed_pages)
+				done_ns = fb_later(done_ns, erase(m, die, i, ready_ns));
 	t->groups[group].programmed_pages = 0;
 	put_free(t, group);
 	return done_ns;
@@ -308,7 +440,10 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		read_ns[i] = ready_ns;
 		if (!holds(t, page + i))
 			continue;
+		m->flash.nand.read_failed = 0;
 		read_ns[i] = fb_log_read(m, page + i, m->params.page_bytes, ready_ns);
+		if (m->flash.nand.read_failed)
+			fb_power_lose(m, (u64)(page + i) * m->params.page_bytes, m->params.page_bytes);
 		m->counters.collection_moved_pages++;
 	}
 	for (i = 0; i < count; i++)
@@ -426,11 +561,14 @@ u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place)
 {
 	struct fb_log_tables t = fb_log_tables(m);
 	u32 pages_of_die = t.pages_per_group / m->params.dies;
-	u32 group = place / pages_of_die;
-	u32 offset = place % pages_of_die * m->params.dies + die;
+	u32 pages = m->flash.nand.layout.pages_per_block;
+	u32 layer_block = *layer_block_of(m, die, place / pages);
+	u32 layer_place = (layer_block - FB_IN_GROUP) * pages + place % pages;
+	u32 group = layer_place / pages_of_die;
+	u32 offset = layer_place % pages_of_die * m->params.dies + die;
 	u32 user, logged, page;
 
-	if (group >= t.group_count || offset >= t.groups[group].programmed_pages)
+	if (!layer_block || offset >= t.groups[group].programmed_pages)
 		return FB_NO_PAGE;
 	user = t.groups[group].user;
 	if (user >= FB_GROUP_DATA) {

@@ -3,17 +3,18 @@
  * What the log-block layers share: groups, logs and merges. Such layers are found in memory cards and sticks, whose
  * controllers have no memory for a map of pages.
  *
- * A group is what is mapped and erased as one: blocks_per_group erase blocks on every die. Its pages are striped over the
- * dies: page i of a group lies on die i % dies. A data group holds the pages of one logical group, each at its own
- * offset. Because pages are programmed in order, only the next page can be added to it; all others go to a log, a group
- * that takes pages as they come. A merge brings a logical group back into one data group:
+ * A group is what is mapped and erased as one: blocks_per_group erase blocks on every die. Its pages are striped
+ * over the dies: page i of a group lies on die i % dies. A data group holds the pages of one logical group, each
+ * at its own offset. Because pages are programmed in order, only the next page can be added to it; all others go
+ * to a log, a group that takes pages as they come. A merge brings a logical group back into one data group:
  *
  *	switch		the log holds all pages in order: it becomes the data group
  *	partial		the log holds the first pages in order: the others are copied behind them
  *	full		the newest of each page is copied to a fresh group
  *
- * A full merge programs every page up to the last that holds something; where nothing is, it pads. A page once written or
- * padded is read from flash until its whole group is discarded; discards of parts of a group do nothing.
+ * A full merge programs every page up to the last that holds something; where nothing is, it pads. A page once
+ * written or padded is read from flash until its whole group is discarded; discards of parts of a group do
+ * nothing.
  *
  * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
  * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
@@ -21,6 +22,10 @@
  * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across the
  * boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN 428836,
  * "Optimizing Linux with cheap flash drives"). A shared log is always known.
+ *
+ * Groups are made of good blocks: a bad one is replaced by the next spare block of its die, for itself, so that a
+ * group may lie anywhere. When a program fails, the pages of the block before it are copied to a spare block at
+ * once.
  *
  * Kim et al. 2002, "A space-efficient flash translation layer for CompactFlash systems" (BAST); Lee et al. 2007, "A log
  * buffer-based flash translation layer using fully-associative sector translation" (FAST).
@@ -74,6 +79,13 @@ struct fb_log {
 /* known[]: logical groups of which the controller knows what lies where, the last used first: FB_KNOWN + group */
 #define FB_KNOWN	1u
 
+/*
+ * block_at[]: for each block of a group, in the order of the groups and die by die, which block of the die it is;
+ * and layer_block[], for each block of the dies, which block of a group: FB_IN_GROUP + its number in the die.
+ * Zero: a bad or a spare one.
+ */
+#define FB_IN_GROUP	1u
+
 struct fb_log_tables {
 	struct fb_free_groups *free;
 	struct fb_group *groups;
@@ -82,6 +94,8 @@ struct fb_log_tables {
 	u32 *latest;
 	u32 *owner;
 	u32 *known;
+	u32 *block_at;
+	u32 *layer_block;
 	u32 group_count;
 	u32 log_count;
 	u32 logical_groups;
@@ -100,6 +114,8 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 		.latest = fb_table(m, layout->latest_offset),
 		.owner = fb_table(m, layout->owner_offset),
 		.known = fb_table(m, layout->known_offset),
+		.block_at = fb_table(m, layout->block_at_offset),
+		.layer_block = fb_table(m, layout->layer_block_offset),
 		.group_count = layout->groups,
 		.log_count = m->params.log_blocks,
 		.logical_groups = layout->logical_groups,

@@ -120,6 +120,35 @@ static const char *verify_logged(const struct fb_log_tables *t)
 	return NULL;
 }
 
+/* Each block of a group is one good block of its die; what is in no group is bad, or erased and spare */
+static const char *verify_blocks(const struct fb_medium *m, const struct fb_log_tables *t)
+{
+	u32 layer_blocks = t->group_count * m->params.blocks_per_group;
+	u32 die_blocks = m->flash.nand.layout.blocks_per_die;
+	u32 die, i;
+
+	for (die = 0; die < m->params.dies; die++) {
+		const u32 *block_at = t->block_at + die * layer_blocks;
+		const u32 *layer_block = t->layer_block + die * die_blocks;
+		u32 used = 0;
+
+		for (i = 0; i < layer_blocks; i++)
+			if (block_at[i] >= die_blocks || layer_block[block_at[i]] != i + FB_IN_GROUP)
+				return "a block of a group lies in a block that is not its own";
+		for (i = 0; i < die_blocks; i++) {
+			const struct fb_nand_block *block = fb_nand_block(m, die, i);
+
+			used += layer_block[i] != 0;
+			if (layer_block[i] ? block->flags & FB_BLOCK_BAD :
+					     block->programmed_pages && !(block->flags & FB_BLOCK_BAD))
+				return "a group has a bad block, or a spare block is not erased";
+		}
+		if (used != layer_blocks)
+			return "a block is said to be in a group that does not have it";
+	}
+	return NULL;
+}
+
 static const char *verify_on_dies(const struct fb_medium *m, const struct fb_log_tables *t)
 {
 	u32 blocks = m->params.blocks_per_group;
@@ -129,8 +158,11 @@ static const char *verify_on_dies(const struct fb_medium *m, const struct fb_log
 		u32 programmed_pages = 0;
 
 		for (die = 0; die < m->params.dies; die++)
-			for (i = 0; i < blocks; i++)
-				programmed_pages += fb_nand_block(m, die, group * blocks + i)->programmed_pages;
+			for (i = group * blocks; i < (group + 1) * blocks; i++) {
+				u32 block = t->block_at[die * t->group_count * blocks + i];
+
+				programmed_pages += fb_nand_block(m, die, block)->programmed_pages;
+			}
 		if (programmed_pages != t->groups[group].programmed_pages)
 			return "a group has other pages programmed than its dies say";
 	}
@@ -165,6 +197,8 @@ const char *fb_log_verify(const struct fb_medium *m)
 		fault = verify_logs(m, &t);
 	if (!fault)
 		fault = verify_logged(&t);
+	if (!fault)
+		fault = verify_blocks(m, &t);
 	if (!fault)
 		fault = verify_on_dies(m, &t);
 	if (!fault)

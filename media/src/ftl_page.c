@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "ftl_page.h"
+#include "nand_health.h"
 
 #define MAX_PLANES 8
+
+/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
+#define FREE_TO_FAIL 4
 
 /* Dynamic wear levelling looks at this many free blocks for the one that was erased the fewest times */
 #define FREE_BLOCKS_LOOKED_AT 32
@@ -19,18 +23,21 @@ static u64 open_blocks(const struct fb_params *p)
 
 static u64 usable_blocks_per_die(const struct fb_params *p)
 {
-	return fb_nand_blocks(p) - p->gc_reserve_blocks - open_blocks(p);
+	return fb_health_good_blocks(p) - p->gc_reserve_blocks - open_blocks(p);
 }
 
 bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	return fb_check_range(complaint, p, FB_PARAM_open_blocks, p->gc_step_pages || p->gc_idle_blocks ? 2 : 1, 3,
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_nand_blocks(p) - open_blocks(p) - 1,
-			      "less than the blocks of a plane without the open ones and one for data") &&
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks(p) - 1,
+			      "less than the good blocks of a plane without spare and open ones and one for data") &&
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
+			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
-			      "no more than dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks");
+			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
+			      "blocks)) blocks");
 }
 
 struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
@@ -90,9 +97,12 @@ void fb_page_init(struct fb_medium *m)
 		list_init(&t, fb_free_list(&t));
 		for (i = 0; i <= t.pages_per_block; i++)
 			list_init(&t, fb_full_list(&t, i));
-		for (i = 0; i < t.block_count; i++)
+		for (i = 0; i < t.block_count; i++) {
+			if (fb_bad(&t, i))
+				continue;
 			list_append(&t, fb_free_list(&t), i);
-		t.die->free_blocks = t.block_count;
+			t.die->free_blocks++;
+		}
 		t.die->fewest_valid = t.pages_per_block;
 		t.die->victim = FB_NO_BLOCK;
 		t.die->random = (m->params.seed + 1) << 16 | die;
@@ -143,6 +153,17 @@ static u32 take_free(struct fb_die_tables *t)
 	return best;
 }
 
+static u32 open_block(struct fb_die_tables *t, enum fb_open_block purpose)
+{
+	u32 *open = &t->die->open[purpose];
+
+	if (*open == FB_NO_BLOCK) {
+		*open = take_free(t);
+		t->blocks[*open].opened = t->die->clock;
+	}
+	return *open;
+}
+
 /* The next page of the open block becomes the page's place, which is returned */
 static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
 {
@@ -150,10 +171,8 @@ static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index
 	struct fb_block *b;
 	u32 place;
 
-	if (*open == FB_NO_BLOCK) {
-		*open = take_free(t);
-		t->blocks[*open].opened = t->die->clock;
-	}
+	if (*open == FB_NO_BLOCK)
+		open_block(t, purpose);
 	b = &t->blocks[*open];
 	place = *open * t->pages_per_block + b->programmed_pages;
 	t->owner[place] = index + FB_OWNED;
@@ -167,6 +186,57 @@ static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index
 	return place;
 }
 
+static bool can_fail(const struct fb_die_tables *t)
+{
+	return t->die->free_blocks > 1;
+}
+
+/* Nothing of the block is valid any more: it is left alone */
+static void leave_alone(struct fb_die_tables *t, u32 block)
+{
+	u32 place = block * t->pages_per_block;
+	u32 end = place + t->pages_per_block;
+
+	for (; place < end; place++)
+		t->owner[place] = FB_ERASED;
+	t->blocks[block].programmed_pages = 0;
+}
+
+/* Programs that fail, until the open block's next page will not; returns when it is known of the last of them */
+static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose,
+			 u64 ready_ns)
+{
+	for (;;) {
+		u32 block = open_block(t, purpose);
+		u32 place = block * t->pages_per_block + t->blocks[block].programmed_pages;
+
+		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
+			return ready_ns;
+		ready_ns = fb_nand_program(m, die, place, ready_ns);
+		m->counters.program_failures++;
+		fb_health_retire(m, die, block);
+		t->die->open[purpose] = FB_NO_BLOCK;
+		if (t->blocks[block].valid_pages)
+			t->die->failed_blocks++;
+		else
+			leave_alone(t, block);
+	}
+}
+
+static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
+		   u64 ready_ns)
+{
+	if (m->params.program_fail_ppb)
+		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
+	return fb_nand_program(m, die, append(t, purpose, index), ready_ns);
+}
+
+/* The page is moved as it is, with what is wrong in it */
+static void lose(struct fb_medium *m, u32 die, u32 index)
+{
+	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
+}
+
 /* Reads and programs as many pages at a time as the die has planes, so that they can join */
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const u32 *places, u32 count, u64 ready_ns)
 {
@@ -174,12 +244,15 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 	u32 i;
 
 	fb_nand_begin_batch(m);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
+		if (m->params.ecc_bits && m->flash.nand.read_failed)
+			lose(m, die, t->owner[places[i]] - FB_OWNED);
+	}
 	for (i = 0; i < count; i++) {
 		u32 index = t->owner[places[i]] - FB_OWNED;
 
-		fb_nand_program(m, die, append(t, purpose, index), ready_ns);
+		program(m, die, t, purpose, index, ready_ns);
 		if (m->params.ftl == FB_FTL_DFTL)
 			fb_map_moved(m, die, index, ready_ns);
 		t->owner[places[i]] = FB_STALE;
@@ -211,12 +284,13 @@ static void move_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u3
 
 static void erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
 {
-	u32 place = block * t->pages_per_block;
-	u32 end = place + t->pages_per_block;
-
-	for (; place < end; place++)
-		t->owner[place] = FB_ERASED;
-	t->blocks[block].programmed_pages = 0;
+	leave_alone(t, block);
+	if (m->params.erase_fail_ppb && can_fail(t) && fb_health_erase_fails(m, die, block)) {
+		fb_nand_erase(m, die, block, ready_ns);
+		m->counters.erase_failures++;
+		fb_health_retire(m, die, block);
+		return;
+	}
 	fb_nand_erase(m, die, block, ready_ns);
 	list_append(t, fb_free_list(t), block);
 	t->die->free_blocks++;
@@ -224,10 +298,24 @@ static void erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 blo
 
 static void begin_collection(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 {
-	list_remove(t, block);
+	if (!fb_bad(t, block))
+		list_remove(t, block);
 	t->die->victim = block;
 	t->die->victim_place = block * t->pages_per_block;
 	m->counters.collections++;
+}
+
+/* One that failed and is not emptied; it gives no free block back, so that one must remain */
+static u32 failed_block(const struct fb_die_tables *t)
+{
+	u32 block;
+
+	if (!t->die->failed_blocks || !can_fail(t))
+		return FB_NO_BLOCK;
+	for (block = 0; block < t->block_count; block++)
+		if (fb_bad(t, block) && t->blocks[block].programmed_pages)
+			return block;
+	return FB_NO_BLOCK;
 }
 
 /* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
@@ -236,7 +324,9 @@ static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	u32 block = t->die->victim;
 
 	if (block == FB_NO_BLOCK) {
-		block = fb_choose_victim(&m->params, t);
+		block = failed_block(t);
+		if (block == FB_NO_BLOCK)
+			block = fb_choose_victim(&m->params, t);
 		if (block == FB_NO_BLOCK)
 			return false;
 		begin_collection(m, t, block);
@@ -245,7 +335,12 @@ static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	if (t->blocks[block].valid_pages)
 		return true;
 	t->die->victim = FB_NO_BLOCK;
-	erase(m, die, t, block, ready_ns);
+	if (fb_bad(t, block)) {
+		leave_alone(t, block);
+		t->die->failed_blocks--;
+	} else {
+		erase(m, die, t, block, ready_ns);
+	}
 	return true;
 }
 
@@ -291,7 +386,8 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
  */
 static u64 make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 keep_blocks = m->params.gc_step_pages ? 1 : m->params.gc_reserve_blocks;
+	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
+			  fb_health_may_fail(&m->params) ? FREE_TO_FAIL - 1 : 1;
 	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
 	bool collected = false;
 
@@ -375,17 +471,27 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 
+/* Blocks that failed in writes before; one under collection comes first */
+static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+{
+	while (t->die->failed_blocks && can_fail(t))
+		if (!collect_some(m, die, t, t->pages_per_block, ready_ns))
+			return;
+}
+
 u64 fb_page_program(struct fb_medium *m, u32 die, u32 index, enum fb_open_block open, u64 ready_ns)
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
 	collect_while_idle(m, die, &t);
+	if (t.die->failed_blocks)
+		empty_failed(m, die, &t, ready_ns);
 	ready_ns = make_some_room(m, die, &t, ready_ns);
 	if (t.die->open[open] == FB_NO_BLOCK)
 		ready_ns = make_room(m, die, &t, ready_ns);
 	t.die->clock++;
 	invalidate(&t, index);
-	return fb_nand_program(m, die, append(&t, open, index), ready_ns);
+	return program(m, die, &t, open, index, ready_ns);
 }
 
 u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns)

@@ -6,6 +6,13 @@
  * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
  * free, a whole block at once; or some pages with each write; or while the die is idle.
  *
+ * Bad blocks from the factory are never used. When a program fails, the page goes to the next block, and the
+ * valid pages of the block that failed are moved away with the next write; then it is left alone, as is a block
+ * whose erase fails. A block that went bad is on no list. The reserve is in use like other blocks until it is
+ * needed.
+ *
+ * Simplification: nothing fails on a die that has only one block free, so that what is under way always finds room.
+ *
  * Memory: 4 bytes a logical page, 4 bytes a physical page, 28 bytes a block.
  */
 #ifndef FB_FTL_PAGE_H
@@ -25,7 +32,7 @@ struct fb_page_die {
 	u32 victim_place;	/* where to go on in it */
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
-	u32 unused;
+	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
 	u64 random;		/* never 0 */
 };
 
@@ -91,6 +98,11 @@ static inline u32 fb_free_list(const struct fb_die_tables *t)
 static inline u32 fb_full_list(const struct fb_die_tables *t, u32 valid_pages)
 {
 	return t->block_count + 1 + valid_pages;
+}
+
+static inline bool fb_bad(const struct fb_die_tables *t, u32 block)
+{
+	return t->nand[block].flags & FB_BLOCK_BAD;
 }
 
 static inline bool fb_full(const struct fb_die_tables *t, u32 block)

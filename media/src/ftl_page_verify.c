@@ -64,6 +64,8 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 			return "a list of blocks is torn";
 		if (block == t->die->victim)
 			return "the block under collection is on a list";
+		if (fb_bad(t, block))
+			return "a bad block is on a list";
 		if (t->blocks[block].programmed_pages != programmed || t->blocks[block].valid_pages != valid)
 			return "a block is on the wrong list";
 		if (++*found > t->block_count)
@@ -82,7 +84,9 @@ static const char *verify_victim(const struct fb_die_tables *t)
 
 	if (victim == FB_NO_BLOCK)
 		return t->die->free_blocks ? NULL : "a die has no free block and none under collection";
-	if (victim >= t->block_count || t->blocks[victim].programmed_pages != t->pages_per_block)
+	if (victim >= t->block_count ||
+	    (fb_bad(t, victim) ? !t->blocks[victim].programmed_pages :
+				 t->blocks[victim].programmed_pages != t->pages_per_block))
 		return "the block under collection does not exist or is not full";
 	place = victim * t->pages_per_block;
 	if (t->die->victim_place < place || t->die->victim_place > place + t->pages_per_block)
@@ -93,10 +97,25 @@ static const char *verify_victim(const struct fb_die_tables *t)
 	return NULL;
 }
 
+/* Those that failed and are not emptied yet still have pages in the layer's eyes */
+static u32 bad_blocks(const struct fb_die_tables *t, u32 *failed)
+{
+	u32 count = 0;
+	u32 block;
+
+	for (block = 0; block < t->block_count; block++) {
+		if (!fb_bad(t, block))
+			continue;
+		count++;
+		*failed += t->blocks[block].programmed_pages != 0;
+	}
+	return count;
+}
+
 static const char *verify_lists(const struct fb_die_tables *t)
 {
 	const char *fault;
-	u32 found = 0;
+	u32 found = 0, failed = 0;
 	u32 valid, i, other;
 
 	fault = verify_list(t, fb_free_list(t), 0, 0, &found);
@@ -122,6 +141,8 @@ static const char *verify_lists(const struct fb_die_tables *t)
 			return "an open block is full";
 		if (!t->blocks[t->die->open[i]].programmed_pages)
 			return "an open block is erased";
+		if (fb_bad(t, t->die->open[i]))
+			return "an open block is bad";
 		for (other = 0; other < i; other++)
 			if (t->die->open[other] == t->die->open[i])
 				return "a block is open twice";
@@ -130,7 +151,10 @@ static const char *verify_lists(const struct fb_die_tables *t)
 	fault = verify_victim(t);
 	if (fault)
 		return fault;
-	found += t->die->victim != FB_NO_BLOCK;
+	found += t->die->victim != FB_NO_BLOCK && !fb_bad(t, t->die->victim);
+	found += bad_blocks(t, &failed);
+	if (failed != t->die->failed_blocks)
+		return "a die's count of failed blocks is wrong";
 	if (found != t->block_count)
 		return "a block is on no list";
 	return NULL;
@@ -140,9 +164,15 @@ static const char *verify_on_die(const struct fb_medium *m, u32 die, const struc
 {
 	u32 block;
 
-	for (block = 0; block < t->block_count; block++)
-		if (t->blocks[block].programmed_pages != fb_nand_block(m, die, block)->programmed_pages)
+	for (block = 0; block < t->block_count; block++) {
+		u32 programmed_pages = t->blocks[block].programmed_pages;
+
+		/* The page that failed is none to the layer, and a block that is left alone has none */
+		if (fb_bad(t, block))
+			programmed_pages = programmed_pages ? programmed_pages + 1 : t->nand[block].programmed_pages;
+		if (programmed_pages != fb_nand_block(m, die, block)->programmed_pages)
 			return "a block has other pages programmed than its die says";
+	}
 	return NULL;
 }
 

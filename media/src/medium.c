@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A medium as its users see it: made, taken up, asked. What a request costs is the business of its kind. */
 #include "arith.h"
+#include "nand_faults.h"
+#include "nand_health.h"
 #include "state.h"
 
 static u64 parts_offset(const struct fb_params *params, u64 *end_offset)
@@ -106,6 +108,7 @@ static void restart(struct fb_medium *m)
 
 void fb_power_on(struct fb_medium *m)
 {
+	m->age_ns += m->now_ns;
 	m->now_ns = 0;
 	m->controller_free_ns = 0;
 	m->durable_ns = 0;
@@ -192,11 +195,15 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
 	u64 done_ns;
 
+	m->outcome = FB_DONE;
 	if (!acceptable(m, request))
 		return FB_NEVER;
 	count(&m->counters, request);
 	if (request->op == FB_WRITE)
 		now_ns = fb_power_begin_write(m, request->length_bytes, now_ns);
+	else if (m->power.unreadable_sectors && request->op == FB_READ &&
+		 fb_unreadable(m, request->offset_bytes, request->length_bytes))
+		m->outcome = FB_UNCORRECTABLE;
 	m->now_ns = now_ns;
 	if (m->params.kind == FB_NULL)
 		return null_submit(m, request, now_ns + m->params.command_ns);
@@ -205,6 +212,26 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	if (m->params.kind == FB_DISK)
 		return fb_disk_submit(m, request, done_ns);
 	return fb_flash_submit(m, request, done_ns);
+}
+
+enum fb_outcome fb_last_outcome(const struct fb_medium *m)
+{
+	return m->outcome;
+}
+
+bool fb_read_only(const struct fb_medium *m)
+{
+	return m->params.kind == FB_FLASH && fb_health_read_only(m);
+}
+
+void fb_age(struct fb_medium *m, u64 days)
+{
+	m->age_ns += fb_smaller(days, FB_MAX_AGE_DAYS) * 24 * FB_HOUR_NS;
+}
+
+u64 fb_age_ns(const struct fb_medium *m)
+{
+	return m->age_ns + m->now_ns;
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
+#include "nand_health.h"
 #include "state.h"
-
-#define MAX_RETRIES 7
 
 struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 {
@@ -14,6 +13,8 @@ struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
 	layout.blocks_offset = fb_add_table(end_offset,
 					    p->dies * layout.blocks_per_die * sizeof(struct fb_nand_block));
+	layout.special = p->ecc_bits || p->suspend_ns;
+	layout.reserves_offset = fb_health_layout(p, end_offset);
 	return layout;
 }
 
@@ -110,37 +111,101 @@ void fb_nand_promise(struct fb_medium *m)
 	m->flash.nand.promised_batch = m->flash.nand.batch;
 }
 
-/* A worn block's page is sensed again with other thresholds; how long that takes in all */
-static u64 retries_ns(struct fb_medium *m, u32 die, u32 place, u64 read_ns)
-{
-	u64 retries;
+/* --- making way for reads --- */
 
-	if (!m->params.retry_erases)
-		return 0;
-	retries = fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block)->erase_count /
-		  m->params.retry_erases;
-	retries = fb_smaller(retries, MAX_RETRIES);
-	m->counters.flash_read_retries += retries;
-	return retries * read_ns;
+static void may_make_way(struct fb_medium *m, struct fb_die *d, enum fb_die_op op, u64 begin_ns)
+{
+	d->making_way = op;
+	d->interrupted = 0;
+	d->going_on_ns = begin_ns;
+	d->read_until_ns = begin_ns;
+	d->told_batch = m->flash.nand.batch;
+}
+
+/* A program whose page nobody wrote, or that is still in the write buffer and that no flush was told of */
+static bool end_is_untold(const struct fb_medium *m, const struct fb_die *d)
+{
+	return d->making_way == FB_DIE_ERASE || !d->row_part ||
+	       (m->flash.buffer.pages && d->told_batch > m->flash.nand.promised_batch);
+}
+
+static bool makes_way(const struct fb_medium *m, const struct fb_die *d, u64 ready_ns)
+{
+	bool suspended = d->going_on_ns > d->read_until_ns;
+
+	if (!d->making_way || ready_ns >= d->array_free_ns || !end_is_untold(m, d))
+		return false;
+	if (ready_ns >= d->going_on_ns)
+		return d->array_free_ns - ready_ns > m->params.suspend_ns;
+	/* A program that has not begun has its page in the register that the read needs */
+	return suspended || d->making_way == FB_DIE_ERASE;
+}
+
+/* When the array begins to read */
+static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
+{
+	if (!makes_way(m, d, ready_ns)) {
+		d->making_way = FB_DIE_IDLE;
+		d->interrupted = 0;
+		return fb_later(ready_ns, d->array_free_ns);
+	}
+	d->interrupted = 1;
+	if (ready_ns < d->going_on_ns) {
+		d->resume_ns = d->going_on_ns - d->read_until_ns;
+		return fb_later(ready_ns, d->read_until_ns);
+	}
+	m->counters.flash_suspends++;
+	d->going_on_ns = ready_ns;
+	d->read_until_ns = ready_ns;
+	d->resume_ns = m->params.resume_ns;
+	return ready_ns + m->params.suspend_ns;
+}
+
+/* A read is over; what it interrupted goes on, and ends so much later */
+static void go_on(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until_ns)
+{
+	u64 left_ns = d->array_free_ns - d->going_on_ns;
+	u64 ended_ns = d->array_free_ns;
+
+	d->read_until_ns = read_until_ns;
+	d->going_on_ns = read_until_ns + d->resume_ns;
+	d->array_free_ns = d->going_on_ns + left_ns;
+	if (d->making_way == FB_DIE_ERASE) {
+		fb_power_erase_later(m, &(struct fb_erasing) { ended_ns - left_ns, ended_ns, die, d->erasing_block },
+				     d->array_free_ns);
+		return;
+	}
+	fb_power_program_later(m, d->row_part, d->array_free_ns);
+	if (d->row_part)
+		m->durable_ns = fb_later(m->durable_ns, d->array_free_ns);
 }
 
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
+	u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
+	bool special = m->flash.nand.layout.special;
 	u64 out_ns;
 
 	m->counters.flash_read_pages++;
 	if (!joins(m, d, place, FB_DIE_READ, ready_ns)) {
-		u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
-
-		read_ns += retries_ns(m, die, place, read_ns);
 		m->counters.flash_read_ns += read_ns;
-		d->joint_ns = fb_later(ready_ns, d->array_free_ns) + read_ns;
+		d->joint_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
+						     fb_later(ready_ns, d->array_free_ns));
+	}
+	if (special && p->ecc_bits) {
+		u64 again_ns = fb_health_read(m, die, place) * read_ns;
+
+		m->counters.flash_read_ns += again_ns;
+		d->joint_ns += again_ns;
 	}
 	out_ns = fb_later(d->joint_ns, d->register_free_ns);
 	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
-	d->array_free_ns = p->cache_operations ? out_ns : d->register_free_ns;
+	if (special && d->interrupted)
+		go_on(m, die, d, out_ns);
+	else
+		d->array_free_ns = p->cache_operations ? out_ns : d->register_free_ns;
 	return d->register_free_ns;
 }
 
@@ -153,6 +218,17 @@ static void keep_rules(struct fb_medium *m, u32 die, u32 place)
 		m->flash.nand.broken_rules++;
 	else
 		block->programmed_pages++;
+}
+
+static void note_special(struct fb_medium *m, struct fb_die *d, bool joined, u64 begin_ns, struct fb_nand_block *block)
+{
+	if (m->params.ecc_bits)
+		fb_health_date_block(m, block);
+	if (!m->params.suspend_ns)
+		return;
+	if (!joined)
+		d->row_part = 0;
+	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
@@ -175,6 +251,8 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
+	if (m->flash.nand.layout.special)
+		note_special(m, d, joined, begin_ns, fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block));
 	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined };
 	return d->array_free_ns;
 }
@@ -185,13 +263,19 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	struct fb_nand_block *b = fb_nand_block(m, die, block);
 
 	b->programmed_pages = 0;
+	b->reads = 0;
 	b->erase_count++;
 	m->counters.flash_erased_blocks += m->params.planes;
 	m->counters.flash_erase_ns += m->params.erase_ns;
+	if (b->flags & FB_BLOCK_BAD)
+		m->flash.nand.broken_rules++;
 	d->joint_op = FB_DIE_IDLE;
 	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
+	d->erasing_block = block;
+	if (m->params.suspend_ns)
+		may_make_way(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
 	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
 						      die, block });
 	return d->array_free_ns;
@@ -228,8 +312,15 @@ struct fb_wear fb_nand_wear(const struct fb_medium *m)
 	u64 i;
 
 	for (i = 0; i < blocks; i++) {
-		u64 erases = fb_nand_block(m, 0, i)->erase_count;
+		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
+		u64 erases = block->erase_count;
 
+		if (block->flags & FB_BLOCK_FACTORY_BAD)
+			wear.factory_bad_blocks += m->params.planes;
+		if (block->flags & FB_BLOCK_GROWN_BAD)
+			wear.grown_bad_blocks += m->params.planes;
+		if (block->flags & FB_BLOCK_BAD)
+			continue;
 		wear.blocks += m->params.planes;
 		wear.erase_count_sum += erases * m->params.planes;
 		if (erases < wear.erase_count_min)
@@ -239,7 +330,8 @@ struct fb_wear fb_nand_wear(const struct fb_medium *m)
 	}
 	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
 	for (i = 0; i < blocks; i++)
-		wear.blocks_by_step[fb_nand_block(m, 0, i)->erase_count / wear.step_erases] += m->params.planes;
+		if (!(fb_nand_block(m, 0, i)->flags & FB_BLOCK_BAD))
+			wear.blocks_by_step[fb_nand_block(m, 0, i)->erase_count / wear.step_erases] += m->params.planes;
 	return wear;
 }
 
@@ -254,11 +346,13 @@ const char *fb_nand_verify(const struct fb_medium *m)
 
 		if (block->programmed_pages > layout->pages_per_block)
 			return "a block has more programmed pages than pages";
+		if (block->flags & FB_BLOCK_FACTORY_BAD && (block->programmed_pages || block->erase_count))
+			return "a block that is bad from the factory was used";
 		programmed_pages += block->programmed_pages + (u64)block->erase_count * layout->pages_per_block;
 		erases += block->erase_count;
 	}
 	if (m->flash.nand.broken_rules)
-		return "a page was programmed out of order, or twice without an erase";
+		return "a page was programmed out of order, or twice without an erase; or a bad block was erased";
 	if (erases * m->params.planes != m->counters.flash_erased_blocks)
 		return "erase counts do not add up to the blocks erased";
 	if (programmed_pages < m->counters.flash_programmed_pages)

@@ -6,16 +6,23 @@
  * A place is a page of a die, counted through its blocks. The chip wants the pages of a block programmed in order, and
  * each once between erases; what breaks that is remembered and reported by fb_nand_verify().
  *
- * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages go
- * through the planes before they go on to the next row. Operations of one batch (a request, or a step of copying) on
- * pages of one row join: the array works on them at the same time. With a write buffer, a page also joins a program of an
- * earlier request that has not begun.
+ * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages
+ * go through the planes before they go on to the next row. Operations of one batch (a request, or a step of
+ * copying) on pages of one row join: the array works on them at the same time. With a write buffer, a page also
+ * joins a program of an earlier request that has not begun.
  *
- * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and from the
- * start of a read to the end of the transfer out of it. With them, a second register is free again when its page has gone
- * on to the array, or out on the channel.
+ * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and
+ * from the start of a read to the end of the transfer out of it. With them, a second register is free again when
+ * its page has gone on to the array, or out on the channel.
  *
- * Simplifications: the spare area takes no transfer time; lower, middle and upper pages follow each other in turn.
+ * With suspend_ns an erase or a program makes way for a read, unless somebody was told when it is done: erases,
+ * what collection programs, and programs of a write buffer that no flush or FUA waits for. What is under way
+ * stops after suspend_ns and goes on resume_ns after the last such read; an erase that has not begun lets reads
+ * go first. Only what the die was told last can make way, and only if it would take longer than suspend_ns.
+ *
+ * Simplifications: the spare area takes no transfer time; a buffered page whose program was suspended gives its
+ * place in the buffer back when it would have been done without that; lower, middle and upper pages follow each
+ * other in turn.
  */
 #ifndef FB_NAND_H
 #define FB_NAND_H
@@ -23,10 +30,17 @@
 #include "fb_medium.h"
 #include "timeline.h"
 
+#define FB_BLOCK_FACTORY_BAD	1u
+#define FB_BLOCK_GROWN_BAD	2u
+#define FB_BLOCK_SLC		4u	/* programmed with one bit a cell */
+#define FB_BLOCK_BAD		(FB_BLOCK_FACTORY_BAD | FB_BLOCK_GROWN_BAD)
+
 struct fb_nand_block {
 	u32 erase_count;
 	u16 programmed_pages;
-	u16 unused;
+	u16 flags;
+	u32 programmed_hours;	/* age of the medium when a page of the block was last programmed */
+	u32 reads;		/* of its pages since it was erased; counted where reads disturb */
 };
 
 /* The last program of a page */
@@ -38,7 +52,7 @@ struct fb_programming {
 	u64 joined;		/* together with others of its row, which end when it does */
 };
 
-enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM };
+enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM, FB_DIE_ERASE };
 
 struct fb_die {
 	u64 array_free_ns;
@@ -51,7 +65,17 @@ struct fb_die {
 	u32 joint_row;
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
-	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h) */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h); with suspend_ns, 0 if
+				   the program told last has none */
+
+	/* The erase or program told last, if it makes way for reads. It ends when the array is free. */
+	u64 going_on_ns;	/* when it began, or goes on */
+	u64 read_until_ns;	/* it has made way until then; or when it began */
+	u64 told_batch;
+	u32 erasing_block;
+	u16 making_way;		/* enum fb_die_op; FB_DIE_IDLE: nothing makes way */
+	u16 interrupted;	/* by a read that others can still join: */
+	u64 resume_ns;		/* ... then it goes on so much later */
 };
 
 /* Where the tables lie, in bytes from the start of the state, and how large they are for each die */
@@ -59,15 +83,19 @@ struct fb_nand_layout {
 	u64 dies_offset;
 	u64 channels_offset;
 	u64 blocks_offset;
+	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;
+	u64 special;			/* bits can be wrong, or operations make way: what most media need not look at */
 };
 
 struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
 	u64 promised_batch;		/* up to this batch the host was told when programs are done */
-	u64 broken_rules;		/* pages programmed out of order, or twice */
+	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
+	u64 read_failed;		/* the page read last could not be corrected */
+	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
 	struct fb_programming last;
 };
 

@@ -311,6 +311,34 @@ void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing)
 	m->power.erasing[m->power.erases++ % FB_KNOWN_ERASES] = *erasing;
 }
 
+void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns)
+{
+	struct fb_pending *part;
+
+	for (; row > m->power.first_sequence; row = part->row) {
+		part = part_of(m, row - 1);
+		part->durable_ns = end_ns;
+	}
+}
+
+/* One that has not begun begins later, too. The newest is found first. */
+void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns)
+{
+	u64 known = fb_smaller(m->power.erases, FB_KNOWN_ERASES);
+	u64 i;
+
+	for (i = 1; i <= known; i++) {
+		struct fb_erasing *e = &m->power.erasing[(m->power.erases - i) % FB_KNOWN_ERASES];
+
+		if (e->die != erasing->die || e->block != erasing->block || e->end_ns != erasing->end_ns)
+			continue;
+		if (e->begin_ns == erasing->begin_ns)
+			e->begin_ns += end_ns - e->end_ns;
+		e->end_ns = end_ns;
+		return;
+	}
+}
+
 /* --- the cut --- */
 
 struct cut {
@@ -379,6 +407,17 @@ static void tell(struct cut *cut, struct fb_fated fated)
 static bool room_for_unreadable(const struct fb_medium *m, u64 length_bytes)
 {
 	return m->power.unreadable_sectors + length_bytes / m->params.sector_bytes <= FB_UNREADABLE_SECTORS;
+}
+
+void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
+{
+	u64 end_bytes = fb_smaller(offset_bytes + length_bytes, m->params.capacity_bytes);
+	struct sectors range;
+
+	if (offset_bytes >= end_bytes || !room_for_unreadable(m, end_bytes - offset_bytes))
+		return;
+	range = sectors_of(m, offset_bytes, end_bytes - offset_bytes);
+	mark_unreadable(&m->power, &range);
 }
 
 static struct fb_fated torn(u64 sequence, u64 offset_bytes, u64 length_bytes, enum fb_fate fate)
@@ -502,6 +541,11 @@ static void cut_erases(struct fb_medium *m, u64 cut_ns)
 		fb_nand_erase_again(m, e->die, e->block);
 		m->power.half_erased++;
 	}
+}
+
+bool fb_off(const struct fb_medium *m)
+{
+	return m->power.cut;
 }
 
 void fb_power_forget(struct fb_medium *m)

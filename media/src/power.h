@@ -105,6 +105,13 @@ u64 fb_power_undecided(const struct fb_medium *m);
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 
+/* An erase, or the program whose last part of a write this is (row: as struct fb_pending has it), was held up by a read */
+void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns);
+void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns);
+
+/* The page holds nothing any more that could be corrected: its sectors are unreadable, if there is room to say so */
+void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes);
+
 const char *fb_power_verify(const struct fb_medium *m);
 
 #endif

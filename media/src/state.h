@@ -25,6 +25,8 @@ struct fb_medium {
 	struct fb_counters counters;
 
 	u64 now_ns;			/* when the request at hand came */
+	u64 age_ns;			/* how old the medium was when its clock was last set to zero */
+	u64 outcome;			/* enum fb_outcome of the request at hand */
 	u64 controller_free_ns;
 	u64 durable_ns;			/* when all writes so far are on the medium */
 	struct fb_timeline link;

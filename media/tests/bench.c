@@ -40,6 +40,7 @@ static struct fb_params flash(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 
 		.planes = 1,
 		.controller_lanes = 1,
 		.bits_per_cell = 1,
+		.ecc_codeword_bytes = 1024,
 	};
 }
 

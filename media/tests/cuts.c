@@ -135,10 +135,12 @@ static void write_sectors(struct bed *b, u64 first, u64 end)
 	u64 number = b->first_write + b->writes;
 	u64 length_bytes = (end - first) * sector_bytes;
 	bool fua = below(b, 4) == 0;
-	u64 record = fb_undo_begin(b->undo, first * sector_bytes, length_bytes);
 	u64 sequence = fb_next_sequence(b->medium);
-	u64 sector;
+	u64 record, sector;
 
+	if (fb_read_only(b->medium))
+		return;
+	record = fb_undo_begin(b->undo, first * sector_bytes, length_bytes);
 	memcpy(fb_undo_content(b->undo, fb_undo_record(b->undo, record)), stamp(b, first), length_bytes);
 	for (sector = first; sector < end; sector++) {
 		*stamp(b, sector) = number;
@@ -146,6 +148,7 @@ static void write_sectors(struct bed *b, u64 first, u64 end)
 		b->sector[sector].unreadable = false;
 	}
 	b->write[b->writes++] = (struct write) { first, end, send(b, FB_WRITE, first, end, fua), fua };
+	CHECK(fb_last_outcome(b->medium) == FB_DONE);
 	fb_undo_submitted(b->undo, record, sequence, fb_next_sequence(b->medium));
 }
 
@@ -330,6 +333,8 @@ static void shrink(struct fb_params *p)
 	smaller.used_bytes = 0;
 	while (p->kind == FB_FLASH && fb_state_bytes(p) > MOST_STATE_BYTES / 8) {
 		smaller.blocks_per_die /= 2;
+		smaller.factory_bad_blocks /= 2;
+		smaller.spare_blocks /= 2;
 		smaller.capacity_bytes = smaller.capacity_bytes / 2 / p->page_bytes * p->page_bytes;
 		if (!fb_check_params(&smaller, &complaint) || smaller.capacity_bytes < WINDOW_BYTES)
 			break;
@@ -365,13 +370,17 @@ static void set_up(struct bed *b)
 
 static void report(const struct bed *b, u64 cuts, double seconds)
 {
+	const struct fb_counters *counters = fb_medium_counters(b->medium);
 	const struct totals *t = &b->totals;
 
 	printf("{\"cuts\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"lost\": %" PRIu64
 	       ", \"unreadable\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"unreadable_sectors_met\": %" PRIu64
-	       ", \"erases\": %" PRIu64 ", \"violations\": %" PRIu64 ", \"cuts_per_second\": %.0f}\n",
+	       ", \"erases\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"suspends\": %" PRIu64
+	       ", \"violations\": %" PRIu64 ", \"cuts_per_second\": %.0f}\n",
 	       cuts, t->requests, t->parts[FB_KEPT], t->parts[FB_LOST], t->parts[FB_UNREADABLE], t->torn,
-	       t->unreadable_sectors, fb_medium_counters(b->medium)->flash_erased_blocks, t->violations, cuts / seconds);
+	       t->unreadable_sectors, counters->flash_erased_blocks,
+	       counters->program_failures + counters->erase_failures,
+	       counters->flash_suspends, t->violations, cuts / seconds);
 }
 
 static u64 number_after(int argc, char **argv, int *at, const char *option, u64 fallback)

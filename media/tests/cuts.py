@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Power cuts on every medium profile, and on devices that lie, which the oracle must catch.
+"""Power cuts on every medium profile, on NAND that fails, and on devices that lie, which the oracle must catch.
 
     cuts.py PROGRAM PROFILES [CUTS]
 
@@ -13,6 +13,17 @@ import tomllib
 from pathlib import Path
 
 FOUND = 3
+LIAR_CUTS, PAIRED_CUTS = 100, 1000
+LAYERS = {
+    "page": ["gc_step_pages=4", "endurance_erases=150"],
+    "dftl": ["map_cache_bytes=4096", "endurance_erases=150"],
+    "bast": ["log_blocks=3", "endurance_erases=500"],
+    "fast": ["log_blocks=3", "endurance_erases=500"],
+}
+FAILING = """kind=flash capacity_bytes=2097152 queue_depth=4 command_ns=20000 link_ps_per_byte=10000 page_bytes=2048
+pages_per_block=16 blocks_per_die=64 planes=2 dies=2 channels=1 cache_operations=1 read_ns=25000 program_ns=250000
+erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12
+program_fail_ppb=2000 erase_fail_ppb=50000 ecc_bits=8 bit_error_ppt=20000000 suspend_ns=20000 resume_ns=5000"""
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -29,18 +40,13 @@ def parameters(profile):
     return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source")]
 
 
-def cut(program, name, arguments, *, caught):
-    """Runs the program; False, with its words, if violations are not as expected."""
-    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+def cut(program, count, arguments):
+    """What came of so many cuts, by seed 1, and the program's own words."""
+    words = ["--cuts", str(count), "--seed", "1", *arguments]
+    done = subprocess.run([program, *words], capture_output=True, text=True)
     if done.returncode not in (0, FOUND):
-        print(f"{name}: {done.stderr.strip()}")
-        return False
-    result = json.loads(done.stdout)
-    print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
-    if caught == (done.returncode == FOUND):
-        return True
-    print(f"{name}: should{'' if caught else ' not'} have been caught. {done.stderr.strip()}")
-    return False
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout), done.stderr.strip()
 
 
 def lying(arguments):
@@ -50,20 +56,40 @@ def lying(arguments):
     return [*arguments, *added, "flush_ignored=1"]
 
 
+def losing_paired_pages(arguments):
+    """The same flash with two bits in a cell, where a torn page takes another with it."""
+    paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
+    return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
+
+
+def trials(arguments, cuts):
+    """(what it does, cuts, arguments, whether it must be caught): a device as it is, and as two liars."""
+    yield "", cuts, arguments, False
+    if "kind=null" not in arguments:
+        yield "ignoring flushes", LIAR_CUTS, lying(arguments), True
+    if "kind=flash" in arguments:
+        yield "losing paired pages", PAIRED_CUTS, losing_paired_pages(arguments), True
+
+
+def judge(program, name, count, arguments, caught):
+    """Prints what came of the cuts; False if violations are not as expected."""
+    result, said = cut(program, count, arguments)
+    print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
+    if caught == bool(result["violations"]):
+        return True
+    print(f"{name}: should{'' if caught else ' not'} have been caught. {said}")
+    return False
+
+
 def main(program, profiles, cuts="10000"):
-    """Every profile as it is, and as one that ignores flushes or loses pages that share cells with a torn one."""
+    """Every profile as it is, or ignoring flushes, or losing pages that share cells with a torn one; failing NAND."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
-        arguments = parameters(profile)
-        good &= cut(program, profile.stem, ["--cuts", cuts, "--seed", "1", *arguments], caught=False)
-        if "kind=null" not in arguments:
-            few = ["--cuts", "100", "--seed", "1"]
-            good &= cut(program, f"{profile.stem}, ignoring flushes", [*few, *lying(arguments)], caught=True)
-        if "kind=flash" in arguments:
-            paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
-            paired += ["bits_per_cell=2", "paired_page_loss=1"]
-            few = ["--cuts", "1000", "--seed", "1"]
-            good &= cut(program, f"{profile.stem}, losing paired pages", [*few, *paired], caught=True)
+        for what, count, arguments, caught in trials(parameters(profile), cuts):
+            name = f"{profile.stem}, {what}" if what else profile.stem
+            good &= judge(program, name, count, arguments, caught)
+    for layer, own in LAYERS.items():
+        good &= judge(program, f"failing NAND, {layer}", cuts, [*FAILING.split(), f"ftl={layer}", *own], False)
     return 0 if good else 1
 
 

@@ -48,7 +48,7 @@ expect 2 "queue_depth=9999: allowed: 1 to 1024" \
 expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
 expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
 expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
-expect 2 "dies * (blocks_per_die - planes * (gc_reserve_blocks + open blocks)) blocks" \
+expect 2 "dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open blocks)) blocks" \
 	"$fbmedia" create --state "$state" $(echo $flash | sed s/65536/131072/)
 [ "$(ls "$folder" | grep -c state)" -eq 0 ] || fail "a refused medium left a file"
 
@@ -86,6 +86,18 @@ expect 1 "truncated" "$fbmedia" inspect --state "$folder/short"
 cp "$state" "$folder/old"
 printf '\001' | dd of="$folder/old" bs=1 seek=8 conv=notrunc 2>/dev/null	# the version, behind 8 bytes of magic
 expect 1 "made by another version of the media core" "$fbmedia" inspect --state "$folder/old"
+expect 0 "" "$fbmedia" create --state "$state" $flash factory_bad_blocks=2
+expect 2 "usage" "$fbmedia" age --state "$state"
+expect 2 "--days: must be a whole number" "$fbmedia" age --state "$state" --days -1
+expect 2 "--days: must be 36500 or less" "$fbmedia" age --state "$state" --days 36501
+expect 1 "No such file" "$fbmedia" age --state "$folder/none" --days 1
+expect 0 "" "$fbmedia" age --state "$state" --days 365
+expect 0 "" "$fbmedia" age --state "$state" --days 36
+expect 0 "" "$fbmedia" inspect --state "$state"
+json inspect
+grep -q '"age_days": 401.000000' "$folder/out" || fail "401 days did not pass"
+grep -q '"blocks": 14, "factory_bad_blocks": 2, "grown_bad_blocks": 0' "$folder/out" || fail "no bad blocks"
+grep -q '"fault": null' "$folder/out" || fail "age brought a fault"
 expect 0 "" "$fbmedia" create --state "$state" $flash
 expect 0 "" "$fbmedia" undo --state "$state" --undo "$folder/undo"
 size=$(stat -c %s "$folder/undo")

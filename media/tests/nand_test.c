@@ -226,25 +226,6 @@ static void a_tlc_chip_has_three_kinds_of_pages(void)
 	free(m);
 }
 
-/* One retry after ten erases, two after twenty, at most seven */
-static void worn_blocks_need_retries(void)
-{
-	struct fb_params p = slc();
-	struct fb_medium *m;
-	u64 erases = 0, retries;
-
-	p.retry_erases = 10;
-	m = new_medium(&p);
-	for (retries = 0; retries < 10; retries++) {
-		CHECK_EQUAL(retries * LATER_NS + 25000 * (1 + fb_smaller(retries, 7)) + 51200,
-			    fb_nand_read(m, 0, 0, retries * LATER_NS, 2048));
-		for (; erases < 10 * (retries + 1); erases++)
-			fb_nand_erase(m, 0, 0, retries * LATER_NS);
-	}
-	CHECK_EQUAL(1 + 2 + 3 + 4 + 5 + 6 + 7 + 7 + 7, fb_medium_counters(m)->flash_read_retries);
-	free(m);
-}
-
 static void wear_is_told_by_steps(void)
 {
 	struct fb_params p = slc();
@@ -324,7 +305,6 @@ const struct test nand_tests[] = {
 	TEST(an_mlc_chip_has_fast_and_slow_pages),
 	TEST(mlc_on_two_planes),
 	TEST(a_tlc_chip_has_three_kinds_of_pages),
-	TEST(worn_blocks_need_retries),
 	TEST(wear_is_told_by_steps),
 	TEST(the_chips_rules_are_checked),
 	TEST(sequential_rates_reach_their_limit),

@@ -221,6 +221,52 @@ def test_a_saved_state_goes_on():
     assert again["wear"]["erase_count_max"] > 0
 
 
+def test_the_power_fails_at_a_time():
+    """Pages are written one by one: request n comes at (n - 1) * 201 us, and is programmed from 1 us later on."""
+    state, saved = HERE / "whole.bin", HERE / "cut.bin"
+    subprocess.run([FBMEDIA, "create", "--state", state, *FLASH], check=True)
+    orders = ("--pattern", "sequential", "--request-bytes", 2048)
+    for after_ns, came, lost, torn in (
+        (0, 1, 2048, 0),
+        (402_000, 3, 2048, 0),
+        (403_000, 3, 2048, 0),
+        (500_000, 3, 0, 1),
+        (602_999, 3, 0, 1),
+    ):
+        told = replay("--state", state, "--save", saved, *orders, "--cut-after", after_ns)
+        assert told["duration_ns"] == told["cut"]["cut_ns"] == after_ns
+        assert told["cut"]["requests"] == told["operations"]["write"]["requests"] == came, after_ns
+        assert told["cut"]["torn_parts"] == torn, after_ns
+        if not torn:
+            assert told["cut"]["lost_bytes"] == lost, after_ns
+            assert told["cut"]["unreadable_sectors"] == 0
+        assert told["counters"]["flash_programmed_pages"] == came
+        seen = json.loads(
+            subprocess.run([FBMEDIA, "inspect", "--state", saved], check=True, capture_output=True).stdout
+        )
+        unreadable = told["cut"]["unreadable_sectors"]
+        assert seen["power"] == {"off": True, "unreadable_sectors": unreadable, "half_erased_blocks": 0}
+        assert seen["fault"] is None
+    again = replay("--state", saved, "--save", saved, "--pattern", "random", "--request-bytes", 2048)
+    assert again["cut"] is None
+    assert again["counters"]["restarts"] == 0, "the restart came before the first request"
+    seen = json.loads(subprocess.run([FBMEDIA, "inspect", "--state", saved], check=True, capture_output=True).stdout)
+    assert not seen["power"]["off"]
+    assert seen["counters"]["restarts"] == 1
+
+
+def test_the_power_fails_at_a_request():
+    """By seed at any moment while it is under way, and by seed a torn page is readable or not."""
+    orders = ("--pattern", "sequential", "--request-bytes", 2048, "--cut-at-request", 5)
+    cuts = [replay("--seed", seed, *orders, *FLASH)["cut"] for seed in range(64)]
+    moments = [cut["cut_ns"] for cut in cuts]
+    assert all(804_000 <= moment <= 1_005_000 for moment in moments)
+    assert min(moments) < 850_000 < 950_000 < max(moments)
+    assert all(cut["requests"] == 5 for cut in cuts)
+    assert {cut["unreadable_sectors"] for cut in cuts} == {0, 4}
+    assert replay("--seed", 3, *orders, *FLASH)["cut"] == cuts[3]
+
+
 def test_the_table():
     said = run("--pattern", "sequential", *FLASH).stdout
     assert "write amplification 1.0000" in said
@@ -236,6 +282,12 @@ def test_what_is_refused():
     refused("has its parameters already", "--state", "x", "trace", *NULL, status=2)
     refused("--queue-depth many: must be a whole number", "--queue-depth", "many", "trace", *NULL, status=2)
     refused("--passes 0: must be a whole number above 0", "--passes", "0", "trace", *NULL, status=2)
+    late = ("--pattern", "sequential", "--request-bytes", "2048", *FLASH)
+    refused("all 32 requests are done before that, after 6432000 ns", "--cut-at-request", 33, *late, status=2)
+    refused("all 32 requests are done before that, after 6432000 ns", "--cut-after", 6_432_000, *late, status=2)
+    refused("one of --cut-at-request and --cut-after", "--cut-at-request", 1, "--cut-after", 1, *late, status=2)
+    refused("--cut-at-request 0: must be a whole number above 0", "--cut-at-request", 0, *late, status=2)
+    refused("not whole sectors", "--pattern", "random", "--request-bytes", 1000, *FLASH, status=2)
     refused("must be sequential or random", "--pattern", "zigzag", *NULL, status=2)
     refused("must be D or Q", "--event", "C", "trace", *NULL, status=2)
     refused("No such file", HERE / "none", *NULL)

@@ -28,6 +28,7 @@ struct fb_params sample_flash(void)
 		.planes = 1,
 		.controller_lanes = 1,
 		.bits_per_cell = 1,
+		.ecc_codeword_bytes = 1024,
 	};
 }
 

@@ -32,8 +32,8 @@ image_app = typer.Typer(
 app.add_typer(image_app, name="image")
 
 medium_app = typer.Typer(
-    help="Media that are kept: made, aged on this host, looked at. A study starts from one with `from`: "
-    '"usb-stick-2g:from=worn".',
+    help="Media that are kept: made, aged on this host, cut off from power, looked at. A study starts from one with "
+    '`from`: "usb-stick-2g:from=worn".',
     no_args_is_help=True,
 )
 app.add_typer(medium_app, name="medium")
@@ -214,6 +214,54 @@ def medium_precondition(
         out.print(f"{text}: {found['duration_ns'] / 1e9:.3f} s of the medium's time{tail}")
 
 
+@medium_app.command("cut")
+def medium_cut(
+    name: MediumName,
+    at_request: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="While request N is under way. Default: one drawn by seed.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Or so long after the first request, such as 20ms.")
+    ] = None,
+    overwrite: Annotated[int, typer.Option(min=1, metavar="N", help="Write up to N times its size at random.")] = 1,
+    request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "4k",
+    seed: Annotated[int, typer.Option(min=0, help="Where they go, when the power fails, what is torn.")] = 1,
+    kept_as: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Cut a copy of this name; the medium stays as it is.")
+    ] = None,
+) -> None:
+    """Let a medium's power fail while it is written, and keep it as a restart finds it.
+
+    What is stored on it stays, but for sectors that cannot be read any more until they are written again.
+    """
+    from flashbed import medium
+
+    if at_request is not None and after is not None:
+        raise InputError("--at-request and --after: the power fails once; give one of them")
+    stored, text = medium.cut(
+        name,
+        at_request=at_request,
+        after_ns=None if after is None else _duration_ns("--after", after),
+        overwrites=overwrite,
+        overwrite_request=_request_bytes("--request", request),
+        seed=seed,
+        kept_as=kept_as,
+    )
+    out.print(f"{stored.folder}: {text}")
+
+
+@medium_app.command("age")
+def medium_age(
+    name: MediumName,
+    days: Annotated[int, typer.Option(min=0, metavar="N", help="How long it lies switched off.")],
+) -> None:
+    """Let time pass while a medium lies switched off: what is stored on worn flash fades."""
+    from flashbed import medium
+
+    stored, text = medium.age(name, days)
+    out.print(f"{stored.folder}: {text}")
+
+
 @medium_app.command("inspect")
 def medium_inspect(name: MediumName) -> None:
     """Show what a medium has counted in its life, and how worn it is."""
@@ -237,6 +285,15 @@ def _request_bytes(option: str, text: str) -> int:
     if not size:
         raise InputError(f"{option} {text}: must be above 0")
     return size
+
+
+def _duration_ns(option: str, text: str) -> int:
+    from flashbed.units import parse_duration_ns
+
+    try:
+        return parse_duration_ns(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}: {error}") from None
 
 
 def _print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `flashbed medium` does: makes a medium that is kept, ages it on the host, looks at it.
+"""What `flashbed medium` does: makes a medium that is kept, ages it on the host, cuts its power, looks at it.
 
 A study starts cells from it with the option `from` of the medium ("usb-stick-2g:from=worn"). Must not know what the
 media core's parameters and counters mean: fbmedia tells.
@@ -7,8 +7,11 @@ media core's parameters and counters mean: fbmedia tells.
 
 from __future__ import annotations
 
+import json
+import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +37,12 @@ def create(name: str, profile: str) -> StoredMedium:
         raise InputError(str(problem)) from None
     if medium.start is not None:
         raise InputError(f"{profile}: a medium is made from its profile alone; copy the folder to have it twice")
-    if stored.folder.exists():
-        raise InputError(f"{stored.folder}: exists already; remove it, or choose another name")
-    try:
+    with _new(stored):
         stored.folder.mkdir(parents=True)
         _tool().create(stored.state, medium.core_parameters)
         with stored.data.open("wb") as data:
             data.truncate(medium.size_bytes)
         stored.tell({"profile": profile, "made": ["created"]})
-    except OSError as error:
-        shutil.rmtree(stored.folder, ignore_errors=True)
-        raise host_refusal(stored.folder, error) from None
-    except BaseException:
-        shutil.rmtree(stored.folder, ignore_errors=True)
-        raise
     return stored
 
 
@@ -66,15 +61,78 @@ def precondition(
         words = ["--pattern", "sequential", "--request-bytes", str(fill_request)]
         steps.append((f"filled in order, {format_size(fill_request)} a request", words))
     if overwrites:
-        words = ["--pattern", "random", "--request-bytes", str(overwrite_request), "--passes", str(overwrites)]
         text = f"{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
-        steps.append((f"{text}, seed {seed}", [*words, "--seed", str(seed)]))
+        steps.append((f"{text}, seed {seed}", _at_random(overwrites, overwrite_request, seed)))
     done, tool = [], _tool()
     for text, words in steps:
         done.append((text, tool.replay(stored.state, "--save", stored.state, *words)))
         about["made"].append(text)
         stored.tell(about)
     return done
+
+
+def age(name: str, days: int) -> tuple[StoredMedium, str]:
+    """Lets days pass while a medium lies switched off. Returns the medium, and what was done."""
+    stored = locate(name, Path())
+    about = stored.about()
+    _tool().age(stored.state, days)
+    text = f"{days} days switched off"
+    about["made"].append(text)
+    stored.tell(about)
+    return stored, text
+
+
+def cut(
+    name: str,
+    *,
+    at_request: int | None,
+    after_ns: int | None,
+    overwrites: int,
+    overwrite_request: int,
+    seed: int,
+    kept_as: str | None,
+) -> tuple[StoredMedium, str]:
+    """Lets a medium's power fail while it is written at random, and keeps it as a restart finds it.
+
+    At a request, counted from 1, or so long after the first one, or, if neither is given, at a request drawn from the
+    seed. The requests write what is there already, so the content stays; what the cut made unreadable is in the state.
+    `kept_as`: the medium itself stays as it is, and a copy of this name is cut. Returns what was cut, and what came
+    of it.
+    """
+    stored = locate(name, Path())
+    about = stored.about()
+    requests = -(-_size(stored) // overwrite_request) * overwrites
+    if at_request is not None and at_request > requests:
+        raise InputError(
+            f"--at-request {at_request}: overwriting it {overwrites} times makes only {requests} requests; "
+            "choose an earlier one, or more with --overwrite"
+        )
+    if after_ns is None:
+        at_request = at_request or random.Random(seed).randrange(requests) + 1
+        moment = ["--cut-at-request", str(at_request)]
+    else:
+        moment = ["--cut-after", str(after_ns)]
+    if kept_as is not None:
+        copy = locate(kept_as, Path())
+        with _new(copy):
+            stored.copy_to(copy)
+            return copy, _cut(copy, about, overwrites, overwrite_request, seed, moment)
+    return stored, _cut(stored, about, overwrites, overwrite_request, seed, moment)
+
+
+def _cut(
+    stored: StoredMedium, about: dict[str, Any], overwrites: int, request: int, seed: int, moment: list[str]
+) -> str:
+    words = [*_at_random(overwrites, request, seed), *moment]
+    told = _tool().replay(stored.state, "--save", stored.state, *words)["cut"]
+    text = (
+        f"power cut at request {told['requests']}, {told['cut_ns'] / 1e9:.6f} s after the first, "
+        f"while overwritten at random, {format_size(request)} a request, seed {seed}: "
+        f"{told['torn_parts']} parts of writes torn, {told['unreadable_sectors']} sectors unreadable"
+    )
+    about["made"].append(text)
+    stored.tell(about)
+    return text
 
 
 def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
@@ -93,7 +151,37 @@ def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
     tables: list[Table] = [("Counters", ("name", "value", "unit", "meaning"), rows)]
     if found["wear"]:
         tables.append(("Wear", ("name", "value"), [(key, str(value)) for key, value in found["wear"].items()]))
+    tables.append(("Power", ("name", "value"), [(key, json.dumps(value)) for key, value in found["power"].items()]))
     return lines, tables
+
+
+@contextmanager
+def _new(stored: StoredMedium) -> Iterator[None]:
+    """What is begun below is finished, or nothing is left of it. Raises InputError if the folder is there already."""
+    if stored.folder.exists():
+        raise InputError(f"{stored.folder}: exists already; remove it, or choose another name")
+    try:
+        yield
+    except OSError as error:
+        shutil.rmtree(stored.folder, ignore_errors=True)
+        raise host_refusal(stored.folder, error) from None
+    except BaseException:
+        shutil.rmtree(stored.folder, ignore_errors=True)
+        raise
+
+
+def _at_random(overwrites: int, request: int, seed: int) -> list[str]:
+    """flashbed-replay's words for writing `overwrites` times a medium's size at random."""
+    words = ["--pattern", "random", "--request-bytes", str(request)]
+    return [*words, "--passes", str(overwrites), "--seed", str(seed)]
+
+
+def _size(stored: StoredMedium) -> int:
+    """Of what it shows, bytes."""
+    try:
+        return stored.data.stat().st_size
+    except OSError as error:
+        raise InputError(f"{stored.data}: cannot be read: {error.strerror}; make the medium anew") from None
 
 
 def _tool() -> MediaTool:

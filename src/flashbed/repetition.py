@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from flashbed import cpu_load, medium_counters, stored_medium
+from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet
-from flashbed.image.cache import digest_bytes
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.plan import Cell, cell_inputs, key

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a run to its report: gathers what the report room wants, and leaves a report alone that is up to date.
+"""From a run to its report: gathers what the report room wants.
 
 Must stay cheap to import: with everything cached a run should end at once.
 """
@@ -10,23 +10,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flashbed.errors import host_refusal
 from flashbed.report import freshness
 from flashbed.run import Record, Run, rows
 
 
 def write(done: Run, folder: Path) -> Path:
-    """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path."""
+    """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path.
+
+    Raises HostResourceError if the host refuses that.
+    """
     table = rows(done.records)
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
-    digest = freshness.inputs_digest(done.study, table, manifest, consoles)
-    if not freshness.is_current(folder, digest):
-        import pandas
-
-        from flashbed.report.writer import write_report
-
-        write_report(done.study, pandas.DataFrame(table), manifest, folder, consoles=consoles)
-    return folder / freshness.REPORT
+    try:
+        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles)
+    except OSError as error:
+        raise host_refusal(folder, error) from None
 
 
 def _manifest(done: Run) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed import image, paths, repetition
-from flashbed.errors import InputError
+from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
 from flashbed.progress import Stage, stage
@@ -178,13 +178,17 @@ def _as_finished(running: dict[Future[Record], Repetition], progress: Stage) -> 
 
 
 def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Record:
+    """Raises HostResourceError if the host refuses what the lab itself writes."""
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
-        finished = repetition.execute(wanted, Path(folder), limit_s, stop)
-    if finished.measured:
-        stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
-        return Record(wanted, stored.result, stored.folder)
-    return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
+    try:
+        with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
+            finished = repetition.execute(wanted, Path(folder), limit_s, stop)
+        if not finished.measured:
+            return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
+    except OSError as error:
+        raise host_refusal(work, error) from None
+    stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
+    return Record(wanted, stored.result, stored.folder)
 
 
 def _keep_failure(key: str, finished: Finished) -> Path:

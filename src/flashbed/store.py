@@ -7,7 +7,6 @@ on this host, which is no part of a result. Must not know what is in a result, n
 
 import contextlib
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from flashbed.digest import digest_file
 from flashbed.errors import FlashbedError, HostResourceError, InputError, host_refusal
 from flashbed.index import Index
 
@@ -250,7 +250,7 @@ def _write(path: Path, source: bytes | Path) -> str:
     else:
         shutil.copyfile(source, path)
     _sync(path)
-    return _digest(path)
+    return digest_file(path)
 
 
 def _sync(path: Path) -> None:
@@ -259,11 +259,6 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_digests(folder: Path) -> dict[str, str]:
@@ -277,7 +272,7 @@ def _verified(folder: Path) -> dict[str, Any]:
     if RESULT not in digests:
         raise ValueError(f"{DIGESTS} does not name {RESULT}")
     for name, digest in digests.items():
-        if _digest(folder / name) != digest:
+        if digest_file(folder / name) != digest:
             raise ValueError(f"{name} is not what was written")
     result = json.loads((folder / RESULT).read_bytes())
     if not isinstance(result, dict):

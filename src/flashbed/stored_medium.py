@@ -52,6 +52,17 @@ class StoredMedium:
         """Writes what `about()` reads."""
         (self.folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
 
+    def copy_to(self, other: StoredMedium) -> None:
+        """Makes `other`, whose folder is not there yet, the same medium. Raises InputError, HostResourceError."""
+        about = self.about()
+        try:
+            other.folder.mkdir(parents=True)
+            other.tell(about)
+        except OSError as error:
+            raise host_refusal(other.folder, error) from None
+        copy(self.state, other.state)
+        copy(self.data, other.data)
+
     def digest(self) -> str:
         """SHA-256 over state and data. Raises InputError if one of them is missing."""
         total = hashlib.sha256()

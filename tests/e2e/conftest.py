@@ -14,6 +14,7 @@ import pytest
 FLASHBED = str(Path(sys.executable).with_name("flashbed"))
 
 Flashbed = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -28,6 +29,22 @@ def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
             cwd=tmp_path,
             env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), **environment},
             timeout=300,
+        )
+
+    return call
+
+
+@pytest.fixture
+def start(fresh_cache: Path, tmp_path: Path) -> Start:
+    """`start("run", study)`: the same, but the process has only begun; what it says to stderr can be read."""
+
+    def call(*arguments: str | Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [FLASHBED, *map(str, arguments)],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache)},
         )
 
     return call

@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import os
+import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-FLASHBED = str(Path(sys.executable).with_name("flashbed"))
 
 STUDY = """
     [axes]
@@ -38,11 +35,9 @@ def results(cache: Path) -> list[Path]:
 
 
 @contextmanager
-def running(study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
+def running(start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
     """A run, one guest at a time, that has finished at least one repetition."""
-    environment = {**os.environ, "FLASHBED_CACHE": str(cache)}
-    command = [FLASHBED, "run", str(study), "--jobs", "1"]
-    process = subprocess.Popen(command, env=environment, cwd=study.parent, stderr=subprocess.PIPE, text=True)
+    process = start("run", study, "--jobs", "1")
     try:
         deadline = time.monotonic() + 120
         while not results(cache):
@@ -86,8 +81,8 @@ def goes_on(flashbed, study: Path, cache: Path) -> None:
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_sigkill(flashbed, study: Path, fresh_cache: Path) -> None:
-    with running(study, fresh_cache) as process:
+def test_sigkill(flashbed, start, study: Path, fresh_cache: Path) -> None:
+    with running(start, study, fresh_cache) as process:
         process.kill()
         process.wait()
     assert no_guest_is_left(fresh_cache)
@@ -96,8 +91,8 @@ def test_sigkill(flashbed, study: Path, fresh_cache: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm(flashbed, study: Path, fresh_cache: Path, number: signal.Signals) -> None:
-    with running(study, fresh_cache) as process:
+def test_ctrl_c_and_sigterm(flashbed, start, study: Path, fresh_cache: Path, number: signal.Signals) -> None:
+    with running(start, study, fresh_cache) as process:
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -136,26 +131,61 @@ def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: 
     assert broken.read_bytes() == whole
 
 
-def test_the_disk_fills_up_in_the_middle(flashbed, study_file, fresh_cache: Path) -> None:
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A disk of its own for a folder."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs to mount a small file system: run as root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cache: Path) -> None:
     """There is room when the guest starts; then another program takes it all."""
     study = study_file(STUDY.replace('"1M"', '"40M"'), filesystem="ext2", medium="null-2g:capacity_bytes=60M")
     work = fresh_cache / "work"
-    work.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=80M", "tmpfs", str(work)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
-    environment = {**os.environ, "FLASHBED_CACHE": str(fresh_cache)}
-    command = [FLASHBED, "run", str(study), "--jobs", "1"]
-    try:
-        process = subprocess.Popen(command, env=environment, cwd=study.parent, stderr=subprocess.PIPE, text=True)
+    with small_disk(work, "80M"):
+        process = start("run", study, "--jobs", "1")
         while not guests_of(fresh_cache):
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
         subprocess.run(["dd", "if=/dev/zero", f"of={work}/other", "bs=64k"], capture_output=True)
         assert shutil.disk_usage(work).free == 0
         _, said = process.communicate(timeout=120)
-    finally:
-        subprocess.run(["umount", "-l", str(work)], check=True)
     assert process.returncode == 4, said
     assert "disk filled up" in said
     assert flashbed("run", study).returncode == 0
+
+
+def test_the_disk_is_full_when_the_guest_is_made(flashbed, study: Path, fresh_cache: Path) -> None:
+    """There is room for the medium, which has holes, but none for the guest's initramfs."""
+    study.write_text(study.read_text().replace('"usb-stick-2g"', '"null-2g:capacity_bytes=1M"'))
+    work = fresh_cache / "work"
+    with small_disk(work, "3M"):
+        done = flashbed("run", study, "--jobs", "1")
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"{work}/" in done.stderr
+    assert "no room left on this disk" in done.stderr
+
+
+@pytest.fixture
+def one_mib_a_file() -> Iterator[None]:
+    """No process that is started from here may make a file larger."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("one_mib_a_file")
+def test_the_host_refuses_a_large_file(flashbed, study: Path, fresh_cache: Path) -> None:
+    done = flashbed("run", study, "--jobs", "1")
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"{fresh_cache}/work" in done.stderr
+    assert "make room and run again" in done.stderr

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import statistics
-import threading
 from pathlib import Path
 
-from flashbed import repetition, run
+from flashbed import run
 from flashbed.repetition import Finished
 from flashbed.study import load_study
 
@@ -35,17 +34,12 @@ STUDY = """
 """
 
 
-def on_boards(study_file, tmp_path: Path, *boards: str) -> list[Finished]:
+def on_boards(study_file, measure, tmp_path: Path, *boards: str) -> list[Finished]:
     """The same direct reads, from a medium that takes 100 us for each, on several boards."""
     (tmp_path / "reads.fio").write_text(JOB)
     body = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))
     study = study_file(body, board=None, filesystem="ext2", medium="null-2g:command_ns=100000")
-    finished = []
-    for number, wanted in enumerate(run.prepare(load_study(study))):
-        (tmp_path / str(number)).mkdir()
-        finished.append(repetition.execute(wanted, tmp_path / str(number), 120, threading.Event()))
-        assert finished[-1].measured, finished[-1].result["reason"]
-    return finished
+    return [measure(wanted, tmp_path / wanted.key) for wanted in run.prepare(load_study(study))]
 
 
 def median_ns(finished: Finished) -> float:
@@ -53,23 +47,24 @@ def median_ns(finished: Finished) -> float:
     return statistics.median(int(line.split(",")[1]) for line in lines)
 
 
-def test_pio_costs_the_cpu_its_time_for_each_sector(study_file, tmp_path: Path) -> None:
+def test_pio_costs_the_cpu_its_time_for_each_sector(study_file, measure, tmp_path: Path) -> None:
     pio = f"arm64-1000:transfer=pio,pio_sector_ns={PIO_SECTOR_NS}"
-    by_dma, by_pio = on_boards(study_file, tmp_path, "arm64-1000", pio)
+    by_dma, by_pio = on_boards(study_file, measure, tmp_path, "arm64-1000", pio)
     by_hand = REQUEST_BYTES // SECTOR_BYTES * PIO_SECTOR_NS
     assert abs(median_ns(by_pio) - median_ns(by_dma) - by_hand) <= 1000
     assert by_pio.result["metrics"]["cpu_percent"] > by_dma.result["metrics"]["cpu_percent"]
 
 
-def test_slower_instructions_lengthen_the_kernels_path_alone(study_file, tmp_path: Path) -> None:
+def test_slower_instructions_lengthen_the_kernels_path_alone(study_file, measure, tmp_path: Path) -> None:
     fast, slow = (
-        median_ns(f) - 100_000 for f in on_boards(study_file, tmp_path, "arm64-1000", "arm64-1000:instruction_ns=4")
+        median_ns(f) - 100_000
+        for f in on_boards(study_file, measure, tmp_path, "arm64-1000", "arm64-1000:instruction_ns=4")
     )
     assert 3.5 < slow / fast < 4.5
 
 
-def test_the_board_has_the_memory_that_its_profile_says(study_file, tmp_path: Path) -> None:
-    small, large = on_boards(study_file, tmp_path, "arm64-1000:ram=64M", "arm64-1000:ram=256M")
+def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp_path: Path) -> None:
+    small, large = on_boards(study_file, measure, tmp_path, "arm64-1000:ram=64M", "arm64-1000:ram=256M")
     total_kib = [int(f.files["out/settle.txt"].split()[7]) for f in (small, large)]
     assert total_kib[1] - total_kib[0] > 180 << 10
     assert total_kib[0] < 64 << 10

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
 
-from flashbed import cpu_load, repetition, run
+from flashbed import cpu_load, run
 from flashbed.repetition import Finished
 from flashbed.study import load_study
 
@@ -35,14 +34,10 @@ norandommap=1
 """
 
 
-def measured(study_file, tmp_path: Path, medium: str, pattern: str) -> Finished:
+def requests_of(study_file, measure, tmp_path: Path, medium: str, pattern: str) -> Finished:
     (tmp_path / "requests.fio").write_text(JOB.format(pattern=pattern, requests=REQUESTS))
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=medium)))
-    work = tmp_path / wanted.key[:12]
-    work.mkdir()
-    finished = repetition.execute(wanted, work, 300, threading.Event())
-    assert finished.measured, finished.result["reason"]
-    return finished
+    return measure(wanted, tmp_path / wanted.key)
 
 
 def busy_ns(finished: Finished) -> int:
@@ -59,16 +54,16 @@ def flash_pages(finished: Finished) -> int:
 @pytest.mark.parametrize("pattern", ["randread", "randwrite"])
 @pytest.mark.parametrize("medium", MEDIA)
 def test_the_core_adds_at_most_two_microseconds_a_request(
-    study_file, tmp_path: Path, medium: str, pattern: str
+    study_file, measure, tmp_path: Path, medium: str, pattern: str
 ) -> None:
     """The board executes 1000 million instructions a second. Compared is a medium that knows no model, only the same
     mean latency, so that what the kernel does as time goes by is in both.
 
     A request for which the firmware moves pages costs as much again for each page: that work is the model's subject.
     """
-    modelled = measured(study_file, tmp_path, medium, pattern)
+    modelled = requests_of(study_file, measure, tmp_path, medium, pattern)
     mean_ns = round(modelled.result["metrics"]["latency_mean_us"] * 1000)
-    delayed = measured(study_file, tmp_path, f"null-2g:command_ns={mean_ns}", pattern)
+    delayed = requests_of(study_file, measure, tmp_path, f"null-2g:command_ns={mean_ns}", pattern)
     added_ns = (busy_ns(modelled) - busy_ns(delayed)) / REQUESTS
     pages = flash_pages(modelled) / REQUESTS
     print(f"{medium} {pattern}: {added_ns:.0f} ns of CPU a request; {pages:.1f} pages, {mean_ns} ns a request")

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.repetition import Repetition
+from flashbed import run
+from flashbed.repetition import Finished, Repetition
 from flashbed.study import load_study
 
 CELLS = """
@@ -40,10 +39,7 @@ def busy(processes: int) -> Iterator[None]:
             burner.wait()
 
 
-def bytes_of(wanted: Repetition, folder: Path) -> dict[str, bytes]:
-    folder.mkdir()
-    finished = repetition.execute(wanted, folder, 300, threading.Event())
-    assert finished.measured, finished.result["reason"]
+def bytes_of(finished: Finished) -> dict[str, bytes]:
     return {**finished.files, "result": repr(finished.result).encode()}
 
 
@@ -51,31 +47,31 @@ def differing(first: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
     return [name for name in sorted(first | other) if first.get(name) != other.get(name)]
 
 
-def repeats(wanted: Repetition, folder: Path, *, idle: int, loaded: int) -> None:
-    first = bytes_of(wanted, folder / "first")
+def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int) -> None:
+    first = bytes_of(measure(wanted, folder / "first"))
     for number in range(1, idle):
-        assert differing(first, bytes_of(wanted, folder / f"idle-{number}")) == []
+        assert differing(first, bytes_of(measure(wanted, folder / f"idle-{number}"))) == []
     with busy(2):
         for number in range(loaded):
-            assert differing(first, bytes_of(wanted, folder / f"loaded-{number}")) == []
+            assert differing(first, bytes_of(measure(wanted, folder / f"loaded-{number}"))) == []
 
 
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
-def test_same_bytes_beside_busy_processes(index: int, study_file, tmp_path: Path) -> None:
+def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
-    repeats(wanted, tmp_path, idle=2, loaded=1)
+    repeats(measure, wanted, tmp_path, idle=2, loaded=1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
-def test_same_bytes_ten_times(index: int, study_file, tmp_path: Path) -> None:
+def test_same_bytes_ten_times(index: int, study_file, measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
-    repeats(wanted, tmp_path, idle=5, loaded=5)
+    repeats(measure, wanted, tmp_path, idle=5, loaded=5)
 
 
-def test_another_seed_gives_another_run(study_file, tmp_path: Path) -> None:
+def test_another_seed_gives_another_run(study_file, measure, tmp_path: Path) -> None:
     first, second = run.prepare(
         load_study(study_file(CELLS.replace('"fat16:cluster=32k", ', "").replace(', "f2fs"', ""), seeds=2))
     )
     assert first.key != second.key
-    assert differing(bytes_of(first, tmp_path / "1"), bytes_of(second, tmp_path / "2"))
+    assert differing(*(bytes_of(measure(wanted, tmp_path / wanted.key)) for wanted in (first, second)))

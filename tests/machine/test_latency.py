@@ -6,13 +6,12 @@ shows.
 from __future__ import annotations
 
 import statistics
-import threading
 from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.repetition import Repetition
+from flashbed import run
+from flashbed.repetition import Finished, Repetition
 from flashbed.study import load_study
 
 ONE_READ_BYTES = 4096
@@ -52,19 +51,16 @@ write_lat_log=/out/reads
 """
 
 
-def latencies_ns(wanted: Repetition, folder: Path) -> list[int]:
-    folder.mkdir()
-    finished = repetition.execute(wanted, folder, 120, threading.Event())
-    assert finished.measured, finished.result["reason"]
+def latencies_ns(finished: Finished) -> list[int]:
     log = finished.files["out/reads_clat.2.log"].decode()
     return [int(line.split(",")[1]) for line in log.splitlines()][WARM_UP:]
 
 
 @pytest.fixture
-def measured(study_file, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
+def measured(study_file, measure, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
     (tmp_path / "reads.fio").write_text(JOB)
     flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
-    return flash, latencies_ns(flash, tmp_path / "flash"), latencies_ns(null, tmp_path / "null")
+    return flash, *(latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))
 
 
 def test_a_read_costs_the_array_the_bus_and_the_controller(measured) -> None:

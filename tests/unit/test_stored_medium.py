@@ -107,3 +107,19 @@ def test_a_missing_medium_is_told(tmp_path: Path) -> None:
     library = Library.beside(tmp_path / "sample.toml")
     with pytest.raises(LookupProblem, match=r'"stick": from: .*/nowhere/state\.bin: cannot be read'):
         library.medium("stick:from=./nowhere")
+
+
+def test_a_copy_is_the_same_medium_and_leaves_the_first_alone(tmp_path: Path) -> None:
+    first = keep(tmp_path / "first", state=b"s" * 70_000, data=bytes(1 << 20) + b"d")
+    second = StoredMedium(tmp_path / "second")
+    first.copy_to(second)
+    assert second.digest() == first.digest()
+    assert second.about() == first.about()
+    second.state.write_bytes(b"other")
+    assert first.state.read_bytes() == b"s" * 70_000
+
+
+def test_what_is_no_medium_is_not_copied(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no medium here"):
+        StoredMedium(tmp_path / "nothing").copy_to(StoredMedium(tmp_path / "second"))
+    assert not (tmp_path / "second").exists()

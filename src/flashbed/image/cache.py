@@ -19,20 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flashbed.digest import digest_bytes, digest_file
 from flashbed.errors import HostResourceError
 
 MANIFEST = "MANIFEST.json"
-
-
-def digest_bytes(data: bytes) -> str:
-    """SHA-256 in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def digest_file(path: Path) -> str:
-    """SHA-256 of a file's contents in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest_tree(*roots: Path) -> str:

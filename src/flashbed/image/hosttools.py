@@ -70,6 +70,10 @@ class MediaTool:
         files = ("--state", state, "--data", data, "--undo", undo)
         return dict(self._json("cut", *files, "--seed", str(seed)))
 
+    def age(self, state: Path, days: int) -> None:
+        """Lets days pass while a medium lies switched off. Raises InputError if they are too many."""
+        self._run(self.program, "age", "--state", state, "--days", str(days))
+
     def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
         """What came of a replay on a medium: `arguments` are those of flashbed-replay, but for --state and --json."""
         return dict(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))

@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import paths
-from flashbed.image.cache import Cache, Entry, digest_file
+from flashbed.digest import digest_file
+from flashbed.errors import no_room
+from flashbed.image.cache import Cache, Entry
 from flashbed.image.kernel import GEN_INIT_CPIO, Kernel
 
 ARCHIVE = "archive.cpio"
+TRAILER = b"TRAILER!!!"
 
 APPLETS = [
     "cat",
@@ -84,7 +87,7 @@ def archive(cache: Cache, kernel: Kernel, name: str, files: Sequence[File], *, s
 
 def job_archive(kernel: Kernel, job: Mapping[str, bytes], to: Path) -> None:
     """Writes the archive with a cell's own files, which land in the guest's /job."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=to.parent) as folder:
         files = []
         for name, data in sorted(job.items()):
             source = Path(folder) / name
@@ -95,9 +98,9 @@ def job_archive(kernel: Kernel, job: Mapping[str, bytes], to: Path) -> None:
 
 def pack(kernel: Kernel, files: Sequence[File], to: Path, *, system: bool = False) -> None:
     """Writes an archive whose bytes depend on the names, modes and contents alone: gen_init_cpio takes a file's time
-    from the disk.
+    from the disk. Raises HostResourceError if the disk of `to` is full.
     """
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=to.parent) as scratch:
         lines = _folders(files, ("/bin", "/dev", "/proc", "/sys", "/tmp") if system else ())
         if system:
             lines += ["nod /dev/console 0600 0 0 c 5 1"]
@@ -110,7 +113,10 @@ def pack(kernel: Kernel, files: Sequence[File], to: Path, *, system: bool = Fals
         listing = Path(scratch) / "list"
         listing.write_text("\n".join(lines) + "\n")
         with to.open("wb") as out:
-            subprocess.run([kernel.entry.path(GEN_INIT_CPIO), "-t", "0", listing], stdout=out, check=True)
+            subprocess.run([kernel.entry.path(GEN_INIT_CPIO), "-t", "0", listing], stdout=out)
+    # It does not look whether its writes went well; the last entry of a whole archive is its trailer
+    if TRAILER not in to.read_bytes()[-512:]:
+        raise no_room(to)
 
 
 def _folders(files: Sequence[File], more: Iterable[str]) -> list[str]:

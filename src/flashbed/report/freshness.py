@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a report on disk still says what would be written now, told without drawing anything.
+"""Whether a report on disk still says what would be written now, told without drawing anything; if not, it is written.
 
-A digest of all that goes in stands in the head of report.html. Must not import pandas, jinja2 or plotly: with every
-result cached, a run should end at once.
+A digest of all that goes in stands in the head of report.html. Must not import pandas, jinja2 or plotly unless a report
+is drawn: with every result cached, a run should end at once.
 """
 
 from __future__ import annotations
@@ -22,6 +22,27 @@ REPORT = "report.html"
 EXPORTS = ("results.csv", "results.parquet", "results.json")
 _HEAD_BYTES = 2048
 _NOT_INPUTS = ("path", "library")
+
+
+def bring_up_to_date(
+    study: Study,
+    rows: Sequence[Mapping[str, Any]],
+    manifest: Mapping[str, Any],
+    out_dir: Path,
+    consoles: Mapping[str, Sequence[str]] | None = None,
+) -> Path:
+    """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
+    path.
+
+    `consoles` is by key: the last lines of the console.
+    """
+    digest = inputs_digest(study, rows, manifest, consoles)
+    if not is_current(out_dir, digest):
+        from flashbed.report.model import report_of
+        from flashbed.report.writer import write_report
+
+        write_report(report_of(study, rows, manifest, consoles), out_dir, digest)
+    return out_dir / REPORT
 
 
 def inputs_digest(

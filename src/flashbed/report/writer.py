@@ -8,55 +8,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from flashbed.report import export
-from flashbed.report.freshness import REPORT, inputs_digest, is_current
+from flashbed.report.freshness import REPORT
 from flashbed.report.html import render
-from flashbed.report.model import report_of
-
-if TYPE_CHECKING:
-    import pandas
-
-    from flashbed.study import Study
+from flashbed.report.model import Report
 
 
-def write_report(
-    study: Study,
-    frame: pandas.DataFrame,
-    manifest: Mapping[str, Any],
-    out_dir: Path,
-    *,
-    checks: Mapping[str, str | None] | None = None,
-    consoles: Mapping[str, Sequence[str]] | None = None,
-    command: str | None = None,
-) -> Path:
-    """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
-    path.
-
-    `checks` and `consoles` are by key: what the file system's checker said ("" is clean, None is not checked), if the
-    frame has no column `check` that tells it, and the last lines of the console. `command` is what a reader types to
-    get
-    the same results.
-    """
-    rows: list[dict[str, Any]] = frame.to_dict("records")  # type: ignore[assignment]  # columns are texts
-    for row in rows:
-        if checks and row["key"] in checks:
-            row["check"] = checks[row["key"]]
-    digest = inputs_digest(study, rows, manifest, consoles)
-    path = out_dir / REPORT
-    if is_current(out_dir, digest):
-        return path
-    report = report_of(study, rows, manifest, consoles)
+def write_report(report: Report, out_dir: Path, digest: str) -> None:
+    """Writes report.html and the exports. `digest` is that of all that went into the report (freshness.py)."""
     table = export.frame_of(report.results)
     out_dir.mkdir(parents=True, exist_ok=True)
     _write_whole(out_dir / "results.csv", export.csv_bytes(table))
     _write_whole(out_dir / "results.parquet", export.parquet_bytes(table))
     _write_whole(out_dir / "results.json", export.json_bytes(report))
-    _write_whole(path, render(report, digest, command or f"flashbed run {study.name}").encode())
-    return path
+    _write_whole(out_dir / REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Media that map erase groups and take updates in logs: what random writes cost, by how many groups they go to and by
+their size.
+
+G pages a group, L logs, W groups written to, requests of s pages.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checks import CLOSE, Bench, Request, Row, media, plain, table
+
+from flashbed.profile import Medium
+
+SAMPLE = 0.03
+"""Some 10,000 merges at random places are a sample; so are 2,000 requests."""
+
+
+@dataclass(frozen=True)
+class Logs:
+    """A medium with logs, and its figures."""
+
+    name: str
+    medium: Medium
+    page_bytes: int
+    group_pages: int
+    logs: int
+    groups: int
+    fast: bool
+
+    @property
+    def layer(self) -> str:
+        return "FAST" if self.fast else "BAST"
+
+    @property
+    def group_bytes(self) -> int:
+        return self.group_pages * self.page_bytes
+
+
+def log_media() -> Iterator[Logs]:
+    for name, medium, p in media("flash"):
+        layer = medium.core_parameters.get("ftl")
+        if layer not in ("bast", "fast"):
+            continue
+        pages = p["dies"] * p.get("planes", 1) * p["blocks_per_group"] * p["pages_per_block"]
+        groups = p["capacity_bytes"] // (pages * p["page_bytes"])
+        yield Logs(name, medium, p["page_bytes"], pages, p["log_blocks"], groups, layer == "fast")
+
+
+def start(bench: Bench, m: Logs, groups: int) -> None:
+    """A new medium, its first groups written in order."""
+    bench.start(m.medium)
+    bench.go_on([("write", group * m.group_bytes, m.group_bytes) for group in range(groups)])
+
+
+def pages_at_random(chance: random.Random, m: Logs, groups: int, count: int) -> list[Request]:
+    """Single pages; not the first of a group, with which FAST would begin its sequential log."""
+    places = (chance.randrange(groups) * m.group_pages + chance.randrange(1, m.group_pages) for _ in range(count))
+    return [("write", place * m.page_bytes, m.page_bytes) for place in places]
+
+
+def programs_by_groups(m: Logs, groups: int) -> float:
+    """Programs a page written: the page itself, and its share of a merge."""
+    if m.fast:
+        return 1 + groups / (m.logs - 1)
+    if groups <= m.logs:
+        return 2
+    return 1 + m.group_pages * (1 - m.logs / groups)
+
+
+def enough(m: Logs, groups: int) -> tuple[int, int]:
+    """Requests before and while it is measured: whole rounds of the logs, or enough merges."""
+    if m.fast:
+        round_of_logs = (m.logs - 1) * m.group_pages
+        return 2 * round_of_logs, 20 * round_of_logs
+    if groups <= m.logs:
+        return 2 * groups * m.group_pages, 40 * groups * m.group_pages
+    return 1000, int(10_000 / (1 - m.logs / groups))
+
+
+def collapse(bench: Bench) -> tuple[str, list[Row]]:
+    """Random writes of a page each to more and more groups."""
+    lines, rows = [], []
+    for m in log_media():
+        for groups in sorted({1, m.logs, m.logs + 1, 2 * m.logs, 4 * m.logs, 8 * m.logs}):
+            chance = random.Random(1)
+            start(bench, m, groups)
+            before, counted = enough(m, groups)
+            bench.go_on(pages_at_random(chance, m, groups, before))
+            told = bench.go_on(pages_at_random(chance, m, groups, counted))
+            what = f"random pages of {groups} groups"
+            expected = programs_by_groups(m, groups)
+            row = Row(m.name, what, expected, m.layer, float(told["write_amplification"]), SAMPLE)
+            lines.append(
+                [
+                    f"{m.name}, {m.layer}",
+                    str(m.logs),
+                    str(groups),
+                    *(plain(value) for value in (row.expected, row.found)),
+                    f"{row.error * 100:.2f} %",
+                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                ]
+            )
+            rows.append(row)
+    return table(["medium", "logs", "groups", "expected", "model", "off by", "MB/s"], lines), rows
+
+
+def programs_by_size(m: Logs, pages: int) -> float:
+    missed = 1 if m.fast else 1 - m.logs / m.groups
+    return 1 + missed * (m.group_pages / pages) * (1 - (pages / m.group_pages) ** 2)
+
+
+def sizes(m: Logs) -> list[int]:
+    """Pages a request: each fourth power of two, half of a group, a group. FAST: where a log's pieces seldom meet."""
+    smallest = m.group_pages // 8 if m.fast else 1
+    found = {m.group_pages, m.group_pages // 2}
+    while smallest < m.group_pages:
+        found.add(smallest)
+        smallest *= 4
+    return sorted(found)
+
+
+def sweep(bench: Bench) -> tuple[str, list[Row]]:
+    """Random writes over the whole medium, aligned to their size, from a page to an erase group."""
+    lines, rows = [], []
+    for m in log_media():
+        for pages in sizes(m):
+            chance, size = random.Random(1), pages * m.page_bytes
+            count = 2000 if not m.fast else max(2000, 40 * m.logs * m.group_pages // pages)
+            start(bench, m, m.groups)
+            places = [chance.randrange(m.groups * m.group_pages // pages) for _ in range(count + count // 4)]
+            requests = [("write", place * size, size) for place in places]
+            bench.go_on(requests[: count // 4])
+            told = bench.go_on(requests[count // 4 :])
+            what = f"random writes of {size >> 10} KiB"
+            allowed = CLOSE if pages == m.group_pages else SAMPLE
+            row = Row(m.name, what, programs_by_size(m, pages), m.layer, float(told["write_amplification"]), allowed)
+            lines.append(
+                [
+                    f"{m.name}, {m.layer}",
+                    str(size >> 10),
+                    *(plain(value) for value in (row.expected, row.found)),
+                    f"{row.error * 100:.2f} %",
+                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                ]
+            )
+            rows.append(row)
+    return table(["medium", "KiB a request", "expected", "model", "off by", "MB/s"], lines), rows
+
+
+COLLAPSE_TEXT = """\
+Programs a page written, one page at a time at random places of W groups of G pages, all written before. BAST with a
+log for each group merges a log when it is full: G copies for G writes, 2. With fewer logs than groups a write finds
+its log with L / W, whichever log makes way, and else costs a merge: 1 + G (1 - L / W). FAST shares its L - 1 random
+logs: when one is emptied, each group is merged, once a round of the logs: 1 + W / (L - 1), as long as G is well
+above W. Within 3 %."""
+
+SWEEP_TEXT = """\
+Aligned writes of s pages all over the medium. Nearly each finds no log and costs a merge of G pages; only if it
+begins its group, the case with s / G, it is not copied itself: 1 + G / s (1 - (s / G)^2), for BAST times the share
+of writes that find no log. At the size of a group all merges are switches, and nothing is copied. FAST from G / 8
+on: pieces of the same group that meet in a log share a merge. Within 3 %."""

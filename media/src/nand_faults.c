@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "nand_faults.h"
+#include "arith.h"
+#include "check.h"
+
+#define WEAR_ONE	1024u		/* w = 1 */
+#define MOST_WEAR	(16 * WEAR_ONE)
+#define MOST_PPT	10000000000ull	/* one bit in a hundred */
+#define HOURS_A_YEAR	8766u
+#define MOST_CODEWORDS	256u		/* 64 KiB in codewords of 256 bytes */
+
+/* --- chance --- */
+
+enum chance { CHANCE_SHIPPED, CHANCE_PROGRAM, CHANCE_ERASE, CHANCE_BITS };
+
+/* The finishing steps of splitmix64 (Steele et al. 2014) */
+static u64 mix(u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static u64 chance_of(const struct fb_params *p, enum chance what, const struct fb_fault_spot *spot, u32 attempt)
+{
+	u64 z = mix(p->seed << 32 | what << 16 | attempt);
+
+	z = mix(z + ((u64)spot->die << 32 | spot->place) + 0x9e3779b97f4a7c15ull);
+	return mix(z + spot->erase_count + 0x9e3779b97f4a7c15ull);
+}
+
+static u64 next_chance(u64 *state)
+{
+	*state += 0x9e3779b97f4a7c15ull;
+	return mix(*state);
+}
+
+/* --- bad blocks, failures --- */
+
+/* One after another, each with the odds of those still wanted among those still to come */
+void fb_faults_ship(const struct fb_params *p, u32 die, struct fb_nand_block *blocks, u32 count, u32 bad)
+{
+	struct fb_fault_spot spot = { .die = die };
+	u64 state = chance_of(p, CHANCE_SHIPPED, &spot, 0);
+	u32 i;
+
+	for (i = 1; i < count && bad; i++) {
+		if ((next_chance(&state) >> 32) * (count - i) >> 32 >= bad)
+			continue;
+		blocks[i].flags |= FB_BLOCK_FACTORY_BAD;
+		bad--;
+	}
+}
+
+/* In 1/1024 */
+static u64 wear_of(const struct fb_params *p, u32 erase_count)
+{
+	if (!p->endurance_erases)
+		return 0;
+	return fb_smaller((u64)erase_count * WEAR_ONE / p->endurance_erases, MOST_WEAR);
+}
+
+static bool fails(const struct fb_params *p, enum chance what, const struct fb_fault_spot *spot, u64 worn_ppb)
+{
+	u64 wear = wear_of(p, spot->erase_count);
+	u64 limit = worn_ppb * wear * wear;		/* of 10^9 * 2^20 */
+
+	if (limit >= 1000000000ull << 20)
+		return true;
+	return chance_of(p, what, spot, 0) < limit * 17592;	/* 2^64 / 10^9 / 2^20 */
+}
+
+bool fb_faults_program_fails(const struct fb_params *p, const struct fb_fault_spot *spot)
+{
+	return p->program_fail_ppb && fails(p, CHANCE_PROGRAM, spot, p->program_fail_ppb);
+}
+
+bool fb_faults_erase_fails(const struct fb_params *p, const struct fb_fault_spot *spot)
+{
+	return p->erase_fail_ppb && fails(p, CHANCE_ERASE, spot, p->erase_fail_ppb);
+}
+
+/* --- wrong bits --- */
+
+u64 fb_faults_bit_error_ppt(const struct fb_params *p, const struct fb_nand_block *block, u64 age_hours)
+{
+	u64 wear = wear_of(p, block->erase_count);
+	u64 hours = age_hours > block->programmed_hours ? age_hours - block->programmed_hours : 0;
+	u64 ppt = p->bit_error_ppt;
+
+	ppt += p->worn_bit_error_ppt * wear / WEAR_ONE * wear / WEAR_ONE;
+	ppt += p->year_bit_error_ppt * wear / WEAR_ONE * fb_smaller(hours, 100 * HOURS_A_YEAR) / HOURS_A_YEAR;
+	ppt += p->read_bit_error_ppt * block->reads / 1000000;
+	return fb_smaller(ppt, MOST_PPT);
+}
+
+/* e^0 .. e^-8 in 1/2^36 */
+static const u64 exp_of_whole[] = {
+	68719476736ull, 25280482699ull, 9300169848ull, 3421341286ull, 1258641121ull, 463028192ull, 170338553ull,
+	62664052ull, 23052816ull,
+};
+
+/* e^-f = 1 - f (1 - f/2 (1 - f/3 (...))) for f below 1 */
+u64 fb_faults_exp(u32 x)
+{
+	u64 part = x & 0xffffff;
+	u64 sum = 1ull << 36;
+	u32 i;
+
+	for (i = 13; i; i--)
+		sum = (1ull << 36) - (sum * part >> 24) / i;
+	return (sum >> 5) * (exp_of_whole[x >> 24] >> 4) >> 27;
+}
+
+/* A Poisson number with a mean of x / 2^24, at most 8: as many as the odds of fewer fit below a chance */
+static u32 poisson_of(u32 x, u64 odds, u64 chance)
+{
+	u64 left = chance >> 28;
+	u32 count = 0;
+
+	while (left >= odds && odds) {
+		left -= odds;
+		count++;
+		odds = odds * x / count >> 24;
+	}
+	return count;
+}
+
+/* Wrong bits are thrown on the codewords; poisson_of() gave their number */
+static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
+{
+	u32 codewords = p->page_bytes / p->ecc_codeword_bytes;
+	u16 count[MOST_CODEWORDS] = { 0 };
+	u32 worst = 0;
+
+	while (bits--) {
+		u16 *thrown = &count[(next_chance(state) >> 32) * codewords >> 32];
+
+		if (++*thrown > worst)
+			worst = *thrown;
+	}
+	return worst;
+}
+
+/* The mean in parts of 8 at most: Poisson numbers add up to one */
+struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struct fb_fault_spot *spot, u32 attempt,
+					  u64 ppt)
+{
+	/* 10^12 / 2^24 = 59604.6; 59605 is 5 parts in a million more */
+	u64 mean = p->page_bytes * 8 * ppt / 59605;
+	struct fb_bit_errors errors = { 0 };
+	u64 state = chance_of(p, CHANCE_BITS, spot, attempt);
+
+	for (; mean > 8u << 24; mean -= 8u << 24)
+		errors.bits += poisson_of(8u << 24, exp_of_whole[8], next_chance(&state));
+	errors.bits += poisson_of(mean, fb_faults_exp(mean), next_chance(&state));
+	errors.worst = errors.bits;
+	if (errors.bits > p->ecc_bits && p->page_bytes > p->ecc_codeword_bytes)
+		errors.worst = worst_codeword(p, &state, errors.bits);
+	return errors;
+}
+
+struct fb_faulty_read fb_faults_read(const struct fb_params *p, const struct fb_fault_spot *spot,
+				     const struct fb_nand_block *block, u64 age_hours)
+{
+	u64 ppt = fb_faults_bit_error_ppt(p, block, age_hours);
+	struct fb_faulty_read read = { 0 };
+
+	for (;; read.retries++) {
+		struct fb_bit_errors errors = fb_faults_bit_errors(p, spot, read.retries, ppt);
+
+		if (errors.worst <= p->ecc_bits) {
+			read.corrected_bits = errors.bits;
+			return read;
+		}
+		if (read.retries == p->read_retries) {
+			read.uncorrectable = true;
+			return read;
+		}
+		ppt = ppt * p->retry_bit_error_percent / 100;
+	}
+}
+
+bool fb_faults_check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	bool worn = p->program_fail_ppb || p->erase_fail_ppb || p->worn_bit_error_ppt || p->year_bit_error_ppt;
+
+	return (!worn || fb_check_range(complaint, p, FB_PARAM_endurance_erases, 1, 1 << 24,
+					"failures and wrong bits grow with the wear, of which it is the measure")) &&
+	       (!p->ecc_bits || fb_check_range(complaint, p, FB_PARAM_ecc_codeword_bytes, 256, p->page_bytes,
+					       "no more than page_bytes")) &&
+	       (!p->ecc_bits || p->page_bytes % p->ecc_codeword_bytes == 0 ||
+		fb_complain(complaint, p, FB_PARAM_ecc_codeword_bytes, 256, p->page_bytes,
+			    "must divide page_bytes"));
+}

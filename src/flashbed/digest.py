@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SHA-256 in hexadecimal, of bytes and of files. Must not know what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+
+def digest_bytes(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """Of all its bytes, holes too."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
