@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What a device with a translation layer does when its NAND fails: nothing that was written is ever lost by it */
 #include "ftl.h"
+#include "nand_faults.h"
 #include "nand_health.h"
 #include "samples.h"
 #include "state.h"
@@ -257,6 +258,73 @@ static void what_cannot_be_corrected_is_told(void)
 	free(m);
 }
 
+static u32 place_of(const struct fb_medium *m, u64 page)
+{
+	u32 place = 0;
+
+	while (fb_ftl(&m->params)->page_at(m, 0, place) != page)
+		place++;
+	return place;
+}
+
+/* A page that could not be corrected when it was moved is wrong in its new place, too */
+static void moving_a_page_does_not_mend_it(void)
+{
+	u64 ftl;
+
+	for (ftl = 0; ftl < FB_FTL_COUNT; ftl++) {
+		struct fb_params p = sample_flash();
+		struct fb_medium *m;
+		u64 now_ns = LATER_NS, random = 5, i;
+		u32 place;
+
+		p.ftl = ftl;
+		p.log_blocks = ftl == FB_FTL_BAST || ftl == FB_FTL_FAST ? 2 : 0;
+		p.map_cache_bytes = ftl == FB_FTL_DFTL ? p.page_bytes : 0;
+		p.ecc_bits = 1;
+		p.endurance_erases = 100;
+		p.year_bit_error_ppt = 1000000000;
+		p.retry_bit_error_percent = 100;
+		m = new_medium(&p);
+		submit(m, FB_WRITE, 0, 4 * 2048, 0);
+		place = place_of(m, 0);
+		fb_nand_block(m, 0, place / 4)->erase_count = 100;
+		fb_age(m, 730);
+		for (i = 0; place_of(m, 0) == place; i++) {
+			CHECK(i < 10000);
+			now_ns = submit(m, FB_WRITE, (1 + next_random(&random) % 31) * 2048, 2048, now_ns);
+		}
+		CHECK(fb_medium_counters(m)->collection_moved_pages > 0);
+		submit(m, FB_READ, 0, 2048, now_ns);
+		CHECK_EQUAL(FB_UNCORRECTABLE, fb_last_outcome(m));
+		now_ns = submit(m, FB_WRITE, 0, 2048, now_ns);
+		submit(m, FB_READ, 0, 2048, now_ns);
+		CHECK_EQUAL(FB_DONE, fb_last_outcome(m));
+		free(m);
+	}
+}
+
+/* A million reads add 4 wrong bits to a page; an erase begins anew */
+static void reads_disturb(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+	u64 i;
+
+	p.ecc_bits = 100;
+	p.read_bit_error_ppt = 4ull * 1000000000000 / (2048 * 8);
+	m = new_medium(&p);
+	fb_nand_program(m, 0, 0, 0);
+	for (i = 0; i < 1000; i++)
+		fb_nand_read(m, 0, 0, 0, 0);
+	CHECK(fb_medium_counters(m)->corrected_bits < 100);	/* 0.002 in the mean */
+	CHECK_EQUAL(1000, fb_nand_block(m, 0, 0)->reads);
+	CHECK_EQUAL(p.read_bit_error_ppt / 1000, fb_faults_bit_error_ppt(&p, fb_nand_block(m, 0, 0), 0));
+	fb_nand_erase(m, 0, 0, 0);
+	CHECK_EQUAL(0, fb_nand_block(m, 0, 0)->reads);
+	free(m);
+}
+
 static void complains_about(struct fb_params p, enum fb_param param)
 {
 	struct fb_complaint complaint;
@@ -311,6 +379,8 @@ const struct test health_tests[] = {
 	TEST(the_same_seed_fails_in_the_same_way),
 	TEST(a_failed_program_is_done_again_elsewhere),
 	TEST(what_cannot_be_corrected_is_told),
+	TEST(moving_a_page_does_not_mend_it),
+	TEST(reads_disturb),
 	TEST(blocks_must_suffice),
 	TEST(rules_between_the_parameters),
 	END_OF_TESTS,
