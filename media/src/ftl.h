@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "fb_medium.h"
+#include "nand.h"
 
 /* Where the layers' tables lie, in bytes from the start of the state; each layer uses those that it has */
 struct fb_ftl_layout {
@@ -43,8 +44,6 @@ struct fb_ftl_layout {
 	u64 layer_blocks_per_die;
 };
 
-#define FB_NO_PAGE (~(u64)0)
-
 struct fb_ftl {
 	/* The layer's rules between parameters; false: *complaint is filled in */
 	bool (*check)(const struct fb_params *params, struct fb_complaint *complaint);
@@ -70,6 +69,12 @@ struct fb_ftl {
 
 	/* Pages of each die that the firmware reads after a power cut, to know again what lies where */
 	u64 (*scan_pages)(const struct fb_medium *m);
+
+	/*
+	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[place] is 0, or
+	 * 1 + the logical page whose newest content lies there; programmed[block] counts pages from the block's start.
+	 */
+	void (*restore)(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
 	/* NULL if the layer's tables agree with each other and with the dies, else what does not */
 	const char *(*verify)(const struct fb_medium *m);

@@ -97,5 +97,6 @@ const struct fb_ftl fb_ftl_fast = {
 	.discard = fb_log_discard,
 	.page_at = fb_log_page_at,
 	.scan_pages = fb_log_scan_pages,
+	.restore = fb_log_restore,
 	.verify = fb_log_verify,
 };

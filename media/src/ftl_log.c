@@ -158,7 +158,7 @@ static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
 /* A failed program: its time passes, and its block is bad; returns when that is known */
 static u64 fail_program(struct fb_medium *m, const struct spot *at, u64 ready_ns)
 {
-	ready_ns = fb_nand_program(m, at->die, at->place, ready_ns);
+	ready_ns = fb_nand_program(m, at->die, at->place, FB_NO_PAGE, ready_ns);
 	m->counters.program_failures++;
 	fb_health_retire(m, at->die, at->place / (u32)m->flash.nand.layout.pages_per_block);
 	return ready_ns;
@@ -183,7 +183,7 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 			*ready_ns = fail_program(m, &at, read_ns);
 			return false;
 		}
-		done_ns = fb_nand_program(m, die, at.place, read_ns);
+		done_ns = fb_nand_program(m, die, at.place, fb_log_page_at(m, die, from), read_ns);
 		m->counters.collection_moved_pages++;
 	}
 	*ready_ns = done_ns;
@@ -211,7 +211,7 @@ static u64 fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_n
 	return ready_ns;
 }
 
-static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
+static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 page, u64 ready_ns)
 {
 	u32 offset = t->groups[group].programmed_pages++;
 	struct spot to;
@@ -219,7 +219,7 @@ static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group,
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, group, offset, ready_ns);
 	to = spot_in(m, group, offset);
-	return fb_nand_program(m, to.die, to.place, ready_ns);
+	return fb_nand_program(m, to.die, to.place, page, ready_ns);
 }
 
 static bool in_data(const struct fb_log_tables *t, u32 page)
@@ -339,7 +339,7 @@ u64 fb_log_extend_data(struct fb_medium *m, struct fb_log_tables *t, u32 page, u
 
 	if (!*entry)
 		*entry = take_free(t, FB_GROUP_DATA + logical_group) + FB_MAPPED_GROUP;
-	return program_next(m, t, *entry - FB_MAPPED_GROUP, ready_ns);
+	return program_next(m, t, *entry - FB_MAPPED_GROUP, page, ready_ns);
 }
 
 void fb_log_start(struct fb_log_tables *t, u32 log, u32 logical_group)
@@ -365,7 +365,7 @@ u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 pag
 	l->last_use = t->free->uses++;
 	t->owner[place] = page + FB_LOGGED;
 	t->latest[page] = place + FB_IN_LOG;
-	return program_next(m, t, l->group, ready_ns);
+	return program_next(m, t, l->group, page, ready_ns);
 }
 
 /* If it fails, a spare block takes its place */
@@ -447,7 +447,8 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		m->counters.collection_moved_pages++;
 	}
 	for (i = 0; i < count; i++)
-		done_ns = fb_later(done_ns, program_next(m, t, to_group, read_ns[i]));
+		done_ns = fb_later(done_ns, program_next(m, t, to_group, holds(t, page + i) ? page + i : FB_NO_PAGE,
+							 read_ns[i]));
 	return done_ns;
 }
 
@@ -586,4 +587,33 @@ u64 fb_log_scan_pages(const struct fb_medium *m)
 	struct fb_log_tables t = fb_log_tables(m);
 
 	return t.group_count + fb_divide_up((u64)t.log_count * t.pages_per_group, m->params.dies);
+}
+
+static u32 first_page_in(const u32 *pages, u32 place, u32 end)
+{
+	while (place < end && !pages[place])
+		place++;
+	return place < end ? pages[place] - 1 : 0;
+}
+
+void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed)
+{
+	struct fb_log_tables t = fb_log_tables(m);
+	u32 group;
+
+	t.free->count = 0;
+	for (group = 0; group < t.group_count; group++) {
+		u32 place = group * t.pages_per_group;
+		u32 logical_group;
+
+		if (!programmed[group]) {
+			put_free(&t, group);
+			continue;
+		}
+		logical_group = first_page_in(pages, place, place + programmed[group]) / t.pages_per_group;
+		t.map[logical_group] = group + FB_MAPPED_GROUP;
+		t.groups[group].user = FB_GROUP_DATA + logical_group;
+		t.groups[group].programmed_pages = programmed[group];
+		fb_nand_block(m, 0, group)->programmed_pages = programmed[group];
+	}
 }

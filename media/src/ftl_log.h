@@ -138,6 +138,9 @@ u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
 u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place);
 u64 fb_log_scan_pages(const struct fb_medium *m);
+
+/* Each group holds pages of one logical group, at their own offsets; there are no logs */
+void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 const char *fb_log_verify(const struct fb_medium *m);
 
 /*

@@ -212,7 +212,7 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 
 		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
 			return ready_ns;
-		ready_ns = fb_nand_program(m, die, place, ready_ns);
+		ready_ns = fb_nand_program(m, die, place, FB_NO_PAGE, ready_ns);
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
 		t->die->open[purpose] = FB_NO_BLOCK;
@@ -228,7 +228,7 @@ static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum f
 {
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
-	return fb_nand_program(m, die, append(t, purpose, index), ready_ns);
+	return fb_nand_program(m, die, append(t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
 /* The page is moved as it is, with what is wrong in it */
@@ -539,6 +539,46 @@ u64 fb_page_scan_pages(const struct fb_medium *m)
 	return m->flash.ftl.blocks_per_die + most * m->flash.ftl.pages_per_block;
 }
 
+/* Free blocks that are found programmed are full, or open if the layer has an open block left to make of them */
+static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 block, u32 programmed)
+{
+	u32 purpose;
+
+	list_remove(t, block);
+	t->die->free_blocks--;
+	t->blocks[block].programmed_pages = programmed;
+	fb_nand_block(m, 0, block)->programmed_pages = programmed;
+	for (purpose = 0; purpose < m->params.open_blocks && programmed < t->pages_per_block; purpose++) {
+		if (t->die->open[purpose] != FB_NO_BLOCK)
+			continue;
+		t->die->open[purpose] = block;
+		return;
+	}
+	t->blocks[block].programmed_pages = t->pages_per_block;
+	list_as_full(t, block);
+}
+
+void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed)
+{
+	struct fb_die_tables t = fb_die_tables(m, 0);
+	u32 block, place;
+
+	for (block = 0; block < t.block_count; block++) {
+		u32 first = block * t.pages_per_block;
+
+		if (!programmed[block])
+			continue;
+		for (place = first; place < first + programmed[block]; place++) {
+			t.owner[place] = pages[place] ? pages[place] - 1 + FB_OWNED : FB_STALE;
+			if (!pages[place])
+				continue;
+			t.map[pages[place] - 1] = place + FB_MAPPED;
+			t.blocks[block].valid_pages++;
+		}
+		restore_block(m, &t, block, programmed[block]);
+	}
+}
+
 const struct fb_ftl fb_ftl_page = {
 	.check = fb_page_check,
 	.layout = fb_page_layout,
@@ -549,5 +589,6 @@ const struct fb_ftl fb_ftl_page = {
 	.discard = fb_page_discard,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,
+	.restore = fb_page_restore,
 	.verify = fb_page_verify,
 };

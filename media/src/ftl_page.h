@@ -119,6 +119,7 @@ u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
 u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place);
 u64 fb_page_scan_pages(const struct fb_medium *m);
+void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
 /* Reads a logical page of a die, which has a place */
 u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);

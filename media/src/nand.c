@@ -231,7 +231,7 @@ static void note_special(struct fb_medium *m, struct fb_die *d, bool joined, u64
 	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
-u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
+u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
@@ -239,6 +239,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
 	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
 	u64 begin_ns;
 
+	(void)page;
 	keep_rules(m, die, place);
 	m->counters.flash_programmed_pages++;
 	if (joined) {

@@ -35,6 +35,9 @@
 #define FB_BLOCK_SLC		4u	/* programmed with one bit a cell */
 #define FB_BLOCK_BAD		(FB_BLOCK_FACTORY_BAD | FB_BLOCK_GROWN_BAD)
 
+/* A number that no page has */
+#define FB_NO_PAGE (~(u64)0)
+
 struct fb_nand_block {
 	u32 erase_count;
 	u16 programmed_pages;
@@ -122,9 +125,12 @@ void fb_nand_promise(struct fb_medium *m);
 /*
  * One operation on a die, not before ready_ns; they return when it is done. Data of a read is then in the controller. A
  * program that others join is done later than it was said to be, together with the last of them.
+ *
+ * page is the logical page whose content is programmed, FB_NO_PAGE for a pad: what firmware puts into the spare area. The
+ * model has no use for it; whoever puts the layers on real flash has.
  */
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes);
-u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 ready_ns);
+u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns);
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
 /* When the die has finished what it has been told so far */

@@ -250,22 +250,22 @@ static void the_chips_rules_are_checked(void)
 	struct fb_params p = slc();
 	struct fb_medium *m = new_medium(&p);
 
-	fb_nand_program(m, 0, 0, 0);
+	fb_nand_program(m, 0, 0, FB_NO_PAGE, 0);
 	CHECK(!fb_nand_verify(m));
-	fb_nand_program(m, 0, 2, 0);		/* leaves a page out */
+	fb_nand_program(m, 0, 2, FB_NO_PAGE, 0);		/* leaves a page out */
 	CHECK(fb_nand_verify(m));
 	free(m);
 
 	m = new_medium(&p);
-	fb_nand_program(m, 0, 0, 0);
-	fb_nand_program(m, 0, 0, 0);		/* twice */
+	fb_nand_program(m, 0, 0, FB_NO_PAGE, 0);
+	fb_nand_program(m, 0, 0, FB_NO_PAGE, 0);		/* twice */
 	CHECK(fb_nand_verify(m));
 	free(m);
 
 	m = new_medium(&p);
-	fb_nand_program(m, 0, 0, 0);
+	fb_nand_program(m, 0, 0, FB_NO_PAGE, 0);
 	fb_nand_erase(m, 0, 0, 0);
-	fb_nand_program(m, 0, 0, 0);
+	fb_nand_program(m, 0, 0, FB_NO_PAGE, 0);
 	CHECK(!fb_nand_verify(m));
 	free(m);
 }

@@ -70,11 +70,11 @@ static void a_program_of_collection_makes_way(void)
 	struct fb_params p = slc();
 	struct fb_medium *m = new_medium(&p);
 
-	CHECK_EQUAL(51200 + 220000, fb_nand_program(m, 0, 0, 0));
+	CHECK_EQUAL(51200 + 220000, fb_nand_program(m, 0, 0, FB_NO_PAGE, 0));
 	CHECK_EQUAL(145000 + 51200, read(m, 100000));
 	CHECK_EQUAL(145000 + 5000 + 171200, fb_nand_free_ns(m, 0));
 	/* One that still loads its page does not */
-	CHECK_EQUAL(LATER_NS + 271200, fb_nand_program(m, 0, 1, LATER_NS));
+	CHECK_EQUAL(LATER_NS + 271200, fb_nand_program(m, 0, 1, FB_NO_PAGE, LATER_NS));
 	CHECK_EQUAL(LATER_NS + 271200 + 25000 + 51200, read(m, LATER_NS + 10000));
 	free(m);
 }
