@@ -43,11 +43,13 @@ lint: setup $(STAMP)-dev
 
 test: lint
 	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
 test-long: lint
 	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The block device, /dev/mftl0. A request is served while it is queued, in the kernel's own worker, because the flash makes
+ * its caller wait. What is done is on the flash, so there is no cache to flush.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/highmem.h>
+#include <linux/module.h>
+
+#include "media_ftl.h"
+
+#define MOST_SECTORS (SZ_512K >> SECTOR_SHIFT)
+
+static int move_data(struct media_ftl *f, struct request *rq)
+{
+	u64 offset = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
+	struct req_iterator iter;
+	struct bio_vec bv;
+	int err = 0;
+
+	rq_for_each_segment(bv, rq, iter) {
+		u8 *bytes = bvec_kmap_local(&bv);
+
+		if (!err)
+			err = media_ftl_transfer(f, rq_data_dir(rq) == WRITE, offset, bytes, bv.bv_len);
+		kunmap_local(bytes);
+		offset += bv.bv_len;
+	}
+	return err ? err : media_ftl_flush_gather(f);
+}
+
+static void discard(struct media_ftl *f, struct request *rq)
+{
+	u64 offset = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
+	u32 bytes = f->layer->flash.page_bytes;
+
+	sftl_discard(f->layer, DIV_ROUND_UP_ULL(offset, bytes), div_u64(offset + blk_rq_bytes(rq), bytes));
+}
+
+static blk_status_t serve(struct media_ftl *f, struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		return errno_to_blk_status(move_data(f, rq));
+	case REQ_OP_DISCARD:
+		discard(f, rq);
+		return BLK_STS_OK;
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	struct media_ftl *f = bd->rq->q->queuedata;
+	blk_status_t status;
+
+	blk_mq_start_request(bd->rq);
+	mutex_lock(&f->lock);
+	status = serve(f, bd->rq);
+	mutex_unlock(&f->lock);
+	blk_mq_end_request(bd->rq, status);
+	return BLK_STS_OK;
+}
+
+static const struct blk_mq_ops mq_ops = { .queue_rq = queue_rq };
+static const struct block_device_operations fops = { .owner = THIS_MODULE };
+
+static void set_limits(struct media_ftl *f)
+{
+	struct request_queue *q = f->disk->queue;
+	u32 page_bytes = f->layer->flash.page_bytes;
+
+	blk_queue_logical_block_size(q, SECTOR_SIZE);
+	blk_queue_physical_block_size(q, page_bytes);
+	blk_queue_io_min(q, page_bytes);
+	blk_queue_max_hw_sectors(q, MOST_SECTORS);
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
+	if (fb_medium_params(f->layer->medium)->ftl != FB_FTL_PAGE)
+		return;
+	q->limits.discard_granularity = page_bytes;
+	blk_queue_max_discard_sectors(q, UINT_MAX);
+}
+
+int media_ftl_add_disk(struct media_ftl *f)
+{
+	int err;
+
+	f->tags.ops = &mq_ops;
+	f->tags.nr_hw_queues = 1;
+	f->tags.queue_depth = BLKDEV_DEFAULT_RQ / 2;
+	f->tags.numa_node = NUMA_NO_NODE;
+	f->tags.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING;
+	err = blk_mq_alloc_tag_set(&f->tags);
+	if (err)
+		return err;
+	f->disk = blk_mq_alloc_disk(&f->tags, f);
+	if (IS_ERR(f->disk)) {
+		err = PTR_ERR(f->disk);
+		goto free_tags;
+	}
+	set_limits(f);
+	f->disk->fops = &fops;
+	f->disk->private_data = f;
+	f->disk->flags |= GENHD_FL_NO_PART;
+	strscpy(f->disk->disk_name, "mftl0", DISK_NAME_LEN);
+	set_capacity(f->disk, ((u64)sftl_pages(f->layer) * f->layer->flash.page_bytes) >> SECTOR_SHIFT);
+	err = device_add_disk(NULL, f->disk, media_ftl_groups);
+	if (!err)
+		return 0;
+	put_disk(f->disk);
+free_tags:
+	blk_mq_free_tag_set(&f->tags);
+	return err;
+}
+
+void media_ftl_remove_disk(struct media_ftl *f)
+{
+	del_gendisk(f->disk);
+	put_disk(f->disk);
+	blk_mq_free_tag_set(&f->tags);
+}

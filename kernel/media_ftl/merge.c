@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "merge.h"
+#include "tag.h"
+
+#define MOST_TRIES 4
+
+static u32 group_of(const struct sftl_scan *s, u32 page)
+{
+	return page / s->flash->pages_per_block;
+}
+
+/* Blocks that begin with copies, as lists by logical group */
+struct copies {
+	u32 *first;	/* of each logical group: 1 + block, or 0 */
+	u32 *next;	/* of each block: 1 + block, or 0 */
+	u64 *begin;	/* of each block: sequence of its first page */
+	bool *cut_short;
+};
+
+static int copies_begin(const struct sftl_scan *s, struct copies *c)
+{
+	const struct sftl_flash *flash = s->flash;
+
+	c->first = flash->allocate((s->pages / flash->pages_per_block + 1) * sizeof(*c->first));
+	c->next = flash->allocate(flash->blocks * sizeof(*c->next));
+	c->begin = flash->allocate(flash->blocks * sizeof(*c->begin));
+	c->cut_short = flash->allocate(flash->blocks * sizeof(*c->cut_short));
+	return c->first && c->next && c->begin && c->cut_short ? 0 : -ENOMEM;
+}
+
+static void copies_end(const struct sftl_scan *s, struct copies *c)
+{
+	void *parts[] = { c->first, c->next, c->begin, c->cut_short };
+	u32 i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i])
+			s->flash->release(parts[i]);
+}
+
+static void list_copies(const struct sftl_scan *s, struct copies *c)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 block;
+
+	for (block = 0; block < s->flash->blocks; block++) {
+		u32 place = block * pages;
+		u32 group;
+
+		while (place < block * pages + s->programmed[block] && s->found[place].page == SFTL_MOST_PAGES)
+			place++;
+		if (place == block * pages + s->programmed[block] || !s->found[place].copied)
+			continue;
+		group = group_of(s, s->found[place].page);
+		c->begin[block] = s->found[place].sequence;
+		c->next[block] = c->first[group];
+		c->first[group] = block + 1;
+	}
+}
+
+static void find_cut_short(const struct sftl_scan *s, struct copies *c)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 places = s->flash->blocks * pages;
+	u32 place, copy;
+
+	for (place = 0; place < places; place++) {
+		u32 page = s->found[place].page;
+
+		if (page == SFTL_MOST_PAGES)
+			continue;
+		for (copy = c->first[group_of(s, page)]; copy; copy = c->next[copy - 1])
+			if (s->found[place].sequence < c->begin[copy - 1] &&
+			    s->found[(copy - 1) * pages + page % pages].page != page)
+				c->cut_short[copy - 1] = true;
+	}
+}
+
+static void erase_or_retire(struct sftl_scan *s, u32 block)
+{
+	if (s->flash->erase(s->flash->context, block))
+		s->flash->mark_bad(s->flash->context, block);
+	sftl_scan_forget_block(s, block);
+}
+
+int sftl_undo_merges(struct sftl_scan *s)
+{
+	struct copies copies;
+	u32 block;
+	int err = copies_begin(s, &copies);
+
+	if (!err) {
+		list_copies(s, &copies);
+		find_cut_short(s, &copies);
+		for (block = 0; block < s->flash->blocks; block++)
+			if (copies.cut_short[block])
+				erase_or_retire(s, block);
+	}
+	copies_end(s, &copies);
+	return err ? err : sftl_scan_newest(s);
+}
+
+/* The block of any of the group's pages */
+static u32 some_block(const struct sftl_scan *s, u32 group)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 page = group * pages;
+	u32 end = page + pages;
+
+	while (page < end && s->newest[page] == SFTL_NOWHERE)
+		page++;
+	return page < end ? s->newest[page] / pages : SFTL_NOWHERE;
+}
+
+/* The group's pages lie in one block, each at its own offset, and nothing else does, or ever did */
+static bool in_order(const struct sftl_scan *s, u32 group)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 block = some_block(s, group);
+	u32 offset;
+
+	if (block == SFTL_NOWHERE)
+		return true;
+	for (offset = 0; offset < pages; offset++) {
+		u32 place = block * pages + offset;
+		u32 page = group * pages + offset;
+
+		if (s->newest[page] != SFTL_NOWHERE && s->newest[page] != place)
+			return false;
+		if (s->found[place].page != SFTL_MOST_PAGES && s->found[place].page != page)
+			return false;
+	}
+	return !s->torn[block];
+}
+
+/* An erased block in which nothing counts; -ENOSPC if there is none */
+static int fresh_block(struct sftl_scan *s, u32 *block)
+{
+	for (*block = 0; *block < s->flash->blocks; ++*block) {
+		if (s->newest_pages[*block] || s->flash->is_bad(s->flash->context, *block))
+			continue;
+		erase_or_retire(s, *block);
+		if (!s->flash->is_bad(s->flash->context, *block))
+			return 0;
+	}
+	return -ENOSPC;
+}
+
+static int copy_page(struct sftl_scan *s, u32 from, u32 to_block, u32 page)
+{
+	u32 pages = s->flash->pages_per_block;
+	struct sftl_tag tag = { 0 };
+	u8 spare[SFTL_SPARE_BYTES];
+	int err = s->flash->read(s->flash->context, from / pages, from % pages, s->buffer, spare);
+
+	if (err && err != -EBADMSG)
+		return err;
+	sftl_decode(spare, &tag);
+	tag = (struct sftl_tag) { page, tag.lost || err, true, ++s->highest_sequence };
+	sftl_encode(&tag, spare);
+	return s->flash->program(s->flash->context, to_block, page % pages, s->buffer, spare);
+}
+
+static int copy_group(struct sftl_scan *s, u32 group, u32 to_block)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 offset;
+	int err = 0;
+
+	for (offset = 0; offset < pages && !err; offset++)
+		if (s->newest[group * pages + offset] != SFTL_NOWHERE)
+			err = copy_page(s, s->newest[group * pages + offset], to_block, group * pages + offset);
+	return err;
+}
+
+static void adopt(struct sftl_scan *s, u32 group, u32 block)
+{
+	u32 pages = s->flash->pages_per_block;
+	u32 offset;
+
+	for (offset = 0; offset < pages; offset++) {
+		u32 *newest = &s->newest[group * pages + offset];
+
+		if (*newest == SFTL_NOWHERE)
+			continue;
+		s->newest_pages[*newest / pages]--;
+		*newest = block * pages + offset;
+		s->found[*newest].page = group * pages + offset;
+		s->newest_pages[block]++;
+		s->programmed[block] = offset + 1;
+	}
+}
+
+/* A flash on which one block after the other fails is not one with bad blocks: it is gone */
+static int merge_group(struct sftl_scan *s, u32 group)
+{
+	u32 block, tries;
+	int err = -EIO;
+
+	for (tries = 0; tries < MOST_TRIES && err; tries++) {
+		err = fresh_block(s, &block);
+		if (err)
+			return err;
+		err = copy_group(s, group, block);
+		if (err)
+			s->flash->mark_bad(s->flash->context, block);
+	}
+	if (!err)
+		adopt(s, group, block);
+	return err;
+}
+
+int sftl_merge_groups(struct sftl_scan *s, u64 *merged)
+{
+	u32 groups = s->pages / s->flash->pages_per_block;
+	u32 group;
+	int err = 0;
+
+	for (group = 0; group < groups && !err; group++) {
+		if (in_order(s, group))
+			continue;
+		err = merge_group(s, group);
+		++*merged;
+	}
+	return err;
+}

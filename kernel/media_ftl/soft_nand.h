@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the core's layers meet real flash; layer.h says how. */
+#ifndef SFTL_SOFT_NAND_H
+#define SFTL_SOFT_NAND_H
+
+#include "../../media/src/state.h"
+#include "layer.h"
+#include "tag.h"
+
+/* The core's medium lies right behind the layer's own record: this is how the one finds the other */
+#define SFTL_HEADER_BYTES ((sizeof(struct sftl) + 63) / 64 * 64)
+
+static inline struct sftl *sftl_of(struct fb_medium *m)
+{
+	return (struct sftl *)((u8 *)m - SFTL_HEADER_BYTES);
+}
+
+/* Programs a page of a block of the core, with the next sequence number */
+int sftl_program(struct sftl *layer, u32 place, u32 page, bool copied, bool lost, const void *data);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Flash in memory, for tests: keeps the chip's rules, fails by chance, and loses its power in the middle of an operation.
+ */
+#ifndef MEMORY_FLASH_H
+#define MEMORY_FLASH_H
+
+#include "soft_flash.h"
+
+struct memory_page {
+	u8 *data;
+	u8 spare[SFTL_SPARE_BYTES];
+	bool programmed;
+	bool unreadable;
+};
+
+struct memory_flash {
+	struct sftl_flash flash;
+	struct memory_page *pages;
+	u8 *content;
+	bool *bad;
+	u64 random;
+
+	/* Of 2^16 operations so many fail */
+	u32 program_failures;
+	u32 erase_failures;
+
+	u64 operations;		/* programs and erases so far */
+	u64 cut_at;		/* the power goes during this one; 0: never */
+	bool off;
+	u64 broken_rules;
+};
+
+void memory_flash_make(struct memory_flash *f, u32 blocks, u32 pages_per_block, u32 page_bytes, u64 seed);
+void memory_flash_free(struct memory_flash *f);
+u64 memory_flash_random(struct memory_flash *f);
+
+/* Power is back */
+void memory_flash_on(struct memory_flash *f);
+
+#endif
