@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches, deadlines and the sweep of the anticipatory scheduler. Whether to wait for a process is decided in as_wait.c.
+ * Batches, deadlines and the sweep of the anticipatory scheduler. Whether to wait for a process: as_wait.c.
  */
 #include "as.h"
 #include "sweep.h"
