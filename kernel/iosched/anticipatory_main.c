@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * anticipatory.ko: the anticipatory scheduler for blk-mq. Its rules are in core/as.h; this file joins them to the shell,
- * to the kernel's record of a process, and to sysfs.
+ * anticipatory.ko: the anticipatory scheduler for blk-mq. Its rules are in core/; this file joins them to the shell, to
+ * the kernel's record of a process, and to sysfs.
  */
+#include <linux/device/driver.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -170,18 +171,7 @@ static struct elevator_type anticipatory_type = {
 	.elevator_owner = THIS_MODULE,
 };
 
-static int __init anticipatory_init(void)
-{
-	return elv_register(&anticipatory_type);
-}
-
-static void __exit anticipatory_exit(void)
-{
-	elv_unregister(&anticipatory_type);
-}
-
-module_init(anticipatory_init);
-module_exit(anticipatory_exit);
+module_driver(anticipatory_type, elv_register, elv_unregister);
 
 MODULE_DESCRIPTION("Anticipatory I/O scheduler for blk-mq");
 MODULE_LICENSE("GPL");

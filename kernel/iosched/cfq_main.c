@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cfq.ko: completely fair queueing for blk-mq. Its rules are in core/cfq.h; this file joins them to the shell, to the
+ * cfq.ko: completely fair queueing for blk-mq. Its rules are in core/; this file joins them to the shell, to the
  * kernel's record of a process and its priority, and to sysfs.
  */
+#include <linux/device/driver.h>
 #include <linux/ioprio.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -201,18 +202,7 @@ static struct elevator_type cfq_type = {
 	.elevator_owner = THIS_MODULE,
 };
 
-static int __init cfq_register(void)
-{
-	return elv_register(&cfq_type);
-}
-
-static void __exit cfq_unregister(void)
-{
-	elv_unregister(&cfq_type);
-}
-
-module_init(cfq_register);
-module_exit(cfq_unregister);
+module_driver(cfq_type, elv_register, elv_unregister);
 
 MODULE_DESCRIPTION("CFQ I/O scheduler for blk-mq");
 MODULE_LICENSE("GPL");

@@ -3,8 +3,8 @@
  * blk-mq calls the functions of this file; they call the core with the lock held.
  *
  * When the core gives no request although it has some (it waits for a process, or for requests in flight), the hardware
- * queue is left alone until something happens: a request comes or completes, a process exits, or the time comes that the
- * core names. Then `held_back` is cleared and the queue is run.
+ * queue is left alone until something happens: a request comes or completes, a process exits, or the time comes that
+ * the core names. Then `held_back` is cleared and the queue is run.
  *
  * Locks: the io_context's lock is taken before the shell's (exit_icq), so nothing here takes one of the block layer's
  * within the shell's.
@@ -166,49 +166,36 @@ bool shell_has_work(struct blk_mq_hw_ctx *hctx)
 	return READ_ONCE(shell->has_bypass) || (READ_ONCE(shell->has_queued) && !READ_ONCE(shell->held_back));
 }
 
-void shell_completed_request(struct request *rq, u64 now)
+/* A request that has left the queue or the disk leaves the core too */
+static void shell_leaves(struct request *rq, bool completed, u64 now)
 {
 	struct shell *shell = shell_of(rq->q);
 	struct shell_record *record = shell_record(rq);
 	unsigned long flags;
-	bool run = false;
+	bool run;
 
-	if (!record)
+	if (!record || record->core.where == IOS_OUTSIDE)
 		return;
 	spin_lock_irqsave(&shell->lock, flags);
-	if (record->core.where == IOS_IN_FLIGHT) {
+	if (completed && record->core.where == IOS_IN_FLIGHT)
 		shell->core->complete(shell, &record->core, now);
-		run = shell_wakes(shell);
-	}
+	else
+		shell->core->forget(shell, &record->core);
+	run = shell_wakes(shell);
 	spin_unlock_irqrestore(&shell->lock, flags);
 	if (run)
 		blk_mq_run_hw_queues(rq->q, true);
 }
 
-/* It leaves the core without having been completed */
-static void shell_forget(struct request *rq)
+void shell_completed_request(struct request *rq, u64 now)
 {
-	struct shell *shell = shell_of(rq->q);
-	struct shell_record *record = shell_record(rq);
-	unsigned long flags;
-	bool run = false;
-
-	if (!record)
-		return;
-	spin_lock_irqsave(&shell->lock, flags);
-	if (record->core.where != IOS_OUTSIDE) {
-		shell->core->forget(shell, &record->core);
-		run = shell_wakes(shell);
-	}
-	spin_unlock_irqrestore(&shell->lock, flags);
-	if (run)
-		blk_mq_run_hw_queues(rq->q, true);
+	shell_leaves(rq, true, now);
 }
 
 /* It will be inserted again, at the head: past the core */
 void shell_requeue_request(struct request *rq)
 {
-	shell_forget(rq);
+	shell_leaves(rq, false, 0);
 }
 
 /* Called in the context of the process that sends the request */
@@ -227,7 +214,7 @@ void shell_prepare_request(struct request *rq)
 
 void shell_finish_request(struct request *rq)
 {
-	shell_forget(rq);
+	shell_leaves(rq, false, 0);
 	if (rq->elv.icq)
 		put_io_context(rq->elv.icq->ioc);
 	rq->elv.icq = NULL;
@@ -388,7 +375,8 @@ void shell_depth_updated(struct blk_mq_hw_ctx *hctx)
 
 /* ---- the elevator ---- */
 
-int shell_start(struct shell *shell, const struct shell_core *core, struct request_queue *q, struct elevator_type *type)
+int shell_start(struct shell *shell, const struct shell_core *core, struct request_queue *q,
+		struct elevator_type *type)
 {
 	struct elevator_queue *e = elevator_alloc(q, type);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blk-mq side of a scheduler, for both schedulers alike: it takes requests in, merges them, keeps a record of each for
- * the core, and runs the hardware queue again when the core has let it stand idle long enough.
+ * The blk-mq side of a scheduler, for both schedulers alike: it takes requests in, merges them, keeps a record of each
+ * for the core, and runs the hardware queue again when the core has let it stand idle long enough.
  *
  * A scheduler embeds struct shell at the start of its own structure and calls shell_start() from its init_sched().
  */
@@ -62,7 +62,8 @@ static inline struct shell *shell_of(struct request_queue *q)
 }
 
 /* Makes `shell` the elevator of `q` */
-int shell_start(struct shell *shell, const struct shell_core *core, struct request_queue *q, struct elevator_type *type);
+int shell_start(struct shell *shell, const struct shell_core *core, struct request_queue *q,
+		struct elevator_type *type);
 void shell_stop(struct shell *shell);
 
 /* The rest are the elevator's operations as blk-mq wants them */

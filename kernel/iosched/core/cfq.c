@@ -141,8 +141,8 @@ static void expire_at(struct cfq_scheduler *cfq, u64 now, u64 left)
 	expire(cfq);
 }
 
-/* A request for `by` takes the slice. From asynchronous requests it takes it for all synchronous ones: the queue that has
- * waited longest goes on
+/* A request for `by` takes the slice. From asynchronous requests it takes it for all synchronous ones: the queue that
+ * has waited longest goes on
  */
 static void preempt(struct cfq_scheduler *cfq, struct cfq_queue *by, u64 now)
 {
