@@ -105,6 +105,22 @@ offset=128m
 size=64m
 """
 
+READERS = """
+[global]
+filename=/dev/mblk0
+time_based=1
+runtime=2
+ioengine=psync
+direct=1
+rw=read
+bs=16k
+size=64m
+[low]
+offset=16m
+[high]
+offset=176m
+"""
+
 # While fio works, the scheduler goes to others and comes back, twenty times; then its module goes.
 SWITCH = """
 echo 4194304 >/proc/sys/vm/dirty_background_bytes
@@ -211,6 +227,25 @@ def test_nobody_starves(guest, scheduler: str) -> None:
     if scheduler in LONGEST_READ_MS:
         for reader in ("steady", "sparse"):
             assert jobs[reader]["read"]["clat_ns"]["max"] / 1e6 < LONGEST_READ_MS[scheduler], reader
+
+
+def test_the_disk_is_kept_for_a_reader(guest) -> None:
+    """Two readers of 16 KiB at a time, at two places: 8.5 ms a read where the head goes to and fro, some 0.4 ms where
+    it stays a while.
+    """
+    reads = {}
+    for scheduler in ("none", "mq-deadline", *OURS):
+        jobs = jobs_of(guest(scheduler, fio("readers"), readers=READERS)["readers.json"])
+        reads[scheduler] = [jobs[name]["read"]["total_ios"] for name in ("low", "high")]
+    for scheduler in OURS:
+        assert min(reads[scheduler]) > 10 * max(reads["none"] + reads["mq-deadline"])
+        assert max(reads[scheduler]) < 1.25 * min(reads[scheduler]), "and both have their share"
+
+
+@pytest.mark.parametrize("scheduler", OURS)
+def test_it_repeats_to_the_bit(guest, scheduler: str) -> None:
+    first = guest(scheduler, fio("readers"), readers=READERS)
+    assert guest(scheduler, fio("readers"), readers=READERS) == first
 
 
 @pytest.mark.parametrize("name", OURS)
