@@ -337,7 +337,7 @@ struct request *shell_next_request(struct request_queue *q, struct request *rq)
 void shell_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	if (!op_is_sync(opf))
-		data->shallow_depth = max(1U, 1U << data->hctx->sched_tags->bitmap_tags.sb.shift >> 1);
+		data->shallow_depth = shell_of(data->q)->async_depth;
 }
 
 static int shell_make_records(struct blk_mq_hw_ctx *hctx)
@@ -345,6 +345,7 @@ static int shell_make_records(struct blk_mq_hw_ctx *hctx)
 	unsigned int count = hctx->sched_tags->nr_tags;
 	struct shell_records *records;
 
+	shell_of(hctx->queue)->async_depth = max(1U, 1U << hctx->sched_tags->bitmap_tags.sb.shift >> 1);
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, 1);
 	records = kvzalloc(struct_size(records, at, count), GFP_KERNEL);
 	if (!records)

@@ -41,6 +41,7 @@ struct shell {
 	bool has_bypass;
 	bool has_queued;		/* the core has requests */
 	bool held_back;			/* and gives none of them until something happens */
+	unsigned int async_depth;	/* of a word of the tags' bitmap, for asynchronous requests */
 	struct io_cq *merger;		/* of the process whose bio is being merged; NULL: not known */
 };
 

@@ -82,7 +82,7 @@ void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *
 	if (class == AS_WRITE && as->class == AS_READ && !as->queues[AS_WRITE].queued)
 		as->batch_end_ns = now + as->tunables.batch_expire_ns[AS_READ];
 	if (as->mourning && rq->sync)
-		as_learn_exit(as, rq, now);
+		as_mourn(as, rq, now);
 	as_learn(as, process, rq, now);
 	rq->owner = process;
 	rq->arrived_ns = now;
@@ -144,8 +144,11 @@ static struct ios_request *next_in_batch(struct as_scheduler *as, u64 now)
 /* After a batch of writes: was its size right for its time? */
 static void adapt_write_batch(struct as_scheduler *as)
 {
-	u64 wanted = as->tunables.batch_expire_ns[AS_WRITE], taken = as->writes_done_ns - as->batch_start_ns;
+	u64 wanted = as->tunables.batch_expire_ns[AS_WRITE], taken = 0;
 
+	/* A completion's time may be taken before the batch begins and told after, on several CPUs */
+	if (as->writes_done_ns > as->batch_start_ns)
+		taken = as->writes_done_ns - as->batch_start_ns;
 	if (taken > wanted && !as->writes_idled) {
 		if (taken > FAR_OFF * wanted)
 			as->writes_allowed /= 2;
@@ -260,10 +263,13 @@ void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now)
 	if (rq->sync) {
 		process->done_ns = now;
 		if (as->class == AS_READ && !as->waiting) {
+			if (as->mourning)	/* the head is elsewhere now */
+				as_learn_exit(as, false);
 			as->last = process;
 			as->last_end = ios_end(rq);
 			as->last_done_ns = now;
-			as->mourning = false;
+			if (process->exited)
+				as_process_exits(as, process);
 		}
 		return;
 	}

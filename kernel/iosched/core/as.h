@@ -77,8 +77,8 @@ struct as_scheduler {
 	bool waiting;
 	struct ios_mean think_ns;	/* of all processes, for those without a history */
 	struct as_process ghost;	/* stands for the last process when that has exited */
-	bool mourning;			/* no read has come since */
-	struct ios_mean exits_alone;	/* 256: the read after an exit was not close; 0: it was */
+	bool mourning;			/* and no read that is close has come since */
+	struct ios_mean exits_alone;	/* 256: no close read came in time after an exit; 0: one did */
 	u64 ended[AS_REASONS];		/* waits by the reason that ended them */
 };
 
@@ -115,7 +115,8 @@ static inline u32 as_queued(const struct as_scheduler *as)
 
 /* Inside the core */
 void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now);
-void as_learn_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now);
+void as_learn_exit(struct as_scheduler *as, bool followed);
+void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now);
 enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now);
 void as_wait_end(struct as_scheduler *as, enum as_reason reason);
 void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now);

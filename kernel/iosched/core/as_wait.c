@@ -50,15 +50,22 @@ static bool is_close(const struct as_scheduler *as, const struct as_process *las
 	return ios_mean_known(&last->seek_sectors) && distance < ios_mean_value(&last->seek_sectors);
 }
 
-/* The first read after an exit teaches whether it is worth to wait when a process has exited: a compiler that runs once
- * for each file of a folder is followed by the next, at a near place; others are followed by nothing.
+/* What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for each file of a
+ * folder is followed by the next, at a near place; others are followed by nothing.
  */
-void as_learn_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now)
+void as_learn_exit(struct as_scheduler *as, bool followed)
 {
-	bool helps = now - as->last_done_ns < as->tunables.antic_expire_ns && is_close(as, &as->ghost, rq, now);
-
-	ios_mean_add(&as->exits_alone, helps ? 0 : 256);
+	ios_mean_add(&as->exits_alone, followed ? 0 : 256);
 	as->mourning = false;
+}
+
+/* A read came after an exit */
+void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now)
+{
+	bool in_time = now - as->last_done_ns < as->tunables.antic_expire_ns;
+
+	if (!in_time || is_close(as, &as->ghost, rq, now))
+		as_learn_exit(as, in_time);
 }
 
 static u64 think_ns(const struct as_scheduler *as)

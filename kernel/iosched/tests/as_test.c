@@ -123,6 +123,28 @@ static void an_expired_request_interrupts_the_sweep(void)
 	CHECK(next(127) == &ahead[2]);		/* and the sweep goes on from there */
 }
 
+static void expiry_is_looked_at_once_in_its_time(void)
+{
+	struct ios_request first = request(3000000, 8, true), old[2], ahead[3];
+	int i;
+
+	start(0);
+	add(&first, &reader, 0);
+	CHECK(next(0) == &first);
+	old[0] = request(10, 8, true);
+	old[1] = request(2000000, 8, true);
+	add(&old[0], &other, 1);
+	add(&old[1], &other, 1);
+	for (i = 0; i < 3; i++) {
+		ahead[i] = request(100 + 8 * i, 8, true);
+		add(&ahead[i], &reader, 100);
+	}
+	CHECK(next(126) == &old[0]);
+	CHECK(next(127) == &ahead[0]);		/* not the other old one: it is far away */
+	CHECK(next(250) == &ahead[1]);
+	CHECK(next(251) == &old[1]);		/* 126 + 125 */
+}
+
 static void expiry_is_looked_at_within_the_direction(void)
 {
 	struct ios_request reads[2] = { request(0, 8, true), request(8, 8, true) };
@@ -236,6 +258,7 @@ const struct test as_tests[] = {
 	TEST(the_old_batch_finishes_first),
 	TEST(the_read_batch_clock_runs_only_while_writes_wait),
 	TEST(an_expired_request_interrupts_the_sweep),
+	TEST(expiry_is_looked_at_once_in_its_time),
 	TEST(expiry_is_looked_at_within_the_direction),
 	TEST(the_write_batch_adapts),
 	TEST(a_write_batch_has_one_request_at_least),

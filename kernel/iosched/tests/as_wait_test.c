@@ -297,6 +297,25 @@ static void a_process_that_has_exited_is_not_looked_at(void)
 	CHECK(next(102) == &successor);
 }
 
+/* It exits while its last read is in flight; the read's completion is the last that keeps its memory */
+static void a_process_may_exit_before_its_last_read_is_done(void)
+{
+	struct as_process *short_lived = calloc(1, sizeof(*short_lived));
+	struct ios_request successor = request(END + 8, 8, true);
+
+	start();
+	add(&done, short_lived, 90);
+	CHECK(next(90) == &done);
+	as_process_exits(&as, short_lived);
+	as_complete(&as, &done, MS(100));
+	free(short_lived);
+	add(&waiting, &other, 101);
+	CHECK(!next(101));
+	CHECK_EQUAL(MS(106), as_wake_ns(&as));
+	add(&successor, &writer, 102);
+	CHECK(next(102) == &successor);
+}
+
 const struct test as_wait_tests[] = {
 	TEST(one_read_in_flight),
 	TEST(the_wait_starts_at_completion_and_ends_after_antic_expire),
@@ -312,5 +331,6 @@ const struct test as_wait_tests[] = {
 	TEST(an_overdue_read_ends_the_wait),
 	TEST(exits_without_successors_are_learned),
 	TEST(a_process_that_has_exited_is_not_looked_at),
+	TEST(a_process_may_exit_before_its_last_read_is_done),
 	END_OF_TESTS
 };

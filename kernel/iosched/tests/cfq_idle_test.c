@@ -85,6 +85,24 @@ static void no_wait_for_one_who_thinks_longer(void)
 	CHECK(next(91) == &far);
 }
 
+static void no_wait_for_one_who_would_come_after_the_slice(void)
+{
+	struct ios_request reads[20], far = request(FAR, 8, true);
+	u64 ms = 0;
+	int i;
+
+	start();
+	for (i = 0; i < 17; i++, ms += 6) {		/* 1 ms each, and 5 ms of think time; the slice ends at 101 */
+		reads[i] = request(8 * i, 8, true);
+		add(&reads[i], &first, ms);
+		CHECK(next(ms) == &reads[i]);
+		cfq_complete(&cfq, &reads[i], MS(ms + 1));
+	}
+	CHECK_EQUAL(5, ios_mean_value(&first.think_ns) / MS(1));
+	add(&far, &second, 97);				/* the next would come at 102 */
+	CHECK(next(97) == &far);
+}
+
 static void seeky_when_more_than_4_of_32_jumped_over_800_sectors(void)
 {
 	struct ios_request rq;
@@ -209,6 +227,7 @@ const struct test cfq_idle_tests[] = {
 	TEST(the_disk_waits_slice_idle_for_a_sequential_process),
 	TEST(no_wait_beyond_the_slice),
 	TEST(no_wait_for_one_who_thinks_longer),
+	TEST(no_wait_for_one_who_would_come_after_the_slice),
 	TEST(seeky_when_more_than_4_of_32_jumped_over_800_sectors),
 	TEST(seeky_queues_share_one_wait),
 	TEST(slice_idle_0_waits_for_nobody),

@@ -268,6 +268,20 @@ static void sync_takes_the_slice_from_async(void)
 	CHECK(next(1) == &many[1][0]);
 }
 
+static void async_sends_one_in_each_turn(void)
+{
+	start();
+	cfq.tunables.slice_idle_ns = 0;
+	add_many(many[0], 1, 0, true, &first, normal, 0);
+	CHECK(next(0) == &many[0][0]);
+	add_many(many[1], 2, 5000000, false, &second, normal, 0);
+	CHECK(!next(0));			/* its turn, but a read is in flight */
+	add_many(many[2], 1, 8, true, &first, normal, 1);
+	CHECK(!next(1));
+	cfq_complete(&cfq, &many[0][0], MS(2));
+	CHECK(next(2) == &many[1][0]);
+}
+
 static void an_overdue_request_begins_the_slice(void)
 {
 	struct ios_request old = request(8000000, 8, true), young = request(0, 8, true);
@@ -314,6 +328,7 @@ const struct test cfq_tests[] = {
 	TEST(a_sync_request_on_time_delays_no_async),
 	TEST(an_async_slice_has_16_requests_at_the_normal_level),
 	TEST(sync_takes_the_slice_from_async),
+	TEST(async_sends_one_in_each_turn),
 	TEST(an_overdue_request_begins_the_slice),
 	TEST(a_change_of_priority_takes_effect),
 	END_OF_TESTS
