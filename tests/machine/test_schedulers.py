@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from flashbed import repetition, run
+from flashbed.errors import InputError
 from flashbed.study import load_study
 
 MEDIUM = "hdd-35-7200-320g:used_bytes=256M"
@@ -229,16 +230,19 @@ def test_nobody_starves(guest, scheduler: str) -> None:
             assert jobs[reader]["read"]["clat_ns"]["max"] / 1e6 < LONGEST_READ_MS[scheduler], reader
 
 
+WITHOUT_WAITS = ["none", "mq-deadline", "anticipatory:antic_expire=0", "cfq:slice_idle=0"]
+
+
 def test_the_disk_is_kept_for_a_reader(guest) -> None:
     """Two readers of 16 KiB at a time, at two places: 8.5 ms a read where the head goes to and fro, some 0.4 ms where
-    it stays a while.
+    it stays a while, and that is for the waits alone.
     """
     reads = {}
-    for scheduler in ("none", "mq-deadline", *OURS):
+    for scheduler in (*WITHOUT_WAITS, *OURS):
         jobs = jobs_of(guest(scheduler, fio("readers"), readers=READERS)["readers.json"])
         reads[scheduler] = [jobs[name]["read"]["total_ios"] for name in ("low", "high")]
     for scheduler in OURS:
-        assert min(reads[scheduler]) > 10 * max(reads["none"] + reads["mq-deadline"])
+        assert min(reads[scheduler]) > 10 * max(max(reads[other]) for other in WITHOUT_WAITS)
         assert max(reads[scheduler]) < 1.25 * min(reads[scheduler]), "and both have their share"
 
 
@@ -276,3 +280,33 @@ def test_tunables(guest, name: str) -> None:
         assert (said, after) == (("taken", value) if allowed else ("refused", before)), line
     if name == "anticipatory":
         assert len(out["est_time"].splitlines()) == 3
+
+
+def test_a_module_that_is_not_there_is_told(study_file, tmp_path: Path) -> None:
+    folder = tmp_path / "profiles/schedulers"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text('title = "Mine"\nname = "mine"\nmodule = "mine"\n')
+    study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+    with pytest.raises(InputError, match=r'module = "mine": there is no such module .*: anticipatory, cfq'):
+        run.prepare(load_study(study_file(study, filesystem="ext2", scheduler="mine")))
+
+
+def test_only_its_own_module_is_in_a_guest(study_file) -> None:
+    study = """
+        [axes]
+        scheduler = ["none", "anticipatory", "cfq"]
+        [workload]
+        tool = "fio"
+        pattern = "write"
+        request = "4k"
+        file = "64k"
+    """
+    none, anticipatory, cfq = run.prepare(load_study(study_file(study, filesystem="ext2")))
+    assert set(anticipatory.environment) - set(none.environment) == {"module-anticipatory"}
+    assert set(cfq.environment) - set(none.environment) == {"module-cfq"}
+    assert none.environment["base"] == anticipatory.environment["base"] == cfq.environment["base"]
+    assert len({none.key, anticipatory.key, cfq.key}) == 3
+    archives = [repetition.program_set(wanted.cell) for wanted in (none, anticipatory, cfq)]
+    contents = [b"".join(part.read_bytes() for part in none.image.archives(wanted)) for wanted in archives]
+    for content, modules in zip(contents, ((), ("anticipatory",), ("cfq",)), strict=True):
+        assert all((f"lib/flashbed/{name}.ko".encode() in content) == (name in modules) for name in OURS)
