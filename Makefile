@@ -6,6 +6,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
+IOSCHED_BUILD = build/iosched
 
 .PHONY: help setup run test test-long lint bench accuracy clean
 
@@ -44,12 +45,14 @@ lint: setup $(STAMP)-dev
 test: lint
 	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl
+	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
 test-long: lint
 	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
+	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 

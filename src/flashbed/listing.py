@@ -101,7 +101,9 @@ def build_image(version: str, *, update: bool) -> Rows:
     """Builds the guest for every shipped file system; the names and digests of its parts."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
-    built = image.build(version, {(system.packages, system.programs) for system in systems}, update=update)
+    built = image.build(
+        version, {image.ProgramSet(system.packages, system.programs) for system in systems}, update=update
+    )
     return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
 
 

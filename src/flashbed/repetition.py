@@ -54,8 +54,9 @@ class Finished:
 
 
 def program_set(cell: Cell) -> ProgramSet:
-    """What the cell's file system needs in the guest."""
-    return tuple(cell.filesystem.packages), tuple(cell.filesystem.programs)
+    """What the cell's file system and scheduler need in the guest."""
+    modules = (cell.scheduler.module,) if cell.scheduler.module else ()
+    return ProgramSet(tuple(cell.filesystem.packages), tuple(cell.filesystem.programs), modules)
 
 
 def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:

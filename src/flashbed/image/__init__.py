@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from flashbed import paths
-from flashbed.errors import SetupError
+from flashbed.errors import InputError, SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
@@ -21,8 +22,13 @@ from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
 
-ProgramSet = tuple[tuple[str, ...], tuple[str, ...]]
-"""(packages, programs): what a file system needs in the guest."""
+
+class ProgramSet(NamedTuple):
+    """What a cell needs in its guest, besides what all have: the file system's tools, and the scheduler's module."""
+
+    packages: tuple[str, ...]
+    programs: tuple[str, ...]
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -32,16 +38,16 @@ class GuestImage:
     kernel: Kernel
     media_tool: MediaTool
     base: Path
-    programs: Mapping[ProgramSet, Path]
+    parts: Mapping[str, Path]
     digests: Mapping[str, str]
 
     def archives(self, wanted: ProgramSet) -> Sequence[Path]:
         """The cpio archives of a cell that uses the program set `wanted`, without its job."""
-        return [self.base, self.programs[wanted]]
+        return [self.base, *(self.parts[name] for name in _part_names(wanted))]
 
     def digest(self, wanted: ProgramSet) -> dict[str, str]:
-        """What such a cell depends on, by name: kernel, base and its programs."""
-        return {name: self.digests[name] for name in ("kernel", "base", _label(wanted))}
+        """What such a cell depends on, by name: kernel, base, its programs and its modules."""
+        return {name: self.digests[name] for name in ("kernel", "base", *_part_names(wanted))}
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
         """One initramfs for a cell: the shared archives and the cell's /job behind them."""
@@ -67,25 +73,37 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     if update:
         archive.forget_versions()
     built = kernel.build(cache, archive, version)
-    module_files = {name: modules.build(cache, built, name).path(f"{name}.ko") for name in modules.names()}
+    module_files, chosen_modules = modules.build_all(cache, built)
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
     outbox = programs.outbox(cache, archive).path("outbox")
     base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, module_files), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     tool = initramfs.File("/bin/fio", programs.fio(cache, archive).path("fio"))
-    packed = {}
+    contents: dict[str, list[initramfs.File]] = {}
     for wanted in sorted(set(program_sets)):
-        packages, names = wanted
         files = [tool]
-        if names:
-            tree = programs.from_packages(cache, archive, packages, names).folder / "root"
+        if wanted.programs:
+            tree = programs.from_packages(cache, archive, wanted.packages, wanted.programs).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
-        entry = initramfs.archive(cache, built, _label(wanted), files)
-        packed[wanted] = entry.path(initramfs.ARCHIVE)
-        digests[_label(wanted)] = entry.digests[initramfs.ARCHIVE]
-    return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), packed, digests)
+        contents[_tools_name(wanted)] = files
+        for name in wanted.modules:
+            if name not in chosen_modules:
+                known = ", ".join(sorted(chosen_modules))
+                raise InputError(f'module = "{name}": there is no such module in kernel/; there are: {known}')
+            contents[_module_name(name)] = [initramfs.module(name, chosen_modules[name])]
+    entries = {name: initramfs.archive(cache, built, name, files) for name, files in contents.items()}
+    digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
+    parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
+    return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
-def _label(wanted: ProgramSet) -> str:
-    _, names = wanted
-    return "-".join(("tools", *(Path(name).name for name in names)))
+def _part_names(wanted: ProgramSet) -> list[str]:
+    return [_tools_name(wanted), *map(_module_name, wanted.modules)]
+
+
+def _tools_name(wanted: ProgramSet) -> str:
+    return "-".join(("tools", *(Path(name).name for name in wanted.programs)))
+
+
+def _module_name(module: str) -> str:
+    return f"module-{module}"

@@ -69,7 +69,12 @@ def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
     ]
-    return files + [File(f"/lib/flashbed/{name}.ko", path, 0o644) for name, path in sorted(modules.items())]
+    return files + [module(name, path) for name, path in sorted(modules.items())]
+
+
+def module(name: str, source: Path) -> File:
+    """A kernel module, where the guest's scripts look for it."""
+    return File(f"/lib/flashbed/{name}.ko", source, 0o644)
 
 
 def archive(cache: Cache, kernel: Kernel, name: str, files: Sequence[File], *, system: bool = False) -> Entry:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our kernel modules, built out of tree against a built kernel.
 
-A module is a folder of kernel/ with a Kbuild file; the media core is laid beside it, as in the repository.
+A folder of kernel/ with a Kbuild file makes one module or several; the media core is laid beside it, as in the
+repository.
 """
 
 from __future__ import annotations
@@ -17,14 +18,28 @@ from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 from flashbed.progress import stage
 
+CHOSEN = ("iosched",)
+"""Folders whose modules are only in the guests that load them; every guest has all others."""
+
 
 def names() -> list[str]:
-    """All modules that the project has."""
+    """All folders with modules that the project has."""
     return sorted(kbuild.parent.name for kbuild in paths.kernel().glob("*/Kbuild"))
 
 
+def build_all(cache: Cache, kernel: Kernel) -> tuple[dict[str, Path], dict[str, Path]]:
+    """Every module by its name: those that all guests have, and those that a cell chooses."""
+    common: dict[str, Path] = {}
+    chosen: dict[str, Path] = {}
+    for name in names():
+        entry = build(cache, kernel, name)
+        for product in entry.digests:
+            (chosen if name in CHOSEN else common)[product.removesuffix(".ko")] = entry.path(product)
+    return common, chosen
+
+
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
-    """An entry with NAME.ko, stripped of debug information."""
+    """An entry with the modules of the folder `name`, stripped of debug information."""
     sources = paths.kernel() / name
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
@@ -45,8 +60,9 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
         command = toolchain.make("-C", kernel.tree, f"M={module}", flags, "modules", jobs=os.cpu_count() or 1)
         with stage(f"Building the kernel module {name}"):
             run(command)
-        shutil.move(module / f"{name}.ko", folder / f"{name}.ko")
-        run([f"{toolchain.PREFIX}strip", "--strip-debug", folder / f"{name}.ko"])
+        for built in module.glob("*.ko"):
+            shutil.move(built, folder / built.name)
+            run([f"{toolchain.PREFIX}strip", "--strip-debug", folder / built.name])
         shutil.rmtree(scratch)
 
-    return cache.entry(name, recipe, fill, products=[f"{name}.ko"])
+    return cache.entry(name, recipe, fill)

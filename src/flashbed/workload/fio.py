@@ -18,6 +18,9 @@ DIRECTIONS = ("read", "write")
 PERCENTILES = {"latency_p50_us": "50.000000", "latency_p95_us": "95.000000", "latency_p99_us": "99.000000"}
 EMPTY_SCRIPT = b"true\n"
 
+BACKGROUND = "background"
+"""How the name of a job begins that makes load and is not measured."""
+
 
 class Fio:
     """The workload `fio`, with parameters of its own or with the user's job file."""
@@ -40,12 +43,12 @@ class Fio:
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
-        microseconds.
+        microseconds; of all jobs together that are not background.
         """
-        jobs = _jobs(out.get("fio.json"))
+        jobs = [job for job in _jobs(out.get("fio.json")) if not job["jobname"].startswith(BACKGROUND)]
         used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
         if not used:
-            raise WorkloadOutputError("fio.json: fio did no I/O")
+            raise WorkloadOutputError("fio.json: fio did no I/O" + ("" if jobs else " but in the background"))
         runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
         requests = sum(job[d]["total_ios"] for job, d in used)
         metrics = {

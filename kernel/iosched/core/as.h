@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The anticipatory scheduler: deadline's batches and expiry, and a short wait after a read for the next one from the
+ * same process, before the head moves away.
+ *
+ * All times are ns. "Reads" are synchronous requests, "writes" asynchronous ones: a write that someone waits for
+ * (O_DIRECT, fsync) counts as a read. The rules are described one by one in docs/schedulers.md.
+ *
+ * The caller serialises all calls, and calls as_dispatch() again after each as_add(), as_complete(), as_forget(),
+ * as_process_exits(), and at as_wake_ns().
+ */
+#ifndef IOSCHED_AS_H
+#define IOSCHED_AS_H
+
+#include "mean.h"
+#include "request.h"
+
+enum as_class { AS_READ, AS_WRITE, AS_CLASSES };
+
+struct as_tunables {
+	u64 expire_ns[AS_CLASSES];		/* a queued request older than this interrupts the sweep */
+	u64 batch_expire_ns[AS_CLASSES];
+	u64 antic_expire_ns;			/* longest wait; 0: none, and any number of reads in flight */
+};
+
+/* Why a wait ended, or why there was none */
+enum as_reason {
+	AS_WAIT,		/* no reason against it: wait */
+	AS_SAME_PROCESS,	/* the next request is from the same process */
+	AS_PROCESS_HAS_IO,	/* it has other requests queued or in flight, so it is not waiting for this one alone */
+	AS_CLOSE,		/* the next request is close enough */
+	AS_THINKS_LONG,		/* the process's mean think time is above antic_expire */
+	AS_EXITED,		/* it has exited, and such have not been followed by a close request so far */
+	AS_EXPIRED,		/* antic_expire is over */
+	AS_OVERDUE,		/* a queued read is past its deadline */
+	AS_NOBODY,		/* no read has completed since the last wait or write batch; or antic_expire is 0 */
+	AS_REASONS,
+};
+
+/* What is remembered of a process; zeroed before its first request */
+struct as_process {
+	bool exited;
+	u32 queued[AS_CLASSES];
+	u32 in_flight[AS_CLASSES];
+	u64 done_ns;			/* when its last read completed; 0: none has */
+	u64 end_sector;			/* behind its last read, in the order of arrival */
+	bool has_read;
+	struct ios_mean think_ns;
+	struct ios_mean seek_sectors;
+};
+
+struct as_queue {
+	struct ios_sorted sorted;
+	struct ios_link fifo;
+	u32 queued;
+	u32 in_flight;
+	u64 fifo_checked_ns;
+};
+
+struct as_scheduler {
+	struct as_tunables tunables;
+	struct as_queue queues[AS_CLASSES];
+	u64 head;			/* sector behind the last request dispatched */
+
+	/* The batch */
+	enum as_class class;
+	bool changing;			/* the first request of this batch waits for the last of the old one */
+	u64 batch_start_ns, batch_end_ns;
+	u32 writes_allowed;		/* requests in a write batch; adapts */
+	u32 writes_left;
+	bool writes_idled;		/* the write batch ran dry, so its time says nothing of its size */
+	u64 writes_done_ns;		/* when a write completed last */
+
+	/* Anticipation */
+	struct as_process *last;	/* whose read completed last; NULL: nobody to wait for */
+	u64 last_end, last_done_ns;	/* where and when it did */
+	bool waiting;
+	struct ios_mean think_ns;	/* of all processes, for those without a history */
+	struct as_process ghost;	/* stands for the last process when that has exited */
+	bool mourning;			/* and no read that is close has come since */
+	struct ios_mean exits_alone;	/* 256: no close read came in time after an exit; 0: one did */
+	u64 ended[AS_REASONS];		/* waits by the reason that ended them */
+};
+
+void as_init(struct as_scheduler *as, const struct as_tunables *tunables);
+void as_default_tunables(struct as_tunables *tunables);
+
+/* A request enters; its sector, sectors and sync are set. `process` must live until it is done */
+void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *process, u64 now);
+
+/* The request to send now; NULL: none for now */
+struct ios_request *as_dispatch(struct as_scheduler *as, u64 now);
+
+/* When as_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not before */
+u64 as_wake_ns(const struct as_scheduler *as);
+
+void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now);
+
+/* A request leaves without being completed: merged into another, or to come back by another way */
+void as_forget(struct as_scheduler *as, struct ios_request *rq);
+
+/* A queued request has grown: where it begins and how long it is now */
+void as_resize(struct as_scheduler *as, struct ios_request *rq, u64 sector, u32 sectors);
+
+/* `rq` has taken in `other`, which leaves: the earlier deadline holds */
+void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_request *other);
+
+/* No more requests of the process will come; its memory must live only until those that came are done */
+void as_process_exits(struct as_scheduler *as, struct as_process *process);
+
+static inline u32 as_queued(const struct as_scheduler *as)
+{
+	return as->queues[AS_READ].queued + as->queues[AS_WRITE].queued;
+}
+
+/* Inside the core */
+void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now);
+void as_learn_exit(struct as_scheduler *as, bool followed);
+void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now);
+enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now);
+void as_wait_end(struct as_scheduler *as, enum as_reason reason);
+void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now);
+u64 as_wait_until(const struct as_scheduler *as);
+u64 as_overdue_ns(const struct as_queue *queue, u64 expire_ns);
+extern const struct ios_sweep as_sweep;
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether to wait for a process, and what is learned of processes for that.
+ */
+#include "as.h"
+#include "sweep.h"
+
+/* Longer think times count as this: else one long pause would weigh for many requests */
+#define THINK_MAX_NS		(20 * IOS_NSEC_PER_MSEC)
+
+/* A request so near is close whatever the process's habits; the bound doubles with each ms waited */
+#define CLOSE_SECTORS		8192ULL
+#define CLOSE_DOUBLINGS_MAX	32	/* beyond any disk */
+
+/* "More often than not", of a mean of samples that are 0 or 256 */
+#define HALF			128
+
+/* The process's next read after a completed one tells its think time; two in a row tell its seek distance */
+void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now)
+{
+	u64 think;
+
+	if (!rq->sync)
+		return;
+	if (process->done_ns && !process->queued[AS_READ] && !process->in_flight[AS_READ]) {
+		think = now - process->done_ns;
+		if (think > THINK_MAX_NS)
+			think = THINK_MAX_NS;
+		ios_mean_add(&process->think_ns, think);
+		ios_mean_add(&as->think_ns, think);
+	}
+	if (process->has_read)
+		ios_mean_add(&process->seek_sectors, rq->sector >= process->end_sector ?
+						     rq->sector - process->end_sector :
+						     process->end_sector - rq->sector);
+	process->has_read = true;
+	process->end_sector = ios_end(rq);
+}
+
+static bool is_close(const struct as_scheduler *as, const struct as_process *last, const struct ios_request *next,
+		     u64 now)
+{
+	u64 waited_ms = div64_u64(now - as->last_done_ns, IOS_NSEC_PER_MSEC);
+	u64 distance = ios_sweep_distance(&as_sweep, as->last_end, next->sector);
+
+	if (waited_ms > CLOSE_DOUBLINGS_MAX)
+		waited_ms = CLOSE_DOUBLINGS_MAX;
+	if (distance <= CLOSE_SECTORS << waited_ms)
+		return true;
+	return ios_mean_known(&last->seek_sectors) && distance < ios_mean_value(&last->seek_sectors);
+}
+
+/* What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for each file of a
+ * folder is followed by the next, at a near place; others are followed by nothing.
+ */
+void as_learn_exit(struct as_scheduler *as, bool followed)
+{
+	ios_mean_add(&as->exits_alone, followed ? 0 : 256);
+	as->mourning = false;
+}
+
+/* A read came after an exit */
+void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now)
+{
+	bool in_time = now - as->last_done_ns < as->tunables.antic_expire_ns;
+
+	if (!in_time || is_close(as, &as->ghost, rq, now))
+		as_learn_exit(as, in_time);
+}
+
+static u64 think_ns(const struct as_scheduler *as)
+{
+	return ios_mean_value(ios_mean_known(&as->last->think_ns) ? &as->last->think_ns : &as->think_ns);
+}
+
+/* `next` is what would be sent instead of waiting; NULL: nothing */
+enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now)
+{
+	const struct as_process *last = as->last;
+	u64 antic_ns = as->tunables.antic_expire_ns;
+
+	if (!last || !antic_ns)
+		return AS_NOBODY;
+	if (next && next->owner == last)
+		return AS_SAME_PROCESS;
+	if (last->queued[AS_READ] || last->queued[AS_WRITE] || last->in_flight[AS_READ] || last->in_flight[AS_WRITE])
+		return AS_PROCESS_HAS_IO;
+	if (now - as->last_done_ns >= antic_ns)
+		return AS_EXPIRED;
+	if (next && is_close(as, last, next, now))
+		return AS_CLOSE;
+	if (last->exited)
+		return ios_mean_value(&as->exits_alone) > HALF ? AS_EXITED : AS_WAIT;
+	return think_ns(as) > antic_ns ? AS_THINKS_LONG : AS_WAIT;
+}
+
+void as_wait_end(struct as_scheduler *as, enum as_reason reason)
+{
+	as->ended[reason]++;
+	as->waiting = false;
+	as->last = NULL;
+}
+
+/* A request came while waiting */
+void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now)
+{
+	enum as_reason reason = as_reason_against(as, rq->sync ? rq : NULL, now);
+
+	if (reason != AS_WAIT)
+		as_wait_end(as, reason);
+}
+
+u64 as_overdue_ns(const struct as_queue *queue, u64 expire_ns)
+{
+	const struct ios_request *oldest = ios_fifo_head(&queue->fifo);
+	u64 next_check;
+
+	if (!oldest)
+		return IOS_NEVER;
+	next_check = queue->fifo_checked_ns + expire_ns;
+	return oldest->deadline_ns > next_check ? oldest->deadline_ns : next_check;
+}
+
+/* A queued read that falls due ends the wait too */
+u64 as_wait_until(const struct as_scheduler *as)
+{
+	u64 overdue = as_overdue_ns(&as->queues[AS_READ], as->tunables.expire_ns[AS_READ]);
+	u64 end = as->last_done_ns + as->tunables.antic_expire_ns;
+
+	return overdue < end ? overdue : end;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose turn it is: real-time queues first, then best-effort ones, then idle ones; within a class by key.
+ */
+#include "cfq.h"
+
+/*
+ * A queue's turn comes the later, the lower its level is and the more others there are; what is left of a slice that it
+ * lost counts in its favour. The key is a time, so a queue that has waited for long always comes before a new one.
+ */
+u64 cfq_turn_key(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
+{
+	u32 others = cfq->busy[queue->priority.class];
+	u64 behind = cfq_slice_ns(&cfq->tunables, true, 0) -
+		     cfq_slice_ns(&cfq->tunables, queue->sync, queue->priority.level);
+
+	return now + (others > 1 ? others - 1 : 0) * behind;
+}
+
+void cfq_turn_add(struct cfq_scheduler *cfq, struct cfq_queue *queue, u64 key)
+{
+	struct ios_link *head = &cfq->turns[queue->priority.class], *place = head->after;
+
+	while (place != head && container_of(place, struct cfq_queue, turn)->turn_key <= key)
+		place = place->after;
+	queue->turn_key = key;
+	queue->on_turn = true;
+	ios_list_insert(&queue->turn, place);
+}
+
+void cfq_turn_remove(struct cfq_queue *queue)
+{
+	ios_list_remove(&queue->turn);
+	queue->on_turn = false;
+}
+
+struct cfq_queue *cfq_turn_next(const struct cfq_scheduler *cfq)
+{
+	int class;
+
+	for (class = 0; class < CFQ_CLASSES; class++)
+		if (!ios_list_empty(&cfq->turns[class]))
+			return container_of(cfq->turns[class].after, struct cfq_queue, turn);
+	return NULL;
+}
+
+struct cfq_queue *cfq_turn_next_sync(const struct cfq_scheduler *cfq, enum cfq_class class)
+{
+	const struct ios_link *head = &cfq->turns[class], *place;
+	struct cfq_queue *queue;
+
+	for (place = head->after; place != head; place = place->after) {
+		queue = container_of(place, struct cfq_queue, turn);
+		if (queue->sync)
+			return queue;
+	}
+	return NULL;
+}
+
+/* Whether a request for `queue` takes the slice from the active queue */
+bool cfq_preempts(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
+{
+	const struct cfq_queue *active = cfq->active;
+
+	if (!active || active == queue)
+		return false;
+	if (queue->priority.class != active->priority.class)
+		return queue->priority.class < active->priority.class;
+	if (queue->sync != active->sync)
+		return queue->sync && active->slice_dispatched;	/* but one request of each turn goes out */
+	/* The shared wait is for any of those that have none of their own */
+	return cfq->idle_until_ns && queue->sync && !cfq_idles_alone(cfq, active) && !cfq_idles_alone(cfq, queue);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a scheduler knows of a request. Times are ns on one clock that never goes back; sectors have 512 bytes.
+ *
+ * Whoever owns the record fills in the upper part and calls ios_request_init(); the rest belongs to the scheduler.
+ */
+#ifndef IOSCHED_REQUEST_H
+#define IOSCHED_REQUEST_H
+
+#include "list.h"
+#include "sorted.h"
+
+enum ios_where {
+	IOS_OUTSIDE,		/* not with the scheduler */
+	IOS_QUEUED,
+	IOS_IN_FLIGHT,		/* dispatched and not yet completed */
+};
+
+struct ios_request {
+	u64 sector;
+	u32 sectors;
+	bool sync;		/* someone waits for it: a read, or a write that is marked so */
+	bool more_follows;	/* its sender is likely to send another when it is done */
+
+	enum ios_where where;
+	u64 arrived_ns;
+	u64 deadline_ns;
+	void *owner;		/* the process or the queue that it belongs to */
+	struct ios_node node;	/* by sector */
+	struct ios_link fifo;	/* by arrival */
+};
+
+static inline void ios_request_init(struct ios_request *rq)
+{
+	rq->where = IOS_OUTSIDE;
+	rq->owner = NULL;
+	ios_link_init(&rq->fifo);
+}
+
+static inline u64 ios_end(const struct ios_request *rq)
+{
+	return rq->sector + rq->sectors;
+}
+
+static inline struct ios_request *ios_fifo_head(const struct ios_link *fifo)
+{
+	return ios_list_empty(fifo) ? NULL : container_of(fifo->after, struct ios_request, fifo);
+}
+
+#endif

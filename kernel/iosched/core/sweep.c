@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sweep.h"
+
+u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector)
+{
+	return sector >= head ? sector - head : (head - sector) * sweep->back_penalty;
+}
+
+struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct ios_sorted *set, u64 head)
+{
+	struct ios_request *ahead = ios_sorted_from(set, head);
+	struct ios_request *behind = ios_sorted_below(set, head);
+
+	if (behind && head - behind->sector > sweep->back_max)
+		behind = NULL;
+	if (!ahead)
+		return behind ? behind : ios_sorted_from(set, 0);
+	if (!behind)
+		return ahead;
+	return ios_sweep_distance(sweep, head, behind->sector) < ios_sweep_distance(sweep, head, ahead->sector) ?
+	       behind : ahead;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one-way elevator: forward by sector and then from the lowest again, with short seeks back.
+ *
+ * A seek back is allowed up to `back_max` sectors and counts `back_penalty` times its distance, so that it is chosen
+ * only where it is that much shorter than the seek forward.
+ */
+#ifndef IOSCHED_SWEEP_H
+#define IOSCHED_SWEEP_H
+
+#include "request.h"
+
+struct ios_sweep {
+	u64 back_max;		/* sectors */
+	u32 back_penalty;
+};
+
+/* Where to go next from `head`; NULL if the set is empty */
+struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct ios_sorted *set, u64 head);
+
+/* What the seek from `head` to `sector` counts, sectors */
+u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector);
+
+#endif
