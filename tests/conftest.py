@@ -10,12 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from flashbed import paths, repetition
 from flashbed.repetition import Finished, Repetition
 
 BUILT = ("image", "debian-arm64")
 """What is expensive and depends on nothing that a test does: taken from the real cache."""
+
+settings.register_profile("any host", deadline=None)
+settings.load_profile("any host")
+"""How long an example takes says something of the host only."""
 
 StudyWriter = Callable[..., Path]
 Measure = Callable[..., Finished]

@@ -149,7 +149,7 @@ def doctor_command() -> None:
 @app.command("schema")
 def schema_command(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="study, board, medium, filesystem or scheduler.")
+        str, typer.Argument(metavar="KIND", help="study, board, medium, translation, filesystem or scheduler.")
     ] = "study",
 ) -> None:
     """Print the JSON schema of a study or of a kind of profile, for editors."""

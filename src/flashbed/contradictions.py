@@ -24,7 +24,7 @@ LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
 TOOLS = ("fio",)
-_PROFILES: tuple[Kind, ...] = ("board", "medium", "filesystem", "scheduler")
+_PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
 _COLUMNS = ("seed", "outcome", "reason", "key", "tool", "job")  # what else the results table and [workload] name
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
@@ -137,14 +137,14 @@ def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
 def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> None:
     """What each cell puts together must go together. Raises InputError."""
     problems: dict[Problem, None] = {}
-    pairs: set[tuple[str, str]] = set()
+    stacks: set[tuple[str, str, str]] = set()
     workloads: dict[tuple[tuple[str, str], ...], FioParameters | None] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
-        medium, filesystem = cell["medium"], cell["filesystem"]
-        if (medium, filesystem) not in pairs:
-            pairs.add((medium, filesystem))
-            problems.update(dict.fromkeys(_place_problems(study, library, medium, filesystem)))
+        medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
+        if stack not in stacks:
+            stacks.add(stack)
+            problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
         if "job" in study.workload:
             continue  # what it writes, only fio knows
         said = tuple((name, value) for name, value in cell.items() if name not in STACK)
@@ -174,14 +174,31 @@ def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, 
     return None if contradictory else parameters
 
 
-def _place_problems(study: StudyFile, library: Library, medium: str, filesystem: str) -> Iterator[Problem]:
-    """The file system must be able to lie on the medium."""
-    lies_on, resolved = library.medium(medium), library.filesystem(filesystem)
-    if resolved.needs != lies_on.provides:
+def _place_problems(
+    study: StudyFile, library: Library, medium: str, translation: str, filesystem: str
+) -> Iterator[Problem]:
+    """The file system must be able to lie on the medium, through the translation if there is one."""
+    lies_on, between, resolved = (
+        library.medium(medium),
+        library.translation(translation),
+        library.filesystem(filesystem),
+    )
+    translated = between.device is not None
+    if translated and lies_on.provides == "block":
         why = f"needs raw flash (mtd), and {medium} is a block device"
-    else:
-        why = resolved.misfit(lies_on.size_bytes, medium) or ""
-    if why:
+        way_out = _skip_hint(study, {"translation": translation, "medium": medium})
+        yield Problem(study.keys_of("translation", translation), f"{translation} {why}; {way_out}")
+    elif resolved.needs == "mtd" and (translated or lies_on.provides == "block"):
+        why = f"needs raw flash (mtd), and {translation if translated else medium} is a block device"
+        way_out = _skip_hint(
+            study, {"filesystem": filesystem, **({"translation": translation} if translated else {"medium": medium})}
+        )
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
+    elif resolved.needs == "block" and not translated and lies_on.provides == "mtd":
+        known = ", ".join(name for name in library.names("translation") if name != "none")
+        why = f"needs a block device, and {medium} is raw flash; give the study a translation ({known})"
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}")
+    elif why := resolved.misfit(lies_on.size_bytes, medium) or "":
         way_out = _skip_hint(study, {"filesystem": filesystem, "medium": medium})
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
 

@@ -6,7 +6,7 @@ shipped. Must not know what a profile means; a wrong word is told as LookupProbl
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,26 +19,30 @@ from flashbed.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profile import Board, Medium, Profile, Scheduler
 from flashbed.stored_medium import locate
 from flashbed.tomlfile import TomlFile, nearest, plain
+from flashbed.translation import Translation
 
-Kind = Literal["board", "medium", "filesystem", "scheduler"]
+Kind = Literal["board", "medium", "filesystem", "scheduler", "translation"]
 
 FOLDERS: dict[Kind, str] = {
     "board": "boards",
     "medium": "media",
     "filesystem": "filesystems",
     "scheduler": "schedulers",
+    "translation": "translations",
 }
 _MODELS: dict[Kind, type[Profile]] = {
     "board": Board,
     "medium": Medium,
     "filesystem": FileSystem,
     "scheduler": Scheduler,
+    "translation": Translation,
 }
 _TITLES: dict[Kind, str] = {
     "board": "board",
     "medium": "medium",
     "filesystem": "file system",
     "scheduler": "scheduler",
+    "translation": "translation",
 }
 _SELECTOR = re.compile(r"([A-Za-z0-9_.+-]+)(?::(.+))?")
 FROM = "from"
@@ -120,6 +124,10 @@ class Library:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
         return self._once("scheduler", text, lambda: self._scheduler(text))
 
+    def translation(self, text: str) -> Translation:
+        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        return self._once("translation", text, lambda: self._translation(text))
+
     def _once(self, kind: Kind, text: str, resolve: Callable[[], T]) -> T:
         """A study of thousands of cells has few selectors."""
         if (kind, text) not in self._resolved:
@@ -152,16 +160,17 @@ class Library:
         selector = Selector.parse(text)
         file, profile = self._load("scheduler", selector.name)
         assert isinstance(profile, Scheduler)
-        changed: dict[str, Any] = {"tunables": dict(profile.tunables)}
-        for name, value in selector.options.items():
-            if name == "nr_requests":
-                changed[name] = _number(value)
-            elif name in profile.tunables:
-                changed["tunables"][name] = _number(value)
-            else:
-                known = nearest(name, [*profile.tunables, "nr_requests"])
-                raise LookupProblem(f'"{selector.name}": no tunable "{name}"{known}')
-        return _again(selector.name, file, Scheduler, changed)
+        options = dict(selector.options)
+        depth = {name: _number(options.pop(name)) for name in ("nr_requests",) if name in options}
+        tunables = _changed(selector.name, "tunable", profile.tunables, options, ("nr_requests",))
+        return _again(selector.name, file, Scheduler, {"tunables": tunables, **depth})
+
+    def _translation(self, text: str) -> Translation:
+        selector = Selector.parse(text)
+        file, profile = self._load("translation", selector.name)
+        assert isinstance(profile, Translation)
+        parameters = _changed(selector.name, "parameter", profile.parameters, selector.options)
+        return _again(selector.name, file, Translation, {"parameters": parameters})
 
     def _adjusted(self, kind: Kind, selector: Selector, model: type[P]) -> P:
         """A board or a medium, with some of its numbers as the study wants them."""
@@ -191,6 +200,16 @@ def profile_schema(kind: Kind) -> dict[str, Any]:
     """The JSON schema of a kind of profile, for editors."""
     schema = _MODELS[kind].model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}
+
+
+def _changed(
+    name: str, word: str, table: Mapping[str, int], options: Mapping[str, str], others: tuple[str, ...] = ()
+) -> dict[str, int | str]:
+    """A profile's table with some of its numbers as the study wants them. Raises LookupProblem."""
+    for option in options:
+        if option not in table:
+            raise LookupProblem(f'"{name}": no {word} "{option}"{nearest(option, [*table, *others])}')
+    return {**table, **{option: _number(value) for option, value in options.items()}}
 
 
 def _number(text: str) -> int | str:

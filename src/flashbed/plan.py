@@ -14,6 +14,7 @@ from typing import Any
 from flashbed.filesystem import ResolvedFileSystem
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import Study
+from flashbed.translation import Translation
 from flashbed.workload.fio_parameters import FioParameters
 
 KEY_VERSION = 1
@@ -56,6 +57,7 @@ class Cell:
     """Axis to value, as written in the study."""
     board: Board
     medium: Medium
+    translation: Translation
     filesystem: ResolvedFileSystem
     scheduler: Scheduler
     kernel: str
@@ -83,6 +85,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         coordinates=coordinates,
         board=study.library.board(said.pop("board")),
         medium=study.library.medium(said.pop("medium")),
+        translation=study.library.translation(said.pop("translation")),
         filesystem=study.library.filesystem(said.pop("filesystem")),
         scheduler=study.library.scheduler(said.pop("scheduler")),
         kernel=said.pop("kernel"),
@@ -104,9 +107,11 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
         del filesystem[name]
     start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
+    translation = cell.translation.model_dump(exclude={"title", "source"}) if cell.translation.device else {}
     inputs = {
         "board": cell.board.model_dump(exclude={"title", "source"}),
         "medium": {**cell.medium.core_parameters, **start},
+        **({"translation": translation} if translation else {}),
         "filesystem": filesystem,
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
         "kernel": cell.kernel,

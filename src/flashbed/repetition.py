@@ -54,9 +54,12 @@ class Finished:
 
 
 def program_set(cell: Cell) -> ProgramSet:
-    """What the cell's file system and scheduler need in the guest."""
-    modules = (cell.scheduler.module,) if cell.scheduler.module else ()
-    return ProgramSet(tuple(cell.filesystem.packages), tuple(cell.filesystem.programs), modules)
+    """What the cell's file system, translation and scheduler need in the guest."""
+    parts = (cell.filesystem, cell.translation)
+    packages = dict.fromkeys(package for part in parts for package in part.packages)
+    programs = dict.fromkeys(program for part in parts for program in part.programs)
+    modules = tuple(module for module in (cell.translation.module, cell.scheduler.module) if module)
+    return ProgramSet(tuple(packages), tuple(programs), modules)
 
 
 def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
@@ -133,8 +136,10 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
 
 
 def check(cell: Cell, data: Path) -> str | None:
-    """What the file system's checker says of an image: "" for clean, None where there is none. Changes nothing."""
-    command = cell.filesystem.check_command(data)
+    """What the file system's checker says of an image: "" for clean, None where there is none, or where a translation
+    lies between. Changes nothing.
+    """
+    command = None if cell.translation.device else cell.filesystem.check_command(data)
     if command is None:
         return None
     environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"}

@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 from flashbed.profile import Strict
 from flashbed.tomlfile import Problem
 
-STACK: tuple[str, ...] = ("board", "medium", "filesystem", "scheduler", "kernel")
+STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
 """What a cell stands on; any other axis is a parameter of the workload."""
 
-DEFAULTS = {"scheduler": "none", "kernel": "6.1"}
+DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 """What a study need not say."""
 
 MOST_SEEDS = 1000
@@ -118,6 +118,7 @@ class StudyFile(Strict):
     source: str = Field(default="", description="what the study repeats: a paper, a report")
     board: str | None = None
     medium: str | None = None
+    translation: str | None = Field(default=None, description="what makes a block device of raw flash")
     filesystem: str | None = None
     scheduler: str | None = None
     kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')

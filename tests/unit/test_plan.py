@@ -15,6 +15,7 @@ from flashbed.filesystem import ResolvedFileSystem
 from flashbed.plan import Cell, Placement, Workload, cell_inputs, key, plan
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import load_study
+from flashbed.translation import Translation
 
 ENVIRONMENT = {"image": "abc", "qemu": "7.2"}
 
@@ -210,6 +211,7 @@ def test_keys_are_the_same_everywhere() -> None:
         filesystem=ResolvedFileSystem(
             "f", "block", 0, None, "", (), (), ("mkfs {device}",), "f", "", "", "{device}", 0, ""
         ),
+        translation=Translation(title="t"),
         scheduler=Scheduler(title="s", name="none"),
         kernel="6.1",
         workload=Workload("fio", {"pattern": "read"}),

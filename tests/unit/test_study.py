@@ -39,7 +39,13 @@ def test_the_documented_study_is_sound(tmp_path: Path) -> None:
 def test_a_sound_study(tmp_path: Path) -> None:
     study = load(tmp_path)
     assert (study.name, study.title, study.seeds, study.tool) == ("sample", "A study", (1, 2), "fio")
-    assert study.fixed == {"board": "plain", "medium": "stick", "scheduler": "none", "kernel": "6.1"}
+    assert study.fixed == {
+        "board": "plain",
+        "medium": "stick",
+        "translation": "none",
+        "scheduler": "none",
+        "kernel": "6.1",
+    }
     assert list(study.axes) == ["filesystem", "pattern", "request"]
     assert study.workload == {"file": "8M", "flush": "fsync"}
     assert study.figures[0].where == {"pattern": ("write",)}

@@ -20,6 +20,7 @@ AXIS_WORDS = {
     "file": ("file size", "file sizes"),
     "pattern": ("pattern", "patterns"),
     "scheduler": ("scheduler", "schedulers"),
+    "translation": ("translation", "translations"),
     "board": ("board", "boards"),
     "kernel": ("kernel", "kernels"),
     "flush": ("flush", "ways to flush"),
@@ -29,7 +30,7 @@ AXIS_WORDS = {
 }
 """One and many, for the axes that studies usually have."""
 
-SPEAKING_AXES = ("pattern", "flush", "direct", "filesystem", "medium", "scheduler", "board")
+SPEAKING_AXES = ("pattern", "flush", "direct", "filesystem", "medium", "translation", "scheduler", "board")
 """Axes whose values say by themselves what they are."""
 
 VALUE_WORDS = {

@@ -18,7 +18,7 @@ from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 from flashbed.progress import stage
 
-CHOSEN = ("iosched",)
+CHOSEN = ("iosched", "media_ftl")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
 

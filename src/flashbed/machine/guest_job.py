@@ -7,30 +7,43 @@ The two change together: the variables of cell.env and the names of the scripts 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
 from flashbed.plan import Cell
 
-DEVICE = "/dev/mblk0"
+DEVICES = {"block": "/dev/mblk0", "mtd": "/dev/mtd0"}
+"""What a medium is in the guest, by what it provides."""
+
 MOUNT_POINT = "/mnt"
 
 
 def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
-    """cell.env and the scripts that make and mount the file system.
+    """cell.env and the scripts that make the translation, and make and mount the file system.
 
     `medium_digest` is that of the medium's parameters, by which the guest knows that it has got the right one.
     """
-    filesystem = cell.filesystem
+    medium, translation, filesystem = DEVICES[cell.medium.provides], cell.translation, cell.filesystem
+    device = translation.device or medium
     return {
-        "cell.env": _environment(cell, medium_digest),
-        "format": "".join(f"{command}\n" for command in filesystem.mkfs_commands(DEVICE)).encode(),
-        "mount": f"{filesystem.mount_command(DEVICE, MOUNT_POINT)}\n".encode(),
+        "cell.env": _environment(cell, device, medium_digest),
+        "translate": _script(command.replace("{device}", medium) for command in translation.commands),
+        "format": _script(filesystem.mkfs_commands(device)),
+        "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
     }
 
 
-def _environment(cell: Cell, medium_digest: str) -> bytes:
+def _script(commands: Iterable[str]) -> bytes:
+    return "".join(f"{command}\n" for command in commands).encode()
+
+
+def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
     variables = {
         "MEDIUM_OPTIONS": f"pio_sector_ns={cell.board.pio_sector_ns} digest=0x{medium_digest}",
+        "TRANSLATION_MODULE": cell.translation.module or "",
+        "TRANSLATION_ARGUMENTS": cell.translation.module_arguments,
+        "TRANSLATION_COUNTERS": cell.translation.counters,
+        "DEVICE": device,
         "SCHEDULER": cell.scheduler.name,
         "SCHEDULER_MODULE": cell.scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
