@@ -75,7 +75,7 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     built = kernel.build(cache, archive, version)
     module_files, chosen_modules = modules.build_all(cache, built)
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
-    outbox = programs.outbox(cache, archive).path("outbox")
+    outbox = programs.own(cache, archive, "outbox").path("outbox")
     base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, module_files), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     tool = initramfs.File("/bin/fio", programs.fio(cache, archive).path("fio"))

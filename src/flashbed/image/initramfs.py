@@ -97,7 +97,7 @@ def job_archive(kernel: Kernel, job: Mapping[str, bytes], to: Path) -> None:
         for name, data in sorted(job.items()):
             source = Path(folder) / name
             source.write_bytes(data)
-            files.append(File(f"/job/{name}", source, 0o644))
+            files.append(File(f"/job/{name}", source))
         pack(kernel, files, to)
 
 

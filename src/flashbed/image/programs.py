@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for the guest: fio and the outbox, built static; all others straight from Debian's packages with the
+"""Programs for the guest: fio and our own, built static; all others straight from Debian's packages with the
 libraries they need.
 
 Knows no file system by name: which packages and programs a cell wants stands in the file system's profile.
@@ -75,17 +75,17 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
 
 
-def outbox(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `outbox`, the program that hands results to the host."""
-    source = paths.guest() / "outbox.c"
+def own(cache: Cache, archive: Archive, name: str) -> Entry:
+    """An entry with a program of ours, of one source file: `outbox`, or one that tests use."""
+    source = paths.guest() / f"{name}.c"
     root = toolchain.sysroot(cache, archive)
     recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
 
     def fill(folder: Path) -> None:
         flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
-        run([f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *flags, "-o", folder / "outbox", source])
+        run([f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *flags, "-o", folder / name, source])
 
-    return cache.entry("outbox", recipe, fill, products=["outbox"])
+    return cache.entry(name, recipe, fill, products=[name])
 
 
 def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:
