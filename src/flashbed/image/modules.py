@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our kernel modules, built out of tree against a built kernel.
+"""Kernel modules, built out of tree against a built kernel: ours, and a few of the kernel's own.
 
 A folder of kernel/ with a Kbuild file makes one module or several; the media core is laid beside it, as in the
 repository.
@@ -21,6 +21,12 @@ from flashbed.progress import stage
 CHOSEN = ("iosched", "media_ftl")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
+OF_THE_KERNEL = {
+    "gluebi": ("drivers/mtd/ubi", "CONFIG_MTD_UBI_GLUEBI"),
+    "mtd_tests": ("drivers/mtd/tests", "CONFIG_MTD_TESTS"),
+}
+"""Modules of the kernel's tree that few guests load: by the name of an entry its folder, and what turns it on."""
+
 
 def names() -> list[str]:
     """All folders with modules that the project has."""
@@ -35,6 +41,9 @@ def build_all(cache: Cache, kernel: Kernel) -> tuple[dict[str, Path], dict[str, 
         entry = build(cache, kernel, name)
         for product in entry.digests:
             (chosen if name in CHOSEN else common)[product.removesuffix(".ko")] = entry.path(product)
+    for name in OF_THE_KERNEL:
+        entry = build_of_the_kernel(cache, kernel, name)
+        chosen |= {product.removesuffix(".ko"): entry.path(product) for product in entry.digests}
     return common, chosen
 
 
@@ -55,14 +64,32 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)
             copy(part, scratch / "media" / part.name)
-        module = scratch / "kernel" / name
-        flags = f"KCFLAGS=-ffile-prefix-map={scratch}=. -ffile-prefix-map={kernel.tree}=."
-        command = toolchain.make("-C", kernel.tree, f"M={module}", flags, "modules", jobs=os.cpu_count() or 1)
         with stage(f"Building the kernel module {name}"):
-            run(command)
-        for built in module.glob("*.ko"):
-            shutil.move(built, folder / built.name)
-            run([f"{toolchain.PREFIX}strip", "--strip-debug", folder / built.name])
-        shutil.rmtree(scratch)
+            _make(kernel, scratch, f"kernel/{name}", folder)
 
     return cache.entry(name, recipe, fill)
+
+
+def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
+    """An entry with modules of OF_THE_KERNEL."""
+    subfolder, option = OF_THE_KERNEL[name]
+    recipe = {"kernel": kernel.entry.digests, "folder": subfolder, "option": option}
+
+    def fill(folder: Path) -> None:
+        scratch = folder / "scratch"
+        shutil.copytree(kernel.tree / subfolder, scratch / subfolder, ignore=shutil.ignore_patterns("*.[ao]", ".*"))
+        with stage(f"Building the kernel's module {name}"):
+            _make(kernel, scratch, subfolder, folder, f"{option}=m")
+
+    return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *options: str) -> None:
+    """Builds the modules of a folder below `scratch`, strips them of debug information, and leaves them in `to`."""
+    module = scratch / subfolder
+    flags = f"KCFLAGS=-ffile-prefix-map={scratch}=. -ffile-prefix-map={kernel.tree}=."
+    run(toolchain.make("-C", kernel.tree, f"M={module}", flags, *options, "modules", jobs=os.cpu_count() or 1))
+    for built in module.glob("*.ko"):
+        shutil.move(built, to / built.name)
+        run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name])
+    shutil.rmtree(scratch)
