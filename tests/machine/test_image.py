@@ -55,6 +55,15 @@ def test_two_builds_of_fio_are_the_same_bytes(archive: Archive, tmp_path: Path) 
     assert programs.fio(Cache(tmp_path / "elsewhere"), archive).digests == there.digests
 
 
+def test_an_archive_of_any_length_is_whole(built: Kernel, tmp_path: Path) -> None:
+    """Its trailer may lie across the border of its last two blocks of 512 bytes."""
+    source, archive = tmp_path / "source", tmp_path / "archive"
+    for length in range(0, 512, 4):
+        source.write_bytes(b"x" * length)
+        initramfs.pack(built, [initramfs.File("/x", source)], archive)
+        assert archive.stat().st_size % 512 == 0
+
+
 @pytest.mark.parametrize("damage", ["truncated", "missing", "no manifest", "half a manifest"])
 def test_a_broken_entry_is_built_again(archive: Archive, built: Kernel, tmp_path: Path, damage: str) -> None:
     cache = Cache(tmp_path / "cache")

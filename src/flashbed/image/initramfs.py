@@ -119,8 +119,8 @@ def pack(kernel: Kernel, files: Sequence[File], to: Path, *, system: bool = Fals
         listing.write_text("\n".join(lines) + "\n")
         with to.open("wb") as out:
             subprocess.run([kernel.entry.path(GEN_INIT_CPIO), "-t", "0", listing], stdout=out)
-    # It does not look whether its writes went well; the last entry of a whole archive is its trailer
-    if TRAILER not in to.read_bytes()[-512:]:
+    # It does not look whether its writes went well; a whole archive ends with its trailer, and zeros up to a block
+    if not to.read_bytes().rstrip(b"\0").endswith(TRAILER):
         raise no_room(to)
 
 
