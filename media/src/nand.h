@@ -27,6 +27,7 @@
 #ifndef FB_NAND_H
 #define FB_NAND_H
 
+#include "arith.h"
 #include "fb_medium.h"
 #include "timeline.h"
 
@@ -89,6 +90,10 @@ struct fb_nand_layout {
 	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;
+	u64 page_shift;			/* page_bytes as a power of two */
+	struct fb_divisor by_pages_per_block;
+	struct fb_divisor by_planes;
+	struct fb_divisor by_channels;
 	u64 special;			/* bits can be wrong, or operations make way: what most media need not look at */
 };
 
