@@ -26,8 +26,8 @@ static inline bool fb_power_of_two(u64 number)
 }
 
 /*
- * A divisor that stays the same, with its reciprocal 2^32 / by. Quotients of numbers below 2^32 then take multiplications
- * only: number * reciprocal / 2^32 is the quotient, or one less.
+ * A divisor that stays the same, with its reciprocal 2^32 / by. Quotients of numbers below 2^32 then take
+ * multiplications only: number * reciprocal / 2^32 is the quotient, or one less.
  */
 struct fb_divisor {
 	u64 by;

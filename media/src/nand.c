@@ -5,14 +5,8 @@
 
 struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 {
-	struct fb_nand_layout layout = { 0 };
+	struct fb_nand_layout layout = fb_nand_geometry(p);
 
-	layout.blocks_per_die = fb_nand_blocks(p);
-	layout.pages_per_block = fb_nand_pages(p);
-	layout.page_shift = __builtin_ctzll(p->page_bytes);
-	layout.by_pages_per_block = fb_divisor(layout.pages_per_block);
-	layout.by_planes = fb_divisor(p->planes);
-	layout.by_channels = fb_divisor(p->channels);
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_die));
 	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
 	layout.blocks_offset = fb_add_table(end_offset,

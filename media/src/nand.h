@@ -118,6 +118,19 @@ static inline u64 fb_nand_pages(const struct fb_params *p)
 	return p->pages_per_block * p->planes;
 }
 
+/* The part of the layout that has nothing to do with where tables lie */
+static inline struct fb_nand_layout fb_nand_geometry(const struct fb_params *p)
+{
+	return (struct fb_nand_layout) {
+		.blocks_per_die = fb_nand_blocks(p),
+		.pages_per_block = fb_nand_pages(p),
+		.page_shift = __builtin_ctzll(p->page_bytes),
+		.by_pages_per_block = fb_divisor(fb_nand_pages(p)),
+		.by_planes = fb_divisor(p->planes),
+		.by_channels = fb_divisor(p->channels),
+	};
+}
+
 struct fb_nand_layout fb_nand_layout(const struct fb_params *params, u64 *end_offset);
 void fb_nand_power_on(struct fb_medium *m);
 

@@ -34,8 +34,8 @@ static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_
 }
 
 /*
- * Of gaps alike, the last: what lies far ahead is least likely to be asked for. Work that repeats leaves gaps alike, so that
- * the search from the end is over soon.
+ * Of gaps alike, the last: what lies far ahead is least likely to be asked for. Work that repeats leaves gaps alike,
+ * so that the search from the end is over soon.
  */
 static void give_up_smallest_gap(struct fb_timeline *line)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * How many requests a second the flash model answers, on the host. The medium is filled in order, then written and read
- * at random until collection is in its steady state. The times that it answers do not matter here. Rates are those of a core's
- * time, so that what else the host does counts less.
+ * at random until collection is in its steady state. The times that it answers do not matter here. Rates are those of
+ * a core's time, so that what else the host does counts less.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -142,9 +142,9 @@ static void bench(u64 page_bytes, u64 blocks_per_die, u64 dies, u64 channels)
 }
 
 /*
- * What a request costs as the medium grows from 1 GiB to 1 TiB. The algorithm does the same work; what grows is the part of
- * the tables that no cache of the host holds, so that a random request waits for its memory a few times. Whoever knows its
- * requests ahead, as flashbed-replay does, waits less (fb_expect()).
+ * What a request costs as the medium grows from 1 GiB to 1 TiB. The algorithm does the same work; what grows is the
+ * part of the tables that no cache of the host holds, so that a random request waits for its memory a few times.
+ * Whoever knows its requests ahead, as flashbed-replay does, waits less (fb_expect()).
  */
 enum { SIZES = 3, FEW_REQUESTS = 200000 };
 enum { FILL, WRITES, READS, EXPECTED, COLLECTING, KINDS };
