@@ -5,10 +5,8 @@
 
 struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 {
-	struct fb_nand_layout layout = { 0 };
+	struct fb_nand_layout layout = fb_nand_geometry(p);
 
-	layout.blocks_per_die = fb_nand_blocks(p);
-	layout.pages_per_block = fb_nand_pages(p);
 	layout.blocks_offset = fb_add_table(end_offset, layout.blocks_per_die * sizeof(struct fb_nand_block));
 	return layout;
 }

@@ -63,10 +63,10 @@ static bool opens_or_closes(struct word action)
 
 static bool find_op(struct word action, enum fb_op *op)
 {
-	if (word_is(action, "read"))
-		*op = FB_READ;
-	else if (word_is(action, "write"))
+	if (word_is(action, "write"))
 		*op = FB_WRITE;
+	else if (word_is(action, "read"))
+		*op = FB_READ;
 	else if (word_is(action, "trim"))
 		*op = FB_DISCARD;
 	else if (word_is(action, "sync") || word_is(action, "datasync"))
@@ -127,13 +127,11 @@ static bool read_line(struct iolog *log, char *rest)
 		return wrong_line(log, "incomplete: FILE ACTION [OFFSET LENGTH] is expected");
 	if (!same_file(log, file))
 		return false;
-	if (opens_or_closes(action))
-		return true;
+	if (find_op(action, &op))
+		return request_line(log, op, rest);
 	if (word_is(action, "wait"))
 		return wait_line(log, rest);
-	if (!find_op(action, &op))
-		return wrong_word(log, "unknown action", action);
-	return request_line(log, op, rest);
+	return opens_or_closes(action) || wrong_word(log, "unknown action", action);
 }
 
 bool iolog_read(struct trace *trace, struct lines *lines, const char *first)

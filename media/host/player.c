@@ -5,7 +5,7 @@
 #include "message.h"
 #include "player.h"
 
-enum { PROGRESS_STEP = 1 << 20 };
+enum { PROGRESS_STEP = 1 << 20, EXPECTED_AHEAD = 8 };
 
 /* When requests that are under way are done, the earliest first: a binary heap */
 struct under_way {
@@ -95,6 +95,8 @@ static u64 put_all(struct fb_medium *medium, const struct trace *trace, const st
 		}
 		if (now_ns > cut_ns)
 			return cut_ns;
+		if (i + EXPECTED_AHEAD < trace->count)
+			fb_expect(medium, &trace->entries[i + EXPECTED_AHEAD].request);
 		done_ns = fb_submit(medium, &entry->request, now_ns);
 		if (options->queue_depth)
 			add_done(under_way, done_ns);

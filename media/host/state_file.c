@@ -113,12 +113,15 @@ bool state_file_save(const char *path, const struct fb_medium *medium)
 	return write_file(path, fill_copy, medium);
 }
 
+/* Its tables are looked into at random places: with small pages most of the time would go into address translation */
 struct fb_medium *state_file_make(const struct fb_params *params)
 {
 	size_t bytes = fb_state_bytes(params);
 	struct fb_medium *medium = NULL;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (memory != MAP_FAILED)
+		madvise(memory, bytes, MADV_HUGEPAGE);
 	if (memory == MAP_FAILED || fb_init(memory, bytes, params) || fb_open(memory, bytes, &medium))
 		complain("medium", "out of memory");
 	return medium;

@@ -81,6 +81,12 @@ void fb_power_on(struct fb_medium *medium);
  */
 u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 now_ns);
 
+/*
+ * For whoever knows requests ahead: this one comes soon. What it will be looked up in is fetched from memory meanwhile;
+ * nothing else happens, and no answer depends on it.
+ */
+void fb_expect(const struct fb_medium *medium, const struct fb_request *request);
+
 /* How the request ended for which fb_submit() was last called; FB_DONE if that said FB_NEVER */
 enum fb_outcome fb_last_outcome(const struct fb_medium *medium);
 

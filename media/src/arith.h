@@ -25,6 +25,35 @@ static inline bool fb_power_of_two(u64 number)
 	return number && !(number & (number - 1));
 }
 
+/*
+ * A divisor that stays the same, with its reciprocal 2^32 / by. Quotients of numbers below 2^32 then take
+ * multiplications only: number * reciprocal / 2^32 is the quotient, or one less.
+ */
+struct fb_divisor {
+	u64 by;
+	u64 reciprocal;
+};
+
+static inline struct fb_divisor fb_divisor(u64 by)
+{
+	return (struct fb_divisor) { by, (1ull << 32) / by };
+}
+
+static inline u64 fb_quotient(const struct fb_divisor *d, u64 number)
+{
+	u64 quotient;
+
+	if (number >> 32)
+		return number / d->by;
+	quotient = number * d->reciprocal >> 32;
+	return quotient + (number - quotient * d->by >= d->by);
+}
+
+static inline u64 fb_remainder(const struct fb_divisor *d, u64 number)
+{
+	return number - fb_quotient(d, number) * d->by;
+}
+
 /* Time of a transfer, rounded up to whole nanoseconds */
 static inline u64 fb_transfer_ns(u64 bytes, u64 ps_per_byte)
 {

@@ -77,7 +77,8 @@ bool fb_flash_undamaged(const struct fb_medium *m)
 	lay_out(&m->params, &expected);
 	return same(&expected.nand.layout, &m->flash.nand.layout, sizeof(expected.nand.layout)) &&
 	       same(&expected.ftl, &m->flash.ftl, sizeof(expected.ftl)) &&
-	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages;
+	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages &&
+	       same(&expected.buffer.by_pages, &m->flash.buffer.by_pages, sizeof(expected.buffer.by_pages));
 }
 
 void fb_flash_power_on(struct fb_medium *m)
@@ -217,11 +218,17 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 	return fb_later(command_done_ns, m->durable_ns);
 }
 
+void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request)
+{
+	if (request->op != FB_FLUSH && fb_ftl(&m->params)->expect)
+		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift);
+}
+
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
 {
 	u64 page_bytes = m->params.page_bytes;
-	u64 page = request->offset_bytes / page_bytes;
-	u64 skip = request->offset_bytes % page_bytes;
+	u64 page = request->offset_bytes >> m->flash.nand.layout.page_shift;
+	u64 skip = request->offset_bytes & (page_bytes - 1);
 	u64 left = request->length_bytes;
 	u64 done_ns = command_done_ns;
 	bool through = request->fua && !m->params.flush_ignored;

@@ -7,6 +7,7 @@
 #ifndef FB_FTL_H
 #define FB_FTL_H
 
+#include "arith.h"
 #include "check.h"
 #include "fb_medium.h"
 #include "nand.h"
@@ -24,6 +25,7 @@ struct fb_ftl_layout {
 	u64 pages_per_block;
 	u64 logical_pages_per_die;
 	u64 physical_pages_per_die;
+	struct fb_divisor by_dies;
 
 	/* dftl */
 	u64 cache_offset;
@@ -54,6 +56,9 @@ struct fb_ftl {
 	void (*power_on)(struct fb_medium *m);
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
+
+	/* The page will be read or written soon; NULL: nothing is gained by knowing that */
+	void (*expect)(const struct fb_medium *m, u64 page);
 
 	/* Brings bytes of a page to the controller; ready_ns, if it has no place on flash */
 	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);

@@ -135,6 +135,8 @@ static void make_way(struct fb_medium *m, u64 ready_ns)
 	while (all[head].state > m->flash.ftl.cache_pages && evictions < MOST_EVICTIONS) {
 		u32 entry = all[head].previous;
 		bool changed = all[entry].state == CHANGED;
+		u32 die = entry / (u32)m->flash.ftl.map_pages_per_die;
+		struct fb_die_tables t = fb_die_tables(m, die);
 
 		take_out(all, entry);
 		all[entry].state = NOT_CACHED;
@@ -143,8 +145,7 @@ static void make_way(struct fb_medium *m, u64 ready_ns)
 			continue;
 		evictions++;
 		m->counters.map_written_pages++;
-		fb_page_program(m, entry / (u32)m->flash.ftl.map_pages_per_die, index_of(m, entry), FB_OPEN_FOR_HOT,
-				ready_ns);
+		fb_page_program(m, die, &t, index_of(m, entry), FB_OPEN_FOR_HOT, ready_ns);
 	}
 }
 
@@ -210,6 +211,7 @@ const struct fb_ftl fb_ftl_dftl = {
 	.layout = layout,
 	.init = init,
 	.mapped = fb_page_mapped,
+	.expect = fb_page_expect,
 	.read = read,
 	.write = write,
 	.discard = discard,

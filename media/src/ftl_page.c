@@ -4,6 +4,9 @@
 
 #define MAX_PLANES 8
 
+/* A page's entry in the map is looked for in memory while so many pages before it are moved */
+#define FETCH_AHEAD 8
+
 /* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
 #define FREE_TO_FAIL 4
 
@@ -44,6 +47,7 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = { 0 };
 
+	layout.by_dies = fb_divisor(p->dies);
 	layout.blocks_per_die = fb_nand_blocks(p);
 	layout.pages_per_block = fb_nand_pages(p);
 	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1;
@@ -127,7 +131,7 @@ static void invalidate(struct fb_die_tables *t, u32 index)
 	if (t->map[index] == FB_UNMAPPED)
 		return;
 	place = t->map[index] - FB_MAPPED;
-	block = place / t->pages_per_block;
+	block = fb_block_of(t, place);
 	t->map[index] = FB_UNMAPPED;
 	t->owner[place] = FB_STALE;
 	t->blocks[block].valid_pages--;
@@ -256,7 +260,7 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 		if (m->params.ftl == FB_FTL_DFTL)
 			fb_map_moved(m, die, index, ready_ns);
 		t->owner[places[i]] = FB_STALE;
-		t->blocks[places[i] / t->pages_per_block].valid_pages--;
+		t->blocks[t->die->victim].valid_pages--;
 		m->counters.collection_moved_pages++;
 	}
 }
@@ -271,6 +275,8 @@ static void move_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u3
 	u32 count = 0;
 
 	for (; pages && *valid && *place < end; ++*place) {
+		if (*place + FETCH_AHEAD < end)
+			__builtin_prefetch(&t->map[t->owner[*place + FETCH_AHEAD] - FB_OWNED], 1);
 		if (t->owner[*place] < FB_OWNED)
 			continue;
 		places[count++] = *place;
@@ -431,9 +437,14 @@ static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_table
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
 {
-	struct fb_die_tables t = fb_die_tables(m, page % m->params.dies);
+	struct fb_die_page at = fb_die_page(m, page);
 
-	return &t.map[page / m->params.dies];
+	return fb_die_tables(m, at.die).map + at.index;
+}
+
+void fb_page_expect(const struct fb_medium *m, u64 page)
+{
+	__builtin_prefetch(map_entry(m, page), 1);
 }
 
 bool fb_page_mapped(const struct fb_medium *m, u64 page)
@@ -450,14 +461,13 @@ u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_
 
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 {
-	u32 die = page % m->params.dies;
-	struct fb_die_tables t = fb_die_tables(m, die);
-	u32 index = page / m->params.dies;
+	struct fb_die_page at = fb_die_page(m, page);
+	struct fb_die_tables t = fb_die_tables(m, at.die);
 
-	if (t.map[index] == FB_UNMAPPED)
+	if (t.map[at.index] == FB_UNMAPPED)
 		return ready_ns;
-	collect_while_idle(m, die, &t);
-	return fb_page_fetch(m, die, index, bytes, ready_ns);
+	collect_while_idle(m, at.die, &t);
+	return fb_nand_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
 }
 
 static enum fb_open_block open_block_for(const struct fb_medium *m, const struct fb_die_tables *t, u32 index)
@@ -466,7 +476,7 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 
 	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
-	block = (t->map[index] - FB_MAPPED) / t->pages_per_block;
+	block = fb_block_of(t, t->map[index] - FB_MAPPED);
 	age = t->die->clock - t->blocks[block].opened;
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
@@ -479,36 +489,35 @@ static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 			return;
 }
 
-u64 fb_page_program(struct fb_medium *m, u32 die, u32 index, enum fb_open_block open, u64 ready_ns)
+u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
+		    u64 ready_ns)
 {
-	struct fb_die_tables t = fb_die_tables(m, die);
-
-	collect_while_idle(m, die, &t);
-	if (t.die->failed_blocks)
-		empty_failed(m, die, &t, ready_ns);
-	ready_ns = make_some_room(m, die, &t, ready_ns);
-	if (t.die->open[open] == FB_NO_BLOCK)
-		ready_ns = make_room(m, die, &t, ready_ns);
-	t.die->clock++;
-	invalidate(&t, index);
-	return program(m, die, &t, open, index, ready_ns);
+	collect_while_idle(m, die, t);
+	if (t->die->failed_blocks)
+		empty_failed(m, die, t, ready_ns);
+	ready_ns = make_some_room(m, die, t, ready_ns);
+	if (t->die->open[open] == FB_NO_BLOCK)
+		ready_ns = make_room(m, die, t, ready_ns);
+	t->die->clock++;
+	invalidate(t, index);
+	return program(m, die, t, open, index, ready_ns);
 }
 
 u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
-	u32 die = page % m->params.dies;
-	u32 index = page / m->params.dies;
-	struct fb_die_tables t = fb_die_tables(m, die);
+	struct fb_die_page at = fb_die_page(m, page);
+	struct fb_die_tables t = fb_die_tables(m, at.die);
 
-	return fb_page_program(m, die, index, open_block_for(m, &t, index), ready_ns);
+	return fb_page_program(m, at.die, &t, at.index, open_block_for(m, &t, at.index), ready_ns);
 }
 
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end)
 {
 	for (; first < end; first++) {
-		struct fb_die_tables t = fb_die_tables(m, first % m->params.dies);
+		struct fb_die_page at = fb_die_page(m, first);
+		struct fb_die_tables t = fb_die_tables(m, at.die);
 
-		invalidate(&t, first / m->params.dies);
+		invalidate(&t, at.index);
 	}
 }
 
@@ -584,6 +593,7 @@ const struct fb_ftl fb_ftl_page = {
 	.layout = fb_page_layout,
 	.init = fb_page_init,
 	.mapped = fb_page_mapped,
+	.expect = fb_page_expect,
 	.read = fb_page_read,
 	.write = fb_page_write,
 	.discard = fb_page_discard,

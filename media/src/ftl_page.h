@@ -68,10 +68,24 @@ struct fb_die_tables {
 	const struct fb_nand_block *nand;
 	u32 *map;
 	u32 *owner;
+	const struct fb_divisor *by_pages_per_block;
 	u32 block_count;
 	u32 pages_per_block;
 	u32 logical_pages;
 };
+
+/* Where a logical page of the medium belongs */
+struct fb_die_page {
+	u32 die;
+	u32 index;
+};
+
+static inline struct fb_die_page fb_die_page(const struct fb_medium *m, u64 page)
+{
+	u32 index = fb_quotient(&m->flash.ftl.by_dies, page);
+
+	return (struct fb_die_page) { page - (u64)index * m->params.dies, index };
+}
 
 static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 die)
 {
@@ -83,10 +97,16 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 		.nand = fb_nand_block(m, die, 0),
 		.map = (u32 *)fb_table(m, layout->map_offset) + die * layout->logical_pages_per_die,
 		.owner = (u32 *)fb_table(m, layout->owner_offset) + die * layout->physical_pages_per_die,
+		.by_pages_per_block = &m->flash.nand.layout.by_pages_per_block,
 		.block_count = layout->blocks_per_die,
 		.pages_per_block = layout->pages_per_block,
 		.logical_pages = layout->logical_pages_per_die,
 	};
+}
+
+static inline u32 fb_block_of(const struct fb_die_tables *t, u32 place)
+{
+	return fb_quotient(t->by_pages_per_block, place);
 }
 
 /* Heads of lists stand behind the blocks */
@@ -114,6 +134,7 @@ bool fb_page_check(const struct fb_params *params, struct fb_complaint *complain
 struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);
 bool fb_page_mapped(const struct fb_medium *m, u64 page);
+void fb_page_expect(const struct fb_medium *m, u64 page);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
@@ -125,7 +146,8 @@ void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programme
 u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);
 
 /* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
-u64 fb_page_program(struct fb_medium *m, u32 die, u32 index, enum fb_open_block open, u64 ready_ns);
+u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
+		    u64 ready_ns);
 
 /* dftl: collection has moved a page of the die, so the map has changed */
 void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);

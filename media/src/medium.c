@@ -125,6 +125,7 @@ void fb_power_on(struct fb_medium *m)
 static bool acceptable(const struct fb_medium *m, const struct fb_request *request)
 {
 	u64 capacity_bytes = m->params.capacity_bytes;
+	u64 within_sector = m->params.sector_bytes - 1;
 
 	switch (request->op) {
 	case FB_FLUSH:
@@ -135,8 +136,7 @@ static bool acceptable(const struct fb_medium *m, const struct fb_request *reque
 		return request->length_bytes &&
 		       request->length_bytes <= capacity_bytes &&
 		       request->offset_bytes <= capacity_bytes - request->length_bytes &&
-		       request->offset_bytes % m->params.sector_bytes == 0 &&
-		       request->length_bytes % m->params.sector_bytes == 0;
+		       !((request->offset_bytes | request->length_bytes) & within_sector);
 	}
 	return false;
 }
@@ -232,6 +232,12 @@ void fb_age(struct fb_medium *m, u64 days)
 u64 fb_age_ns(const struct fb_medium *m)
 {
 	return m->age_ns + m->now_ns;
+}
+
+void fb_expect(const struct fb_medium *m, const struct fb_request *request)
+{
+	if (m->params.kind == FB_FLASH && acceptable(m, request))
+		fb_flash_expect(m, request);
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)

@@ -5,10 +5,8 @@
 
 struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 {
-	struct fb_nand_layout layout = { 0 };
+	struct fb_nand_layout layout = fb_nand_geometry(p);
 
-	layout.blocks_per_die = fb_nand_blocks(p);
-	layout.pages_per_block = fb_nand_pages(p);
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_die));
 	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
 	layout.blocks_offset = fb_add_table(end_offset,
@@ -25,7 +23,9 @@ static struct fb_die *die_of(const struct fb_medium *m, u32 die)
 
 static struct fb_timeline *channel_of(struct fb_medium *m, u32 die)
 {
-	return (struct fb_timeline *)fb_table(m, m->flash.nand.layout.channels_offset) + die % m->params.channels;
+	const struct fb_nand_layout *layout = &m->flash.nand.layout;
+
+	return (struct fb_timeline *)fb_table(m, layout->channels_offset) + fb_remainder(&layout->by_channels, die);
 }
 
 void fb_nand_power_on(struct fb_medium *m)
@@ -89,11 +89,13 @@ static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_
 static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
 {
 	u32 planes = m->params.planes;
-	u32 row = place / planes;
-	u16 plane = 1u << place % planes;
+	u32 row;
+	u16 plane;
 
 	if (planes == 1)
 		return false;
+	row = fb_quotient(&m->flash.nand.layout.by_planes, place);
+	plane = 1u << (place - row * planes);
 	if (d->joint_op == op && d->joint_row == row && !(d->joint_planes & plane) &&
 	    may_join(m, d, op, ready_ns)) {
 		d->joint_planes |= plane;
@@ -209,12 +211,9 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 	return d->register_free_ns;
 }
 
-static void keep_rules(struct fb_medium *m, u32 die, u32 place)
+static void keep_rules(struct fb_medium *m, struct fb_nand_block *block, u32 place)
 {
-	u32 pages = m->flash.nand.layout.pages_per_block;
-	struct fb_nand_block *block = fb_nand_block(m, die, place / pages);
-
-	if (block->programmed_pages != place % pages)
+	if (block->programmed_pages != fb_remainder(&m->flash.nand.layout.by_pages_per_block, place))
 		m->flash.nand.broken_rules++;
 	else
 		block->programmed_pages++;
@@ -237,10 +236,11 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	struct fb_die *d = die_of(m, die);
 	u64 program_ns = by_page(m, place, p->program_ns, p->program_middle_ns, p->program_upper_ns);
 	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
+	struct fb_nand_block *block = fb_nand_block_of(m, die, place);
 	u64 begin_ns;
 
 	(void)page;
-	keep_rules(m, die, place);
+	keep_rules(m, block, place);
 	m->counters.flash_programmed_pages++;
 	if (joined) {
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
@@ -253,7 +253,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
 	if (m->flash.nand.layout.special)
-		note_special(m, d, joined, begin_ns, fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block));
+		note_special(m, d, joined, begin_ns, block);
 	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined };
 	return d->array_free_ns;
 }

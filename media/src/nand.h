@@ -27,6 +27,7 @@
 #ifndef FB_NAND_H
 #define FB_NAND_H
 
+#include "arith.h"
 #include "fb_medium.h"
 #include "timeline.h"
 
@@ -89,6 +90,10 @@ struct fb_nand_layout {
 	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;
+	u64 page_shift;			/* page_bytes as a power of two */
+	struct fb_divisor by_pages_per_block;
+	struct fb_divisor by_planes;
+	struct fb_divisor by_channels;
 	u64 special;			/* bits can be wrong, or operations make way: what most media need not look at */
 };
 
@@ -111,6 +116,19 @@ static inline u64 fb_nand_blocks(const struct fb_params *p)
 static inline u64 fb_nand_pages(const struct fb_params *p)
 {
 	return p->pages_per_block * p->planes;
+}
+
+/* The part of the layout that has nothing to do with where tables lie */
+static inline struct fb_nand_layout fb_nand_geometry(const struct fb_params *p)
+{
+	return (struct fb_nand_layout) {
+		.blocks_per_die = fb_nand_blocks(p),
+		.pages_per_block = fb_nand_pages(p),
+		.page_shift = __builtin_ctzll(p->page_bytes),
+		.by_pages_per_block = fb_divisor(fb_nand_pages(p)),
+		.by_planes = fb_divisor(p->planes),
+		.by_channels = fb_divisor(p->channels),
+	};
 }
 
 struct fb_nand_layout fb_nand_layout(const struct fb_params *params, u64 *end_offset);

@@ -56,8 +56,7 @@ void fb_health_init(struct fb_medium *m)
 
 bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 place)
 {
-	u32 block = place / (u32)m->flash.nand.layout.pages_per_block;
-	struct fb_fault_spot spot = { die, place, fb_nand_block(m, die, block)->erase_count };
+	struct fb_fault_spot spot = { die, place, fb_nand_block_of(m, die, place)->erase_count };
 
 	return !m->flash.nand.worn_out && fb_faults_program_fails(&m->params, &spot);
 }
@@ -83,7 +82,7 @@ static u64 age_hours(const struct fb_medium *m)
 
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
 {
-	struct fb_nand_block *block = fb_nand_block(m, die, place / (u32)m->flash.nand.layout.pages_per_block);
+	struct fb_nand_block *block = fb_nand_block_of(m, die, place);
 	struct fb_fault_spot spot = { die, place, block->erase_count };
 	struct fb_faulty_read read = fb_faults_read(&m->params, &spot, block, age_hours(m));
 

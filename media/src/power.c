@@ -29,16 +29,20 @@ void fb_power_init(struct fb_medium *m, u64 parts_offset)
 {
 	m->power.parts_offset = parts_offset;
 	m->power.room = fb_pending_parts(&m->params);
+	m->power.by_room = fb_divisor(m->power.room);
 }
 
 bool fb_power_undamaged(const struct fb_medium *m, u64 parts_offset)
 {
-	return m->power.parts_offset == parts_offset && m->power.room == fb_pending_parts(&m->params);
+	struct fb_divisor by_room = fb_divisor(fb_pending_parts(&m->params));
+
+	return m->power.parts_offset == parts_offset && m->power.room == by_room.by &&
+	       m->power.by_room.by == by_room.by && m->power.by_room.reciprocal == by_room.reciprocal;
 }
 
 static struct fb_pending *part_of(const struct fb_medium *m, u64 sequence)
 {
-	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + sequence % m->power.room;
+	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + fb_remainder(&m->power.by_room, sequence);
 }
 
 u64 fb_next_sequence(const struct fb_medium *m)
@@ -92,7 +96,7 @@ static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
 				  m->power.room);
 	if (m->params.kind == FB_NULL)
 		return 1;
-	return fb_smaller(length_bytes / m->params.page_bytes + 2, m->power.room);
+	return fb_smaller((length_bytes >> m->flash.nand.layout.page_shift) + 2, m->power.room);
 }
 
 static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)

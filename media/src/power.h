@@ -6,6 +6,7 @@
 #ifndef FB_POWER_STATE_H
 #define FB_POWER_STATE_H
 
+#include "arith.h"
 #include "fb_power.h"
 
 /*
@@ -60,6 +61,7 @@ struct fb_unreadable_sector {
 struct fb_power {
 	u64 parts_offset;	/* a ring: the part with sequence s lies at s % room */
 	u64 room;
+	struct fb_divisor by_room;
 	u64 first_sequence;
 	u64 parts;
 	u64 bytes;		/* of all parts in the ring */

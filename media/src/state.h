@@ -50,6 +50,12 @@ static inline struct fb_nand_block *fb_nand_block(const struct fb_medium *m, u32
 	return (struct fb_nand_block *)fb_table(m, layout->blocks_offset) + die * layout->blocks_per_die + block;
 }
 
+/* The block that a place lies in */
+static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 place)
+{
+	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, place));
+}
+
 /* Gives a table its place behind those before it; returns its offset */
 static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 {

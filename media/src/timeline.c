@@ -10,6 +10,18 @@ static void remove_spans(struct fb_timeline *line, u64 first, u64 count)
 	line->count -= count;
 }
 
+/* The gap before a span became smaller, or new */
+static void note_gap(struct fb_timeline *line, u64 span)
+{
+	u64 gap_ns;
+
+	if (!span || span >= line->count)
+		return;
+	gap_ns = line->span[span].start_ns - line->span[span - 1].end_ns;
+	if (gap_ns < line->least_gap_ns)
+		line->least_gap_ns = gap_ns;
+}
+
 static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_ns)
 {
 	u64 i;
@@ -21,21 +33,25 @@ static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_
 	line->count++;
 }
 
-/* Of gaps alike, the last: what lies far ahead is least likely to be asked for */
+/*
+ * Of gaps alike, the last: what lies far ahead is least likely to be asked for. Work that repeats leaves gaps alike,
+ * so that the search from the end is over soon.
+ */
 static void give_up_smallest_gap(struct fb_timeline *line)
 {
 	u64 smallest = 0;
 	u64 smallest_ns = ~(u64)0;
 	u64 i;
 
-	for (i = 0; i + 1 < line->count; i++) {
-		u64 gap_ns = line->span[i + 1].start_ns - line->span[i].end_ns;
+	for (i = line->count - 1; i && smallest_ns > line->least_gap_ns; i--) {
+		u64 gap_ns = line->span[i].start_ns - line->span[i - 1].end_ns;
 
-		if (gap_ns <= smallest_ns) {
+		if (gap_ns < smallest_ns) {
 			smallest_ns = gap_ns;
-			smallest = i;
+			smallest = i - 1;
 		}
 	}
+	line->least_gap_ns = smallest_ns;
 	line->span[smallest].end_ns = line->span[smallest + 1].end_ns;
 	remove_spans(line, smallest + 1, 1);
 }
@@ -79,12 +95,16 @@ u64 fb_timeline_take(struct fb_timeline *line, u64 now_ns, u64 ready_ns, u64 len
 	if (joins_before && joins_after) {
 		line->span[next - 1].end_ns = line->span[next].end_ns;
 		remove_spans(line, next, 1);
-	} else if (joins_before) {
+		return end_ns;
+	}
+	if (joins_before) {
 		line->span[next - 1].end_ns = end_ns;
 	} else if (joins_after) {
 		line->span[next].start_ns = start_ns;
 	} else {
 		insert_span(line, next, start_ns, end_ns);
+		note_gap(line, next + 1);
 	}
+	note_gap(line, next);
 	return end_ns;
 }

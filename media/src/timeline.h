@@ -20,6 +20,7 @@ struct fb_span {
 
 struct fb_timeline {
 	u64 count;
+	u64 least_gap_ns;	/* no gap between two spans is smaller */
 	struct fb_span span[FB_TIMELINE_SPANS];	/* in order, apart from each other */
 };
 

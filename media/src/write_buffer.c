@@ -5,6 +5,8 @@
 void fb_buffer_lay_out(const struct fb_params *p, struct fb_write_buffer *buffer, u64 *end_offset)
 {
 	buffer->pages = p->write_buffer_bytes / p->page_bytes;
+	if (buffer->pages)
+		buffer->by_pages = fb_divisor(buffer->pages);
 	buffer->offset = fb_add_table(end_offset, buffer->pages * sizeof(struct fb_buffered));
 }
 
@@ -12,7 +14,7 @@ static struct fb_buffered *entry(const struct fb_medium *m, u64 number)
 {
 	const struct fb_write_buffer *buffer = &m->flash.buffer;
 
-	return (struct fb_buffered *)fb_table(m, buffer->offset) + number % buffer->pages;
+	return (struct fb_buffered *)fb_table(m, buffer->offset) + fb_remainder(&buffer->by_pages, number);
 }
 
 void fb_buffer_power_on(struct fb_medium *m)

@@ -11,6 +11,7 @@
 #ifndef FB_WRITE_BUFFER_H
 #define FB_WRITE_BUFFER_H
 
+#include "arith.h"
 #include "fb_medium.h"
 
 struct fb_buffered {
@@ -22,6 +23,7 @@ struct fb_buffered {
 struct fb_write_buffer {
 	u64 offset;		/* of its table, from the start of the state */
 	u64 pages;		/* 0: there is none */
+	struct fb_divisor by_pages;
 	u64 next;
 };
 

@@ -314,7 +314,7 @@ static void reads_disturb(void)
 	p.ecc_bits = 100;
 	p.read_bit_error_ppt = 4ull * 1000000000000 / (2048 * 8);
 	m = new_medium(&p);
-	fb_nand_program(m, 0, 0, 0);
+	fb_nand_program(m, 0, 0, 0, 0);
 	for (i = 0; i < 1000; i++)
 		fb_nand_read(m, 0, 0, 0, 0);
 	CHECK(fb_medium_counters(m)->corrected_bits < 100);	/* 0.002 in the mean */

@@ -18,6 +18,7 @@ struct test {
 #define TEST(function) { #function, function }
 #define END_OF_TESTS { NULL, NULL }
 
+extern const struct test arith_tests[];
 extern const struct test timeline_tests[];
 extern const struct test params_tests[];
 extern const struct test state_tests[];

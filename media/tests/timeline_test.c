@@ -66,6 +66,54 @@ static void the_smallest_gap_is_given_up_when_nothing_is_past(void)
 	CHECK_EQUAL(610, line.span[5].end_ns);
 }
 
+/* Of all gaps, looked at one by one */
+static u64 last_smallest_gap(const struct fb_timeline *line)
+{
+	u64 smallest_ns = ~(u64)0, found = 0, i;
+
+	for (i = 1; i < line->count; i++) {
+		u64 gap_ns = line->span[i].start_ns - line->span[i - 1].end_ns;
+
+		if (gap_ns <= smallest_ns) {
+			smallest_ns = gap_ns;
+			found = line->span[i - 1].end_ns;
+		}
+	}
+	return found;
+}
+
+static bool is_in_a_span(const struct fb_timeline *line, u64 moment_ns)
+{
+	u64 i;
+
+	for (i = 0; i < line->count; i++)
+		if (moment_ns >= line->span[i].start_ns && moment_ns < line->span[i].end_ns)
+			return true;
+	return false;
+}
+
+/* Work that comes early, late and in between, with time going on: what is given up is always the smallest gap */
+static void the_smallest_gap_is_always_found(void)
+{
+	struct fb_timeline line = { 0 };
+	u64 seed = 7, given_up = 0;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		u64 now = i * 20;
+		u64 ready = now + next_random(&seed) % 60000;
+		bool gives_up = line.count == FB_TIMELINE_SPANS && line.span[0].end_ns > now;
+		u64 gap = last_smallest_gap(&line);
+
+		fb_timeline_take(&line, now, ready, 1 + next_random(&seed) % 15);
+		if (gives_up) {
+			CHECK(is_in_a_span(&line, gap));
+			given_up++;
+		}
+	}
+	CHECK(given_up > 1000);
+}
+
 /* Against a plain array of moments that are taken or free */
 static void random_work_never_overlaps(void)
 {
@@ -102,6 +150,7 @@ const struct test timeline_tests[] = {
 	TEST(nothing_takes_no_time),
 	TEST(the_past_is_forgotten_when_space_is_short),
 	TEST(the_smallest_gap_is_given_up_when_nothing_is_past),
+	TEST(the_smallest_gap_is_always_found),
 	TEST(random_work_never_overlaps),
 	END_OF_TESTS,
 };
