@@ -70,3 +70,15 @@ struct fb_params sample_null(void)
 		.queues = 1,
 	};
 }
+
+struct fb_params sample_chip(void)
+{
+	return (struct fb_params) {
+		.kind = FB_NAND, .capacity_bytes = 512 * 32 * 8,
+		.page_bytes = 512, .spare_bytes = 16, .pages_per_block = 32, .blocks_per_die = 8, .planes = 1,
+		.read_ns = 15000, .program_ns = 200000, .erase_ns = 2000000, .bus_ps_per_byte = 50000, .bus_bits = 8,
+		.bits_per_cell = 1, .partial_programs = 1, .spare_partial_programs = 2, .reset_ns = 5000,
+		.endurance_erases = 100000, .ecc_codeword_bytes = 256, .seed = 1,
+		.manufacturer_id = 0xec, .device_id = 0x76,
+	};
+}

@@ -16,4 +16,7 @@ struct fb_params sample_disk(void);
 
 struct fb_params sample_null(void);
 
+/* A raw chip as K9F1208U0B (15 us, 200 us, 2 ms), with eight of its 4,096 blocks */
+struct fb_params sample_chip(void);
+
 #endif
