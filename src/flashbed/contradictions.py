@@ -178,7 +178,8 @@ def _place_problems(study: StudyFile, library: Library, medium: str, filesystem:
     """The file system must be able to lie on the medium."""
     lies_on, resolved = library.medium(medium), library.filesystem(filesystem)
     if resolved.needs != lies_on.provides:
-        why = f"needs raw flash (mtd), and {medium} is a block device"
+        words = {"mtd": "raw flash (mtd)", "block": "a block device"}
+        why = f"needs {words[resolved.needs]}, and {medium} is {words[lies_on.provides]}"
     else:
         why = resolved.misfit(lies_on.size_bytes, medium) or ""
     if why:
