@@ -62,7 +62,6 @@ u64 fb_chip_read_cached(struct fb_medium *chip, bool last, u64 now_ns);
 u64 fb_chip_program(struct fb_medium *chip, const struct fb_chip_span *span, u64 now_ns);
 u64 fb_chip_program_cached(struct fb_medium *chip, const struct fb_chip_span *span, u64 now_ns);
 u64 fb_chip_erase(struct fb_medium *chip, u32 block, u64 now_ns);
-u64 fb_chip_reset(struct fb_medium *chip, u64 now_ns);
 
 /*
  * One plane of an operation on several, of which the last is told by one of the above. A span's page for a read or a
@@ -108,6 +107,9 @@ struct fb_chip_torn {
  * call is fb_power_on().
  */
 u32 fb_chip_cut(struct fb_medium *chip, u64 cut_ns, struct fb_chip_torn *torn);
+
+/* Ready after reset_ns; what was under way is torn */
+u64 fb_chip_reset(struct fb_medium *chip, u64 now_ns, struct fb_chip_torn *torn, u32 *count);
 
 /*
  * What is left of a torn page: the caller has carried out the program or the erase in its content (page_bytes +

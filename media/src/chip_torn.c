@@ -74,7 +74,7 @@ static u32 tear_work(struct fb_medium *m, const struct fb_chip_work *work, u64 c
 	return count;
 }
 
-u32 fb_chip_cut(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
+static u32 tear_all(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
 {
 	u32 count = tear_work(m, &m->chip.work[1], cut_ns, torn);
 
@@ -82,15 +82,19 @@ u32 fb_chip_cut(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
 	m->chip.work[0].planes = 0;
 	m->chip.work[1].planes = 0;
 	m->now_ns = fb_later(m->now_ns, cut_ns);
-	m->power.cut = 1;
 	return count;
 }
 
-/* The caller asks fb_chip_cut() first, if he wants to know what is torn */
-u64 fb_chip_reset(struct fb_medium *m, u64 now_ns)
+u32 fb_chip_cut(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
 {
+	m->power.cut = 1;
+	return tear_all(m, cut_ns, torn);
+}
+
+u64 fb_chip_reset(struct fb_medium *m, u64 now_ns, struct fb_chip_torn *torn, u32 *count)
+{
+	*count = tear_all(m, now_ns, torn);
 	m->chip.breach = FB_CHIP_KEPT;
-	m->now_ns = fb_later(m->now_ns, now_ns);
 	m->chip.queued.planes = 0;
 	m->chip.loaded = 0;
 	m->chip.failed = 0;

@@ -8,46 +8,6 @@
 #include "samples.h"
 #include "test.h"
 
-/* MT29F2G08AAC: 25 us, 300 us, 2 ms, 3 us between the registers */
-static struct fb_params large_page(void)
-{
-	struct fb_params p = sample_chip();
-
-	p.capacity_bytes = 2048 * 64 * 8;
-	p.page_bytes = 2048;
-	p.spare_bytes = 64;
-	p.pages_per_block = 64;
-	p.read_ns = 25000;
-	p.program_ns = 300000;
-	p.bus_ps_per_byte = 30000;
-	p.cache_operations = 1;
-	p.cache_busy_ns = 3000;
-	p.partial_programs = 8;
-	p.spare_partial_programs = 0;
-	p.in_order_pages = 1;
-	return p;
-}
-
-/* MT29F64G08CBAAA: 50 us, 1.3 ms, 3 ms, two planes with 1 us from one to the other */
-static struct fb_params mlc(void)
-{
-	struct fb_params p = large_page();
-
-	p.capacity_bytes = 8192ull * 256 * 8;
-	p.page_bytes = 8192;
-	p.spare_bytes = 448;
-	p.pages_per_block = 256;
-	p.planes = 2;
-	p.read_ns = 50000;
-	p.program_ns = 1300000;
-	p.erase_ns = 3000000;
-	p.plane_busy_ns = 1000;
-	p.bits_per_cell = 2;
-	p.partial_programs = 1;
-	p.paired_page_loss = 1;
-	return p;
-}
-
 static struct fb_chip_span whole(const struct fb_params *p, u32 page)
 {
 	return (struct fb_chip_span) { page, 0, fb_raw_page_bytes(p) };
@@ -74,6 +34,14 @@ static u64 queue(struct fb_medium *m, enum fb_chip_op op, u32 page, u64 now_ns)
 	return fb_chip_queue(m, op, &span, now_ns);
 }
 
+static u64 reset(struct fb_medium *m, u64 now_ns)
+{
+	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	u32 count;
+
+	return fb_chip_reset(m, now_ns, torn, &count);
+}
+
 static const struct fb_counters *counters(const struct fb_medium *m)
 {
 	return fb_medium_counters(m);
@@ -87,7 +55,7 @@ static void a_small_page_takes_what_its_data_sheet_says(void)
 	CHECK_EQUAL(1000 + 15000, fb_chip_read(m, 0, 1000));
 	CHECK_EQUAL(20000 + 200000, program(m, 0, 20000));
 	CHECK_EQUAL(300000 + 2000000, fb_chip_erase(m, 7, 300000));
-	CHECK_EQUAL(3000000 + 5000, fb_chip_reset(m, 3000000));
+	CHECK_EQUAL(3000000 + 5000, reset(m, 3000000));
 	CHECK_EQUAL(15000, counters(m)->flash_read_ns);
 	CHECK_EQUAL(200000, counters(m)->flash_program_ns);
 	CHECK_EQUAL(2000000, counters(m)->flash_erase_ns);
@@ -122,7 +90,7 @@ static void a_small_page_chip_has_no_cache(void)
 static void cached_reads_overlap_the_bus(void)
 {
 	const u64 bus_ns = 63360;
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m = new_medium(&p);
 	u64 now_ns;
 
@@ -146,7 +114,7 @@ static void cached_reads_overlap_the_bus(void)
 /* A bus that moves 2112 bytes in 10 us: the array is the slower one, and each page takes 25,000 + 3,000 */
 static void cached_reads_wait_for_the_array(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m = new_medium(&p);
 
 	CHECK_EQUAL(25000, fb_chip_read(m, 62, 0));
@@ -166,7 +134,7 @@ static void cached_reads_wait_for_the_array(void)
 static void cached_programs_overlap_the_bus(void)
 {
 	const u64 bus_ns = 63360;
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m = new_medium(&p);
 	u64 now_ns = bus_ns;
 
@@ -186,7 +154,7 @@ static void cached_programs_overlap_the_bus(void)
 
 static void planes_work_at_the_same_time(void)
 {
-	struct fb_params p = mlc();
+	struct fb_params p = sample_mlc_chip();
 	struct fb_medium *m = new_medium(&p);
 	struct fb_chip_span erased = { 3 * 256, 0, 0 };
 
@@ -223,7 +191,7 @@ static void planes_work_at_the_same_time(void)
 
 static void upper_pages_have_times_of_their_own(void)
 {
-	struct fb_params p = mlc();
+	struct fb_params p = sample_mlc_chip();
 	struct fb_medium *m;
 
 	p.read_upper_ns = 64000;
@@ -240,7 +208,7 @@ static void upper_pages_have_times_of_their_own(void)
 /* Copy-back is a read and a program: on the MLC chip 50 us and 1.3 ms, and nothing on the bus */
 static void copy_back_needs_no_bus(void)
 {
-	struct fb_params p = mlc();
+	struct fb_params p = sample_mlc_chip();
 	struct fb_medium *m = new_medium(&p);
 	u64 ready_ns = fb_chip_read(m, 0, 0);
 
@@ -251,7 +219,7 @@ static void copy_back_needs_no_bus(void)
 
 static void the_chip_makes_those_wait_who_come_too_early(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m = new_medium(&p);
 
 	CHECK_EQUAL(300000, program(m, 0, 0));
@@ -265,7 +233,7 @@ static void the_chip_makes_those_wait_who_come_too_early(void)
 
 static void what_is_out_of_range_is_not_carried_out(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m = new_medium(&p);
 
 	CHECK_EQUAL(FB_NEVER, fb_chip_read(m, 8 * 64, 0));
@@ -284,7 +252,7 @@ static void what_is_out_of_range_is_not_carried_out(void)
 /* Eight programs of a page of the large chip; one of the data and two of the spare area of the small one */
 static void pages_are_not_programmed_more_often_than_allowed(void)
 {
-	struct fb_params large = large_page(), small = sample_chip();
+	struct fb_params large = sample_large_chip(), small = sample_chip();
 	struct fb_medium *m = new_medium(&large);
 	u64 now_ns = 0;
 	u32 i;
@@ -313,7 +281,7 @@ static void pages_are_not_programmed_more_often_than_allowed(void)
 
 static void pages_are_programmed_in_order_where_the_chip_wants_it(void)
 {
-	struct fb_params large = large_page(), small = sample_chip();
+	struct fb_params large = sample_large_chip(), small = sample_chip();
 	struct fb_medium *m = new_medium(&large);
 
 	program(m, 3, 0);
@@ -335,7 +303,7 @@ static void pages_are_programmed_in_order_where_the_chip_wants_it(void)
 
 static void bad_blocks_are_shipped_and_stay_bad(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m;
 	u32 block, bad = 0, count = 0;
 
@@ -365,7 +333,7 @@ static void bad_blocks_are_shipped_and_stay_bad(void)
 /* At its endurance every erase fails with 10^9 of 10^9; before its first it never does */
 static void failures_show_in_the_status(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m;
 	u64 now_ns = 0;
 
@@ -383,7 +351,7 @@ static void failures_show_in_the_status(void)
 	CHECK(!fb_chip_status(m, now_ns).failed);
 	CHECK(fb_chip_status(m, now_ns).failed_before);
 	CHECK_EQUAL(1, counters(m)->program_failures);
-	now_ns = fb_chip_reset(m, now_ns);
+	now_ns = reset(m, now_ns);
 	CHECK(!fb_chip_status(m, now_ns).failed_before);
 	CHECK(!fb_verify(m));
 	free(m);
@@ -392,7 +360,7 @@ static void failures_show_in_the_status(void)
 /* 100 wrong bits of a million, 16,384 bits a page: 1.6384 a page; over 1,000 pages 1,638 +- 4 * 40 */
 static void wrong_bits_are_as_many_as_they_should_be(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m;
 	u32 positions[64], again[64], few[2], page, i, j;
 	u64 sum = 0;
@@ -429,7 +397,7 @@ static void wrong_bits_are_as_many_as_they_should_be(void)
 /* What was wrong stays wrong; age adds to it */
 static void age_adds_wrong_bits(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_medium *m;
 	u32 young[256], old[256], page, young_count, old_count, sum = 0;
 
@@ -456,7 +424,7 @@ static void age_adds_wrong_bits(void)
 
 static void a_cut_tears_what_is_under_way(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
 	struct fb_medium *m = new_medium(&p);
 	u32 i, ones = 0;
@@ -499,7 +467,7 @@ static void a_cut_tears_what_is_under_way(void)
 /* Only the bytes of the program that was under way change */
 static void a_torn_part_leaves_the_rest(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_chip_torn torn = { FB_CHIP_PROGRAM, 0, { 4, 512, 512 } };
 	u8 content[2112];
 	u32 i;
@@ -512,7 +480,7 @@ static void a_torn_part_leaves_the_rest(void)
 
 static void a_half_erased_block_must_be_erased_again(void)
 {
-	struct fb_params p = large_page();
+	struct fb_params p = sample_large_chip();
 	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
 	struct fb_medium *m = new_medium(&p);
 	u8 content[2112];
@@ -541,7 +509,7 @@ static void a_half_erased_block_must_be_erased_again(void)
 
 static void a_torn_upper_page_takes_its_lower_page_along(void)
 {
-	struct fb_params p = mlc();
+	struct fb_params p = sample_mlc_chip();
 	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
 	struct fb_medium *m = new_medium(&p);
 

@@ -35,6 +35,7 @@ extern const struct test log_tests[];
 extern const struct test disk_tests[];
 extern const struct test power_tests[];
 extern const struct test chip_tests[];
+extern const struct test chip_bus_tests[];
 
 #define CHECK(condition) \
 	do { \
