@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our kernel modules, built out of tree against a built kernel.
 
-A module is a folder of kernel/ with a Kbuild file; the media core is laid beside it, as in the repository.
+A module is a folder of kernel/ with a Kbuild file; what modules share and the media core are laid beside it, as in the
+repository.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from flashbed.image.kernel import Kernel
 from flashbed.progress import stage
 
 
+SHARED = "common"
+"""The folder of kernel/ that is no module: what several of them compile in."""
+
+
 def names() -> list[str]:
     """All modules that the project has."""
     return sorted(kbuild.parent.name for kbuild in paths.kernel().glob("*/Kbuild"))
@@ -25,17 +30,18 @@ def names() -> list[str]:
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with NAME.ko, stripped of debug information."""
-    sources = paths.kernel() / name
+    parts = [paths.kernel() / part for part in (name, SHARED)]
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
         "kernel": kernel.entry.digests,
-        "sources": digest_tree(sources, *core),
+        "sources": digest_tree(*parts, *core),
         "script": digest_tree(Path(__file__)),
     }
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        shutil.copytree(sources, scratch / "kernel" / name)
+        for part in parts:
+            shutil.copytree(part, scratch / "kernel" / part.name)
         for part in core:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)

@@ -10,8 +10,14 @@ import shlex
 
 from flashbed.plan import Cell
 
-DEVICE = "/dev/mblk0"
+DRIVERS = {
+    "block": ("media_blk", "/dev/mblk0", "/sys/block/mblk0"),
+    "mtd": ("media_nand", "/dev/mtd0", "/sys/devices/platform/media_nand"),
+}
+"""By what the kernel makes of the medium: the module, its device, and the folder that has its counters."""
+
 MOUNT_POINT = "/mnt"
+SECTOR_BYTES = 512
 
 
 def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
@@ -20,18 +26,22 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     `medium_digest` is that of the medium's parameters, by which the guest knows that it has got the right one.
     """
     filesystem = cell.filesystem
+    _, device, _ = DRIVERS[cell.medium.provides]
     return {
         "cell.env": _environment(cell, medium_digest),
-        "format": "".join(f"{command}\n" for command in filesystem.mkfs_commands(DEVICE)).encode(),
-        "mount": f"{filesystem.mount_command(DEVICE, MOUNT_POINT)}\n".encode(),
+        "format": "".join(f"{command}\n" for command in filesystem.mkfs_commands(device)).encode(),
+        "mount": f"{filesystem.mount_command(device, MOUNT_POINT)}\n".encode(),
     }
 
 
 def _environment(cell: Cell, medium_digest: str) -> bytes:
     tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
+    module, _, folder = DRIVERS[cell.medium.provides]
     variables = {
-        "MEDIUM_OPTIONS": f"pio_sector_ns={cell.board.pio_sector_ns} digest=0x{medium_digest}",
-        "SCHEDULER": cell.scheduler.name,
+        "MEDIUM_MODULE": module,
+        "MEDIUM": folder,
+        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}",
+        "SCHEDULER": "" if cell.medium.provides == "mtd" else cell.scheduler.name,
         "SCHEDULER_MODULE": cell.scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
         "NR_REQUESTS": str(cell.scheduler.nr_requests or ""),
@@ -39,3 +49,11 @@ def _environment(cell: Cell, medium_digest: str) -> bytes:
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()).encode()
+
+
+def _transfer(cell: Cell) -> str:
+    """Who moves the data, in the words of the medium's driver."""
+    sector_ns = cell.board.pio_sector_ns
+    if cell.medium.provides == "block":
+        return f"pio_sector_ns={sector_ns}"
+    return f"cycle_ps={sector_ns * 1000 // SECTOR_BYTES}" if sector_ns else "dma=1"
