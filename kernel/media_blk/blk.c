@@ -312,6 +312,16 @@ static void set_tags(struct media_blk *mb)
 	mb->tags.flags = BLK_MQ_F_SHOULD_MERGE;
 }
 
+struct fb_medium *media_of(struct device *dev)
+{
+	struct media_blk *mb = dev_to_disk(dev)->private_data;
+
+	return mb->medium;
+}
+
+/* What is in /sys/block/mblk0/ */
+static const struct attribute_group *groups[] = { &media_counter_group, &media_blk_record_group, NULL };
+
 int media_blk_add(struct media_blk *mb)
 {
 	int err;
@@ -331,7 +341,7 @@ int media_blk_add(struct media_blk *mb)
 	mb->disk->flags |= GENHD_FL_NO_PART;	/* or adding the disk would read from it */
 	strscpy(mb->disk->disk_name, "mblk0", DISK_NAME_LEN);
 	set_capacity(mb->disk, fb_exposed_bytes(fb_medium_params(mb->medium)) >> SECTOR_SHIFT);
-	err = device_add_disk(NULL, mb->disk, media_blk_groups);
+	err = device_add_disk(NULL, mb->disk, groups);
 	if (err)
 		goto put_disk;
 	return 0;

@@ -2,22 +2,16 @@
 /*
  * media_blk: a block device, /dev/mblk0, that takes the time which the media core says.
  *
- * The medium lies in two files of the host that QEMU maps into the guest with ivshmem-plain: its state (what the core
- * knows) and its data (what is stored, by address). A third keeps old content, if the power is to be cut. This file finds
- * them by their PCI slots on bus 0 and hands them to the block driver.
+ * The medium lies in two files of the host (../common/media_common.h): its state (what the core knows) and its data
+ * (what is stored, by address). A third keeps old content, if the power is to be cut. This file hands them to the block
+ * driver.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/io.h>
 #include <linux/module.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "media_blk.h"
-
-#define IVSHMEM_VENDOR	0x1af4
-#define IVSHMEM_DEVICE	0x1110
-#define IVSHMEM_MEMORY	2	/* the BAR that holds the file */
 
 static unsigned int state_slot;
 module_param_named(state, state_slot, uint, 0444);
@@ -59,75 +53,20 @@ static unsigned long cut_after_ns;
 module_param(cut_after_ns, ulong, 0444);
 MODULE_PARM_DESC(cut_after_ns, "cut the power so long after that request came");
 
-/* A file of the host, mapped into the guest */
-struct region {
-	struct pci_dev *pdev;
-	void *memory;
-	size_t bytes;
-};
-
-static struct region state_region, data_region, undo_region;
+static struct media_region state_region, data_region, undo_region;
 static struct media_blk *device;
-
-static int region_map(struct region *region, unsigned int slot, const char *what)
-{
-	struct pci_dev *pdev = pci_get_domain_bus_and_slot(0, 0, PCI_DEVFN(slot, 0));
-	int err;
-
-	if (!pdev || pdev->vendor != IVSHMEM_VENDOR || pdev->device != IVSHMEM_DEVICE) {
-		pr_err("no ivshmem device for the medium's %s in PCI slot %u\n", what, slot);
-		pci_dev_put(pdev);
-		return -ENODEV;
-	}
-	err = pci_enable_device_mem(pdev);
-	if (err) {
-		pr_err("cannot enable the device in PCI slot %u: %d\n", slot, err);
-		pci_dev_put(pdev);
-		return err;
-	}
-	region->pdev = pdev;
-	region->bytes = pci_resource_len(pdev, IVSHMEM_MEMORY);
-	region->memory = memremap(pci_resource_start(pdev, IVSHMEM_MEMORY), region->bytes, MEMREMAP_WB);
-	if (!region->memory) {
-		pr_err("cannot map the medium's %s (%zu bytes) in PCI slot %u\n", what, region->bytes, slot);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static void region_unmap(struct region *region)
-{
-	if (region->memory)
-		memunmap(region->memory);
-	if (region->pdev) {
-		pci_disable_device(region->pdev);
-		pci_dev_put(region->pdev);
-	}
-	*region = (struct region) { };
-}
 
 static int open_medium(struct media_blk *mb)
 {
-	enum fb_error error = fb_open(state_region.memory, state_region.bytes, &mb->medium);
-	u64 exposed_bytes;
+	int err = media_take_up(&state_region, &data_region, state_slot, digest, &mb->medium);
 
-	if (error) {
-		pr_err("state in PCI slot %u refused: %s\n", state_slot, fb_error_text(error));
+	if (err)
+		return err;
+	if (fb_medium_params(mb->medium)->kind == FB_NAND) {
+		pr_err("a raw NAND chip is no block device: load media_nand\n");
 		return -EINVAL;
-	}
-	if (digest && digest != fb_params_digest(fb_medium_params(mb->medium))) {
-		pr_err("state in PCI slot %u refused: another medium, with parameters of digest %016llx, not %016llx\n",
-		       state_slot, fb_params_digest(fb_medium_params(mb->medium)), digest);
-		return -EINVAL;
-	}
-	exposed_bytes = fb_exposed_bytes(fb_medium_params(mb->medium));
-	if (data_region.bytes < exposed_bytes) {
-		pr_err("data in PCI slot %u has %zu bytes, the medium needs %llu\n",
-		       data_slot, data_region.bytes, exposed_bytes);
-		return -ENOSPC;
 	}
 	mb->data = data_region.memory;
-	fb_power_on(mb->medium);
 	return 0;
 }
 
@@ -185,19 +124,19 @@ static int add_device(void)
 
 static void unmap_all(void)
 {
-	region_unmap(&undo_region);
-	region_unmap(&data_region);
-	region_unmap(&state_region);
+	media_region_unmap(&undo_region);
+	media_region_unmap(&data_region);
+	media_region_unmap(&state_region);
 }
 
 static int __init media_blk_init(void)
 {
-	int err = region_map(&state_region, state_slot, "state");
+	int err = media_region_map(&state_region, state_slot, "state");
 
 	if (!err)
-		err = region_map(&data_region, data_slot, "data");
+		err = media_region_map(&data_region, data_slot, "data");
 	if (!err && undo_slot)
-		err = region_map(&undo_region, undo_slot, "undo");
+		err = media_region_map(&undo_region, undo_slot, "undo");
 	if (!err)
 		err = add_device();
 	if (err)

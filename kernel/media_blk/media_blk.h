@@ -9,6 +9,7 @@
 
 #include "fb_medium.h"
 #include "fb_undo.h"
+#include "media_common.h"
 
 /* As given at insmod */
 struct media_blk_options {
@@ -62,8 +63,5 @@ int media_blk_record_start(struct media_blk *mb);
 void media_blk_record_stop(struct media_blk *mb);
 void media_blk_record_add(struct media_blk *mb, const struct fb_request *request, u64 now_ns, u64 done_ns);
 extern const struct attribute_group media_blk_record_group;
-
-/* stats.c: what is in /sys/block/mblk0/ */
-extern const struct attribute_group *media_blk_groups[];
 
 #endif

@@ -23,10 +23,12 @@ static void overlay(u8 *memory, size_t bytes, struct input *input)
 static void use(struct fb_medium *m)
 {
 	u64 sector_bytes = fb_medium_params(m)->sector_bytes;
-	u64 sectors = fb_medium_params(m)->capacity_bytes / sector_bytes;
-	u64 i;
+	u64 sectors, i;
 
 	fb_power_on(m);
+	if (fb_medium_params(m)->kind == FB_NAND)
+		return;
+	sectors = fb_medium_params(m)->capacity_bytes / sector_bytes;
 	for (i = 0; i < REQUESTS; i++) {
 		struct fb_request request = {
 			.op = i % 4,

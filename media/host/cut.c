@@ -47,6 +47,8 @@ bool cut_make_undo(const char *state, const char *undo)
 
 	if (!medium)
 		return false;
+	if (fb_medium_params(medium)->kind == FB_NAND)
+		return complain(state, "a raw NAND chip: its driver cuts its power");
 	fd = open(undo, O_RDWR | O_CREAT | O_TRUNC, 0666);
 	if (fd < 0 || ftruncate(fd, fb_undo_bytes(fb_medium_params(medium))) < 0)
 		return complain(undo, strerror(errno));

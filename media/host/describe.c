@@ -201,8 +201,9 @@ void describe_medium(const struct fb_medium *medium)
 {
 	const char *fault = fb_verify(medium);
 
-	printf("{\"state_bytes\": %zu, \"exposed_bytes\": %" PRIu64 ", \"digest\": \"%016" PRIx64 "\",\n",
-	       fb_state_bytes(fb_medium_params(medium)), fb_exposed_bytes(fb_medium_params(medium)),
+	printf("{\"state_bytes\": %zu, \"exposed_bytes\": %" PRIu64 ", \"content_bytes\": %" PRIu64
+	       ", \"digest\": \"%016" PRIx64 "\",\n", fb_state_bytes(fb_medium_params(medium)),
+	       fb_exposed_bytes(fb_medium_params(medium)), fb_content_bytes(fb_medium_params(medium)),
 	       fb_params_digest(fb_medium_params(medium)));
 	print_params_of(fb_medium_params(medium));
 	describe_counters_of(medium, fb_medium_counters(medium));

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "content.h"
 #include "cut.h"
 #include "describe.h"
 #include "message.h"
@@ -25,6 +26,7 @@ static int usage(void)
 	fputs("usage: fbmedia create --state FILE kind=KIND key=value ...   make a new medium\n"
 	      "       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
 	      "                                                             medium with other parameters than these\n"
+	      "       fbmedia content --state FILE --data FILE              make the content of a medium that nobody has used\n"
 	      "       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
 	      "       fbmedia undo --state FILE --undo FILE                 make the file in which a driver keeps old content\n"
 	      "       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
@@ -117,6 +119,18 @@ static bool read_number(const char *option, const char *text, u64 fallback, u64 
 	return (isdigit((unsigned char)*text) && !*end && !errno) || complain(option, "must be a whole number");
 }
 
+static int content(int count, char **arguments)
+{
+	static const char *const names[] = { "--state", "--data", NULL };
+	const char *values[2] = { NULL };
+	struct fb_medium *medium;
+
+	if (!read_options(count, arguments, names, values) || !values[0] || !values[1])
+		return usage();
+	medium = state_file_open(values[0]);
+	return medium && content_create(values[1], medium) ? DONE : FAILED;
+}
+
 static int undo(int count, char **arguments)
 {
 	static const char *const names[] = { "--state", "--undo", NULL };
@@ -175,6 +189,8 @@ static int run(int argc, char **argv)
 		return inspect(path, argc - 4, argv + 4);
 	if (!strcmp(command, "digest"))
 		return digest(argc - 2, argv + 2);
+	if (!strcmp(command, "content"))
+		return content(argc - 2, argv + 2);
 	if (!strcmp(command, "undo"))
 		return undo(argc - 2, argv + 2);
 	if (!strcmp(command, "cut"))

@@ -252,6 +252,10 @@ static int replay(const struct options *o)
 
 	if (!medium)
 		return FAILED;
+	if (fb_medium_params(medium)->kind == FB_NAND) {
+		complain("medium", "a raw NAND chip takes no requests for sectors");
+		return FAILED;
+	}
 	fault = o->state ? fb_verify(medium) : NULL;
 	if (fault) {
 		complain(o->state, fault);

@@ -11,27 +11,27 @@
 
 /* C(name, kinds, unit, meaning) */
 #define FB_COUNTERS(C) \
-	C(host_reads, FB_OF_ALL, "requests", "read requests") \
-	C(host_writes, FB_OF_ALL, "requests", "write requests") \
-	C(host_discards, FB_OF_ALL, "requests", "discard requests") \
-	C(host_flushes, FB_OF_ALL, "requests", "flush requests") \
-	C(host_read_bytes, FB_OF_ALL, "bytes", "bytes read by the host") \
-	C(host_written_bytes, FB_OF_ALL, "bytes", "bytes written by the host") \
-	C(host_discarded_bytes, FB_OF_ALL, "bytes", "bytes discarded by the host") \
+	C(host_reads, FB_OF_BLOCK, "requests", "read requests") \
+	C(host_writes, FB_OF_BLOCK, "requests", "write requests") \
+	C(host_discards, FB_OF_BLOCK, "requests", "discard requests") \
+	C(host_flushes, FB_OF_BLOCK, "requests", "flush requests") \
+	C(host_read_bytes, FB_OF_BLOCK, "bytes", "bytes read by the host") \
+	C(host_written_bytes, FB_OF_BLOCK, "bytes", "bytes written by the host") \
+	C(host_discarded_bytes, FB_OF_BLOCK, "bytes", "bytes discarded by the host") \
 	C(controller_ns, FB_OF_TIMED, "ns", "controller busy with requests") \
 	C(link_ns, FB_OF_TIMED, "ns", "host link busy") \
 	C(restarts, FB_OF_ALL, "restarts", "times that the power came back after a cut") \
-	C(restart_ns, FB_OF_ALL, "ns", "restarts, until the first request was served") \
+	C(restart_ns, FB_OF_BLOCK, "ns", "restarts, until the first request was served") \
 	\
-	C(flash_read_pages, FB_OF_FLASH, "pages", "pages read from the array, for any reason") \
-	C(flash_programmed_pages, FB_OF_FLASH, "pages", "pages programmed, for any reason") \
-	C(flash_erased_blocks, FB_OF_FLASH, "blocks", "blocks erased") \
+	C(flash_read_pages, FB_OF_NAND, "pages", "pages read from the array, for any reason") \
+	C(flash_programmed_pages, FB_OF_NAND, "pages", "pages programmed, for any reason") \
+	C(flash_erased_blocks, FB_OF_NAND, "blocks", "blocks erased") \
 	C(flash_modified_pages, FB_OF_FLASH, "pages", "pages read because a write covered them in part") \
 	C(collections, FB_OF_FLASH, "blocks", "blocks collected") \
 	C(collection_moved_pages, FB_OF_FLASH, "pages", "valid pages moved by collection or merges") \
-	C(flash_read_ns, FB_OF_FLASH, "ns", "dies busy with reading the array") \
-	C(flash_program_ns, FB_OF_FLASH, "ns", "dies busy with programming") \
-	C(flash_erase_ns, FB_OF_FLASH, "ns", "dies busy with erasing") \
+	C(flash_read_ns, FB_OF_NAND, "ns", "dies busy with reading the array") \
+	C(flash_program_ns, FB_OF_NAND, "ns", "dies busy with programming") \
+	C(flash_erase_ns, FB_OF_NAND, "ns", "dies busy with erasing") \
 	C(flash_bus_ns, FB_OF_FLASH, "ns", "channels busy") \
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
 	C(map_hits, FB_OF_FLASH, "lookups", "lookups that the part of the map in the controller answered") \
@@ -40,9 +40,11 @@
 	C(flash_read_retries, FB_OF_FLASH, "retries", "times that a page was read again that could not be corrected") \
 	C(corrected_bits, FB_OF_FLASH, "bits", "wrong bits that the error correction mended") \
 	C(uncorrectable_pages, FB_OF_FLASH, "pages", "reads of a page, for any reason, that no retry could correct") \
-	C(program_failures, FB_OF_FLASH, "pages", "programs that failed") \
-	C(erase_failures, FB_OF_FLASH, "blocks", "erases that failed") \
+	C(program_failures, FB_OF_NAND, "pages", "programs that failed") \
+	C(erase_failures, FB_OF_NAND, "blocks", "erases that failed") \
 	C(refused_writes, FB_OF_FLASH, "requests", "writes and discards refused because the medium is read-only") \
+	C(wrong_bits, FB_OF_CHIP, "bits", "bits that read wrong, before any correction") \
+	C(broken_rules, FB_OF_CHIP, "operations", "operations that the data sheet does not allow") \
 	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \

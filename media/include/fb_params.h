@@ -13,7 +13,8 @@
 #define FB_KINDS(K) \
 	K(FB_FLASH, "flash") \
 	K(FB_DISK, "disk") \
-	K(FB_NULL, "null")
+	K(FB_NULL, "null") \
+	K(FB_NAND, "nand")
 
 /* The values of the parameter "ftl" */
 #define FB_FTLS(K) \
@@ -38,9 +39,12 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 #define FB_OF_FLASH	(1u << FB_FLASH)
 #define FB_OF_DISK	(1u << FB_DISK)
 #define FB_OF_TIMED	(FB_OF_FLASH | FB_OF_DISK)
-/* Kinds whose parameters of wear, failures and bit errors are the same (nand_faults.h) */
-#define FB_OF_NAND	FB_OF_FLASH
-#define FB_OF_ALL	(FB_OF_TIMED | 1u << FB_NULL)
+#define FB_OF_CHIP	(1u << FB_NAND)
+/* Kinds with NAND in them: their arrays, wear, failures and bit errors have the same parameters (nand_faults.h) */
+#define FB_OF_NAND	(FB_OF_FLASH | FB_OF_CHIP)
+/* Kinds that answer requests for sectors (fb_submit()) */
+#define FB_OF_BLOCK	(FB_OF_TIMED | 1u << FB_NULL)
+#define FB_OF_ALL	(FB_OF_BLOCK | FB_OF_CHIP)
 
 #define FB_NO_DEFAULT	(~(u64)0)
 #define FB_MAX_BYTES	(1ull << 44)
@@ -53,39 +57,40 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
  */
 #define FB_PARAMS(P) \
 	P(kind, FB_OF_ALL, 0, FB_KIND_COUNT - 1, FB_NO_DEFAULT, \
-	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after command_ns") \
+	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after command_ns; nand: a raw NAND " \
+	  "chip, operated by a driver") \
 	P(capacity_bytes, FB_OF_ALL, 4096, FB_MAX_BYTES, FB_NO_DEFAULT, \
-	  "size of the medium as its firmware presents it; a disk's geometry follows it") \
-	P(used_bytes, FB_OF_ALL, 0, FB_MAX_BYTES, 0, \
+	  "size of the medium as its firmware presents it; a disk's geometry follows it; nand: all pages without spare areas") \
+	P(used_bytes, FB_OF_BLOCK, 0, FB_MAX_BYTES, 0, \
 	  "the block device shows only this first part of the medium; 0: all of it") \
-	P(sector_bytes, FB_OF_ALL, 512, 4096, 512, \
+	P(sector_bytes, FB_OF_BLOCK, 512, 4096, 512, \
 	  "smallest addressable piece, a power of two") \
-	P(queue_depth, FB_OF_ALL, 1, 1024, FB_NO_DEFAULT, \
+	P(queue_depth, FB_OF_BLOCK, 1, 1024, FB_NO_DEFAULT, \
 	  "requests that the medium takes at a time, in all of its queues") \
-	P(queues, FB_OF_ALL, 1, 1024, 1, \
+	P(queues, FB_OF_BLOCK, 1, 1024, 1, \
 	  "submission queues; the driver uses as many as there are CPUs") \
-	P(command_ns, FB_OF_ALL, 0, FB_MAX_NS, FB_NO_DEFAULT, \
+	P(command_ns, FB_OF_BLOCK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "controller and firmware time of a request; requests pass the controller one by one (null: side by side)") \
 	P(link_ps_per_byte, FB_OF_TIMED, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "host link (USB, IDE, SATA, PCIe), picoseconds a byte; one direction at a time") \
 	\
-	P(page_bytes, FB_OF_FLASH, 512, 65536, FB_NO_DEFAULT, \
+	P(page_bytes, FB_OF_NAND, 512, 65536, FB_NO_DEFAULT, \
 	  "flash page without its spare area, a power of two: the unit of mapping and of programming") \
-	P(pages_per_block, FB_OF_FLASH, 2, 8192, FB_NO_DEFAULT, \
+	P(pages_per_block, FB_OF_NAND, 2, 8192, FB_NO_DEFAULT, \
 	  "pages of an erase block") \
-	P(blocks_per_die, FB_OF_FLASH, 4, 1 << 24, FB_NO_DEFAULT, \
+	P(blocks_per_die, FB_OF_NAND, 4, 1 << 24, FB_NO_DEFAULT, \
 	  "erase blocks of a die, in all its planes, bad ones too; what exceeds capacity_bytes is over-provisioning") \
 	P(dies, FB_OF_FLASH, 1, 256, FB_NO_DEFAULT, \
 	  "dies (logical units) that work at the same time; pages are striped over them") \
 	P(channels, FB_OF_FLASH, 1, 64, FB_NO_DEFAULT, \
 	  "buses between controller and dies; die d hangs on channel d % channels") \
-	P(read_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
+	P(read_ns, FB_OF_NAND, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "page from the array into the die's register (tR); the lower page, if cells have several bits") \
-	P(program_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
+	P(program_ns, FB_OF_NAND, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "page from the die's register into the array (tPROG); the lower page, if cells have several bits") \
-	P(erase_ns, FB_OF_FLASH, 0, FB_MAX_NS, FB_NO_DEFAULT, \
+	P(erase_ns, FB_OF_NAND, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "erasing a block (tBERS)") \
-	P(bus_ps_per_byte, FB_OF_FLASH, 0, FB_MAX_PS, FB_NO_DEFAULT, \
+	P(bus_ps_per_byte, FB_OF_NAND, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "channel between controller and die, picoseconds a byte") \
 	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
 	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
@@ -122,9 +127,9 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "wrong bits of 10^12 that a year since programming adds at endurance_erases; they grow with erases and with time") \
 	P(read_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
 	  "wrong bits of 10^12 that a million reads of the block add; they grow with the reads") \
-	P(read_retries, FB_OF_NAND, 0, 64, 7, \
+	P(read_retries, FB_OF_FLASH, 0, 64, 7, \
 	  "times that a page which cannot be corrected is sensed again with other thresholds, for its tR each") \
-	P(retry_bit_error_percent, FB_OF_NAND, 0, 100, 50, \
+	P(retry_bit_error_percent, FB_OF_FLASH, 0, 100, 50, \
 	  "wrong bits that a retry leaves, of those of the attempt before it") \
 	P(suspend_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
 	  "until an erase or program that nobody was told the end of makes way for a read; 0: it never does") \
@@ -150,23 +155,48 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
 	P(seed, FB_OF_NAND, 0, ~0u, 1, \
 	  "of what the medium does by chance") \
-	P(planes, FB_OF_FLASH, 1, 8, 1, \
+	P(planes, FB_OF_NAND, 1, 8, 1, \
 	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
-	P(cache_operations, FB_OF_FLASH, 0, 1, 0, \
+	P(cache_operations, FB_OF_NAND, 0, 1, 0, \
 	  "1: a second register lets a die transfer a page while its array is busy with another") \
-	P(bits_per_cell, FB_OF_FLASH, 1, 3, 1, \
+	P(bits_per_cell, FB_OF_NAND, 1, 3, 1, \
 	  "pages that share cells; page i of a block is lower (i % bits_per_cell = 0), middle or upper") \
-	P(read_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	P(read_middle_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tR of the middle page of three; 0: as read_ns") \
-	P(read_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	P(read_upper_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tR of the upper page; 0: as read_ns") \
-	P(program_middle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	P(program_middle_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tPROG of the middle page of three; 0: as program_ns") \
-	P(program_upper_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	P(program_upper_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tPROG of the upper page; 0: as program_ns") \
-	P(paired_page_loss, FB_OF_FLASH, 0, 1, 0, \
+	P(paired_page_loss, FB_OF_NAND, 0, 1, 0, \
 	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, also flushed ones; " \
 	  "0: the firmware keeps a copy of them until it is done") \
+	\
+	P(spare_bytes, FB_OF_CHIP, 8, 16384, FB_NO_DEFAULT, \
+	  "spare area of a page, behind its data") \
+	P(bus_bits, FB_OF_CHIP, 8, 16, 8, \
+	  "width of the data bus: 8 or 16; bus_ps_per_byte is a byte's share of it") \
+	P(partial_programs, FB_OF_CHIP, 1, 15, 1, \
+	  "times that a page may be programmed between erases (NOP)") \
+	P(spare_partial_programs, FB_OF_CHIP, 0, 15, 0, \
+	  "the same of its spare area, where data sheets count it apart; 0: they count together") \
+	P(in_order_pages, FB_OF_CHIP, 0, 1, 1, \
+	  "1: the pages of a block must be programmed from the first to the last") \
+	P(cache_busy_ns, FB_OF_CHIP, 0, FB_MAX_NS, 0, \
+	  "between the two registers (tRCBSY, tCBSY at their shortest)") \
+	P(plane_busy_ns, FB_OF_CHIP, 0, FB_MAX_NS, 0, \
+	  "after each plane of an operation on several but the last (tDBSY)") \
+	P(reset_ns, FB_OF_CHIP, 0, FB_MAX_NS, 5000, \
+	  "until the chip is ready after a reset (tRST)") \
+	P(manufacturer_id, FB_OF_CHIP, 0, 255, FB_NO_DEFAULT, \
+	  "first byte of READ ID") \
+	P(device_id, FB_OF_CHIP, 0, 255, FB_NO_DEFAULT, \
+	  "second byte of READ ID") \
+	P(id_extension, FB_OF_CHIP, 0, (1ull << 48) - 1, 0, \
+	  "third to eighth byte of READ ID, the third lowest; 0: two bytes are all") \
+	P(onfi, FB_OF_CHIP, 0, 1, 0, \
+	  "1: the chip has an ONFI parameter page") \
 	\
 	P(rpm, FB_OF_DISK, 60, 60000, FB_NO_DEFAULT, \
 	  "revolutions a minute") \
@@ -251,10 +281,27 @@ bool fb_check_params(const struct fb_params *params, struct fb_complaint *compla
 /* A number that stands for the parameters: media with the same kind and parameters have the same one, others another */
 u64 fb_params_digest(const struct fb_params *params);
 
+/* Bytes of a page of a raw chip with its spare area, and its pages */
+static inline u64 fb_raw_page_bytes(const struct fb_params *params)
+{
+	return params->page_bytes + params->spare_bytes;
+}
+
+static inline u64 fb_chip_pages(const struct fb_params *params)
+{
+	return params->pages_per_block * params->blocks_per_die;
+}
+
 /* What the block device shows */
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {
 	return params->used_bytes ? params->used_bytes : params->capacity_bytes;
+}
+
+/* What is kept of the medium's content beside its state */
+static inline u64 fb_content_bytes(const struct fb_params *params)
+{
+	return params->kind == FB_NAND ? fb_chip_pages(params) * fb_raw_page_bytes(params) : fb_exposed_bytes(params);
 }
 
 /* The unit in which a flash device discards: what a log-block layer maps as one, else a page. 0: it does not. */

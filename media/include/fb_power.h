@@ -32,7 +32,7 @@ typedef void fb_tell(void *context, const struct fb_fated *fated);
 /*
  * The power goes at cut_ns, which no request is later than. Tells the fate of each write that was not known to be on the
  * medium, in the order in which they came; a part that is torn is told in pieces, in the order of addresses. The seed
- * decides what nobody can know. Then the medium is off: the next call is fb_power_on(), which charges the restart.
+ * decides what nobody can know. A raw chip has fb_chip_cut() in its place. Then the medium is off: the next call is fb_power_on(), which charges the restart.
  */
 void fb_cut(struct fb_medium *medium, u64 cut_ns, u64 seed, fb_tell *tell, void *context);
 

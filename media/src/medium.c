@@ -28,6 +28,8 @@ size_t fb_state_bytes(const struct fb_params *params)
 		return 0;
 	if (params->kind == FB_FLASH)
 		return fb_flash_state_bytes(params);
+	if (params->kind == FB_NAND)
+		return fb_chip_state_bytes(params);
 	return fb_common_bytes(params);
 }
 
@@ -55,6 +57,8 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 		fb_flash_init(m);
 	else if (params->kind == FB_DISK)
 		fb_disk_init(m);
+	else if (params->kind == FB_NAND)
+		fb_chip_init(m);
 	m->magic = FB_STATE_MAGIC;
 	return FB_OK;
 }
@@ -70,6 +74,8 @@ static bool undamaged(const struct fb_medium *m)
 		return fb_flash_undamaged(m);
 	if (m->params.kind == FB_DISK)
 		return fb_disk_undamaged(m);
+	if (m->params.kind == FB_NAND)
+		return fb_chip_undamaged(m);
 	return true;
 }
 
@@ -118,6 +124,8 @@ void fb_power_on(struct fb_medium *m)
 		fb_flash_power_on(m);
 	else if (m->params.kind == FB_DISK)
 		fb_disk_power_on(m);
+	else if (m->params.kind == FB_NAND)
+		fb_chip_power_on(m);
 	if (m->power.cut)
 		restart(m);
 }
@@ -127,6 +135,8 @@ static bool acceptable(const struct fb_medium *m, const struct fb_request *reque
 	u64 capacity_bytes = m->params.capacity_bytes;
 	u64 within_sector = m->params.sector_bytes - 1;
 
+	if (m->params.kind == FB_NAND)
+		return false;
 	switch (request->op) {
 	case FB_FLUSH:
 		return true;
@@ -254,13 +264,18 @@ struct fb_wear fb_medium_wear(const struct fb_medium *m)
 {
 	struct fb_wear none = { 0 };
 
+	if (m->params.kind == FB_NAND)
+		return fb_chip_wear(m);
 	return m->params.kind == FB_FLASH ? fb_nand_wear(m) : none;
 }
 
 const char *fb_verify(const struct fb_medium *m)
 {
-	const char *fault = fb_power_verify(m);
+	const char *fault;
 
+	if (m->params.kind == FB_NAND)
+		return fb_chip_verify(m);
+	fault = fb_power_verify(m);
 	if (fault)
 		return fault;
 	if (m->params.kind == FB_FLASH)

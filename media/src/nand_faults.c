@@ -11,7 +11,7 @@
 
 /* --- chance --- */
 
-enum chance { CHANCE_SHIPPED, CHANCE_PROGRAM, CHANCE_ERASE, CHANCE_BITS };
+enum chance { CHANCE_SHIPPED, CHANCE_PROGRAM, CHANCE_ERASE, CHANCE_BITS, CHANCE_POSITIONS };
 
 /* The finishing steps of splitmix64 (Steele et al. 2014) */
 static u64 mix(u64 z)
@@ -178,6 +178,35 @@ struct fb_faulty_read fb_faults_read(const struct fb_params *p, const struct fb_
 			return read;
 		}
 		ppt = ppt * p->retry_bit_error_percent / 100;
+	}
+}
+
+u32 fb_faults_wrong_bits(const struct fb_params *p, const struct fb_fault_spot *spot,
+			 const struct fb_nand_block *block, u64 age_hours)
+{
+	return fb_faults_bit_errors(p, spot, 0, fb_faults_bit_error_ppt(p, block, age_hours)).bits;
+}
+
+static bool among(const u32 *positions, u32 count, u32 position)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (positions[i] == position)
+			return true;
+	return false;
+}
+
+void fb_faults_positions(const struct fb_params *p, const struct fb_fault_spot *spot, u32 *positions, u32 count)
+{
+	u64 state = chance_of(p, CHANCE_POSITIONS, spot, 0);
+	u32 i = 0;
+
+	while (i < count) {
+		u32 position = (next_chance(&state) >> 32) * (p->page_bytes * 8) >> 32;
+
+		if (!among(positions, i, position))
+			positions[i++] = position;
 	}
 }
 

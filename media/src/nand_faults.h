@@ -75,6 +75,13 @@ struct fb_faulty_read {
 struct fb_faulty_read fb_faults_read(const struct fb_params *params, const struct fb_fault_spot *spot,
 				     const struct fb_nand_block *block, u64 age_hours);
 
+/* For who has no error correction at hand: how many bits of the page's data are wrong when it is read now, ... */
+u32 fb_faults_wrong_bits(const struct fb_params *params, const struct fb_fault_spot *spot,
+			 const struct fb_nand_block *block, u64 age_hours);
+
+/* ... and which: the first so many of a row that is always the same, each once (8 * byte + bit) */
+void fb_faults_positions(const struct fb_params *params, const struct fb_fault_spot *spot, u32 *positions, u32 count);
+
 /* The rules between these parameters; false: *complaint is filled in */
 bool fb_faults_check(const struct fb_params *params, struct fb_complaint *complaint);
 

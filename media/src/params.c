@@ -2,6 +2,7 @@
 /* Names and ranges of the parameters, and the rules between them */
 #include "arith.h"
 #include "check.h"
+#include "chip.h"
 #include "disk.h"
 #include "flash.h"
 #include "fb_params.h"
@@ -90,6 +91,8 @@ bool fb_check_params(const struct fb_params *params, struct fb_complaint *compla
 		    !fb_check_range(complaint, params, i, rules[i].min, rules[i].max, NULL))
 			return false;
 
+	if (params->kind == FB_NAND)
+		return fb_chip_check(params, complaint);
 	if (!fb_check_power_of_two(complaint, params, FB_PARAM_sector_bytes) ||
 	    !fb_check_multiple(complaint, params, FB_PARAM_capacity_bytes) ||
 	    !fb_check_multiple(complaint, params, FB_PARAM_used_bytes) ||

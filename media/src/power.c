@@ -14,6 +14,8 @@ u64 fb_pending_parts(const struct fb_params *p)
 {
 	u64 parts = FB_MOST_PARTS;
 
+	if (p->kind == FB_NAND)
+		return 1;	/* none: fb_chip_cut() */
 	if (p->kind != FB_FLASH)
 		return parts + volatile_bytes(p) / FB_CACHED_PART_BYTES;
 	parts = fb_smaller(parts, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
@@ -569,6 +571,8 @@ void fb_cut(struct fb_medium *m, u64 cut_ns, u64 seed, fb_tell *tell, void *cont
 	u64 sequence = m->power.first_sequence;
 	u64 end = fb_next_sequence(m);
 
+	if (m->params.kind == FB_NAND)
+		return;
 	if (m->params.kind == FB_DISK)
 		fb_cache_catch_up(m, cut_ns);
 	forget_mended(&m->power);

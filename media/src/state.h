@@ -4,6 +4,7 @@
 #define FB_STATE_H
 
 #include "arith.h"
+#include "chip.h"
 #include "disk.h"
 #include "fb_medium.h"
 #include "flash.h"
@@ -34,6 +35,7 @@ struct fb_medium {
 	union {
 		struct fb_flash flash;
 		struct fb_disk disk;
+		struct fb_chip chip;
 	};
 };
 

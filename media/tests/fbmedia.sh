@@ -37,7 +37,7 @@ expect 0 "" "$fbmedia" counters
 json counters
 
 expect 2 "kind: missing" "$fbmedia" create --state "$state"
-expect 2 "kind=tape: must be one of flash, disk, null" "$fbmedia" create --state "$state" kind=tape
+expect 2 "kind=tape: must be one of flash, disk, null, nand" "$fbmedia" create --state "$state" kind=tape
 expect 2 "ftl=none: must be one of page, bast, fast, dftl" "$fbmedia" create --state "$state" $flash ftl=none
 expect 2 "colour: unknown parameter" "$fbmedia" create --state "$state" $null colour=1
 expect 2 "queue_depth: given twice" "$fbmedia" create --state "$state" $null queue_depth=1
@@ -114,4 +114,24 @@ expect 0 "" $cut --at 5 --seed 7
 json cut
 expect 0 "" "$fbmedia" inspect --state "$state"
 grep -q '"fault": null' "$folder/out" || fail "a cut left a fault"
+
+chip="kind=nand capacity_bytes=65536 page_bytes=512 spare_bytes=16 pages_per_block=16 blocks_per_die=8 read_ns=15000
+program_ns=200000 erase_ns=2000000 bus_ps_per_byte=50000 manufacturer_id=236 device_id=118 factory_bad_blocks=2"
+expect 2 "capacity_bytes=65536: allowed: 131072 to 131072" "$fbmedia" create --state "$state" $(echo $chip | sed s/block=16/block=32/)
+expect 2 "queue_depth: not a parameter of kind nand" "$fbmedia" create --state "$state" $chip queue_depth=1
+expect 0 "" "$fbmedia" create --state "$state" $chip
+expect 0 "" "$fbmedia" age --state "$state" --days 10
+expect 0 "" "$fbmedia" inspect --state "$state" $chip
+json inspect
+grep -q '"blocks": 6, "factory_bad_blocks": 2, "grown_bad_blocks": 0' "$folder/out" || fail "no bad blocks on a chip"
+grep -q '"fault": null' "$folder/out" || fail "a new chip has a fault"
+expect 1 "its driver cuts its power" "$fbmedia" undo --state "$state" --undo "$folder/undo"
+expect 2 "usage" "$fbmedia" content --state "$state"
+expect 0 "" "$fbmedia" content --state "$state" --data "$folder/data"
+[ "$(stat -c %s "$folder/data")" -eq $((128 * 528)) ] || fail "a chip's content is not as large as its pages"
+# Zeros are the marks alone, in the sixth byte of the spare area of a block's first page
+marks=$(cmp -l "$folder/data" /dev/zero 2>/dev/null | wc -l)
+[ "$marks" -eq $((128 * 528 - 2)) ] || fail "$marks bytes are not zero, with two marks"
+[ "$(tr '\000\377' '\001\000' <"$folder/data" | cmp -l - /dev/zero 2>/dev/null | awk '$1 % 8448 != 518' | wc -l)" -eq 0 ] ||
+	fail "a mark is where no data sheet has it"
 echo "fbmedia.sh passed"

@@ -15,7 +15,7 @@ static void refused_for(const struct fb_params *params, enum fb_param param)
 
 static void each_range_is_checked_and_named(void)
 {
-	struct fb_params sound[] = { sample_flash(), sample_disk(), sample_null() };
+	struct fb_params sound[] = { sample_flash(), sample_disk(), sample_null(), sample_chip() };
 	u32 kind, i;
 
 	for (kind = 0; kind < FB_KIND_COUNT; kind++) {

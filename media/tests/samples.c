@@ -70,3 +70,53 @@ struct fb_params sample_null(void)
 		.queues = 1,
 	};
 }
+
+struct fb_params sample_chip(void)
+{
+	return (struct fb_params) {
+		.kind = FB_NAND, .capacity_bytes = 512 * 32 * 8,
+		.page_bytes = 512, .spare_bytes = 16, .pages_per_block = 32, .blocks_per_die = 8, .planes = 1,
+		.read_ns = 15000, .program_ns = 200000, .erase_ns = 2000000, .bus_ps_per_byte = 50000, .bus_bits = 8,
+		.bits_per_cell = 1, .partial_programs = 1, .spare_partial_programs = 2, .reset_ns = 5000,
+		.endurance_erases = 100000, .ecc_codeword_bytes = 256, .seed = 1,
+		.manufacturer_id = 0xec, .device_id = 0x76,
+	};
+}
+
+struct fb_params sample_large_chip(void)
+{
+	struct fb_params p = sample_chip();
+
+	p.capacity_bytes = 2048 * 64 * 8;
+	p.page_bytes = 2048;
+	p.spare_bytes = 64;
+	p.pages_per_block = 64;
+	p.read_ns = 25000;
+	p.program_ns = 300000;
+	p.bus_ps_per_byte = 30000;
+	p.cache_operations = 1;
+	p.cache_busy_ns = 3000;
+	p.partial_programs = 8;
+	p.spare_partial_programs = 0;
+	p.in_order_pages = 1;
+	return p;
+}
+
+struct fb_params sample_mlc_chip(void)
+{
+	struct fb_params p = sample_large_chip();
+
+	p.capacity_bytes = 8192ull * 256 * 8;
+	p.page_bytes = 8192;
+	p.spare_bytes = 448;
+	p.pages_per_block = 256;
+	p.planes = 2;
+	p.read_ns = 50000;
+	p.program_ns = 1300000;
+	p.erase_ns = 3000000;
+	p.plane_busy_ns = 1000;
+	p.bits_per_cell = 2;
+	p.partial_programs = 1;
+	p.paired_page_loss = 1;
+	return p;
+}

@@ -16,4 +16,13 @@ struct fb_params sample_disk(void);
 
 struct fb_params sample_null(void);
 
+/* A raw chip as K9F1208U0B (15 us, 200 us, 2 ms), with eight of its 4,096 blocks */
+struct fb_params sample_chip(void);
+
+/* As MT29F2G08AAC: 25 us, 300 us, 2 ms, 3 us between the registers */
+struct fb_params sample_large_chip(void);
+
+/* As MT29F64G08CBAAA: 50 us, 1.3 ms, 3 ms, two planes with 1 us from one to the other */
+struct fb_params sample_mlc_chip(void);
+
 #endif

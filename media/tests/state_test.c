@@ -74,7 +74,7 @@ static void requests_outside_the_medium_are_never_done(void)
 	struct fb_params all[] = { sample_flash(), sample_disk(), sample_null() };
 	int i;
 
-	for (i = 0; i < FB_KIND_COUNT; i++) {
+	for (i = 0; i < (int)(sizeof(all) / sizeof(all[0])); i++) {
 		u64 end = all[i].capacity_bytes;
 		struct fb_medium *m = new_medium(&all[i]);
 

@@ -35,7 +35,8 @@ extern const struct test dftl_tests[];
 extern const struct test log_tests[];
 extern const struct test disk_tests[];
 extern const struct test power_tests[];
-
+extern const struct test chip_tests[];
+extern const struct test chip_bus_tests[];
 
 #define CHECK(condition) \
 	do { \

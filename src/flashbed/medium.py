@@ -39,9 +39,9 @@ def create(name: str, profile: str) -> StoredMedium:
         raise InputError(f"{profile}: a medium is made from its profile alone; copy the folder to have it twice")
     with _new(stored):
         stored.folder.mkdir(parents=True)
-        _tool().create(stored.state, medium.core_parameters)
-        with stored.data.open("wb") as data:
-            data.truncate(medium.size_bytes)
+        tool = _tool()
+        tool.create(stored.state, medium.core_parameters)
+        tool.create_content(stored.state, stored.data)
         stored.tell({"profile": profile, "made": ["created"]})
     return stored
 

@@ -31,9 +31,15 @@ def metrics(phases: Mapping[str, Counters], page_bytes: int | None) -> dict[str,
     written.
 
     `page_bytes` is the size of a flash page, None for a medium without. Write amplification counts until all data
-    have reached the medium, so that the page cache does not hide writes.
+    have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only, and no bytes that
+    somebody wanted to write.
     """
     measured, synced = phases["measured"], phases["synced"]
+    if "host_read_bytes" not in measured:  # a raw chip: what the driver moved is all that there is
+        return {
+            "medium_read_bytes": float(measured["flash_read_pages"] * (page_bytes or 0)),
+            "medium_written_bytes": float(measured["flash_programmed_pages"] * (page_bytes or 0)),
+        }
     found = {
         "medium_read_bytes": float(measured["host_read_bytes"]),
         "medium_written_bytes": float(measured["host_written_bytes"]),

@@ -87,7 +87,7 @@ class Medium(Profile):
     _start: StoredMedium | None = PrivateAttr(default=None)
     _start_digest: str | None = PrivateAttr(default=None)
 
-    kind: Literal["flash", "disk", "null"] = Field(description="the model in the media core")
+    kind: Literal["flash", "disk", "null", "nand"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
@@ -117,12 +117,17 @@ class Medium(Profile):
     @property
     def provides(self) -> Literal["block", "mtd"]:
         """What the kernel makes of it, against what a file system needs."""
-        return "block"
+        return "mtd" if self.kind == "nand" else "block"
 
     @property
     def parameters(self) -> dict[str, int | str]:
         """What the media core is told: the named numbers and words, and the numbers passed through."""
-        named = {name: getattr(self, name) for name in ("capacity_bytes", "used_bytes", "queue_depth")}
+        requests = self.provides == "block"  # a raw chip takes none, and is told what it cannot use
+        named = {
+            name: getattr(self, name)
+            for name in ("capacity_bytes", "used_bytes", "queue_depth")
+            if requests or name in self.model_fields_set
+        }
         words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
         return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
 

@@ -112,8 +112,7 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
         _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
         return
     image.media_tool.create(files.state, cell.medium.core_parameters)
-    with files.data.open("wb") as data:
-        data.truncate(size)
+    image.media_tool.create_content(files.state, files.data)
 
 
 def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
@@ -123,14 +122,14 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
     if to.digest() != cell.medium.start_digest:
         raise InputError(f"{start.folder}: has changed since the study was read; run it again")
     try:
-        fault = image.media_tool.inspect(to.state, cell.medium.core_parameters)["fault"]
+        told = image.media_tool.inspect(to.state, cell.medium.core_parameters)
     except HostResourceError as error:
         raise InputError(error.message.replace(str(to.state), str(start.state))) from None
-    if fault is not None:
-        raise InputError(f"{start.state}: damaged: {fault}")
-    if to.data.stat().st_size != cell.medium.size_bytes:
+    if told["fault"] is not None:
+        raise InputError(f"{start.state}: damaged: {told['fault']}")
+    if to.data.stat().st_size != told["content_bytes"]:
         raise InputError(
-            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {cell.medium.size_bytes}; "
+            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {told['content_bytes']}; "
             "make the medium anew"
         )
 

@@ -119,7 +119,7 @@ def test_every_shipped_option_renders() -> None:
             '[source]\nrom = "x"',
             ':7: source.rom: names no key of this file; did you mean "ram"',
         ),
-        ("medium", MEDIUM, '"flash"', '"tape"', ':2: kind: must be "flash", "disk" or "null", not "tape"'),
+        ("medium", MEDIUM, '"flash"', '"tape"', ':2: kind: must be "flash", "disk", "null" or "nand", not "tape"'),
         ("medium", MEDIUM, "25000\n", "25.5\n", ":6: read_ns: must be a whole number"),
         ("medium", MEDIUM, "25000\n", '"25k"\n', ':6: read_ns: must be a whole number, not "25k"'),
         ("medium", MEDIUM, '"2k"', '"2q"', ':5: page_bytes: must be a whole number, not "2q"'),

@@ -132,6 +132,11 @@ FILESYSTEMS = '"fat16:cluster=32k", "ext2:block=4k"'
         (FILESYSTEMS, '"f2fs"]\nmedium = ["card", "stick"', None),
         ("cluster=32k", "cluster=16k", "7: axes.filesystem[0]: fat16:cluster=16k holds at most 1073807360 bytes"),
         (FILESYSTEMS, '"jffs2"', "7: axes.filesystem[0]: jffs2 needs raw flash (mtd), and stick is a block device"),
+        (
+            '"stick"',
+            '"slc-nand-64m"',
+            "7: axes.filesystem[1]: ext2:block=4k needs a block device, and slc-nand-64m is raw flash (mtd)",
+        ),
         # skip
         (SEEDS, 'skip = [{ patern = "read" }]', '4: skip[0].patern: "patern" is no axis of this study; did you mean'),
         (

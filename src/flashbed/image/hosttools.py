@@ -46,6 +46,10 @@ class MediaTool:
         """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
         self._run(self.program, "create", "--state", state, *_words(parameters))
 
+    def create_content(self, state: Path, data: Path) -> None:
+        """Writes the content of a medium that nobody has used: nothing, or all erased with the factory's marks."""
+        self._run(self.program, "content", "--state", state, "--data", data)
+
     def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> dict[str, Any]:
         """Parameters, counters and wear of a medium.
 

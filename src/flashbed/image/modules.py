@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel modules, built out of tree against a built kernel: ours, and a few of the kernel's own.
 
-A folder of kernel/ with a Kbuild file makes one module or several; the media core is laid beside it, as in the
-repository.
+A folder of kernel/ with a Kbuild file makes one module or several; what modules share and the media core are laid
+beside it, as in the repository.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ OF_THE_KERNEL = {
 """Modules of the kernel's tree that few guests load: by the name of an entry its folder, and what turns it on."""
 
 
+SHARED = "common"
+"""The folder of kernel/ that is no module: what several of them compile in."""
+
+
 def names() -> list[str]:
     """All folders with modules that the project has."""
     return sorted(kbuild.parent.name for kbuild in paths.kernel().glob("*/Kbuild"))
@@ -49,17 +53,18 @@ def build_all(cache: Cache, kernel: Kernel) -> tuple[dict[str, Path], dict[str, 
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with the modules of the folder `name`, stripped of debug information."""
-    sources = paths.kernel() / name
+    parts = [paths.kernel() / part for part in (name, SHARED)]
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
         "kernel": kernel.entry.digests,
-        "sources": digest_tree(sources, *core),
+        "sources": digest_tree(*parts, *core),
         "script": digest_tree(Path(__file__)),
     }
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        shutil.copytree(sources, scratch / "kernel" / name)
+        for part in parts:
+            shutil.copytree(part, scratch / "kernel" / part.name)
         for part in core:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)

@@ -11,10 +11,14 @@ from collections.abc import Iterable
 
 from flashbed.plan import Cell
 
-DEVICES = {"block": "/dev/mblk0", "mtd": "/dev/mtd0"}
-"""What a medium is in the guest, by what it provides."""
+DRIVERS = {
+    "block": ("media_blk", "/dev/mblk0", "/sys/block/mblk0"),
+    "mtd": ("media_nand", "/dev/mtd0", "/sys/devices/platform/media_nand"),
+}
+"""By what the kernel makes of the medium: the module, its device, and the folder that has its counters."""
 
 MOUNT_POINT = "/mnt"
+SECTOR_BYTES = 512
 
 
 def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
@@ -22,7 +26,8 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
 
     `medium_digest` is that of the medium's parameters, by which the guest knows that it has got the right one.
     """
-    medium, translation, filesystem = DEVICES[cell.medium.provides], cell.translation, cell.filesystem
+    translation, filesystem = cell.translation, cell.filesystem
+    _, medium, _ = DRIVERS[cell.medium.provides]
     device = translation.device or medium
     return {
         "cell.env": _environment(cell, device, medium_digest),
@@ -38,8 +43,11 @@ def _script(commands: Iterable[str]) -> bytes:
 
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
+    module, _, folder = DRIVERS[cell.medium.provides]
     variables = {
-        "MEDIUM_OPTIONS": f"pio_sector_ns={cell.board.pio_sector_ns} digest=0x{medium_digest}",
+        "MEDIUM_MODULE": module,
+        "MEDIUM": folder,
+        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}",
         "TRANSLATION_MODULE": cell.translation.module or "",
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments,
         "TRANSLATION_COUNTERS": cell.translation.counters,
@@ -52,3 +60,11 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()).encode()
+
+
+def _transfer(cell: Cell) -> str:
+    """Who moves the data, in the words of the medium's driver."""
+    sector_ns = cell.board.pio_sector_ns
+    if cell.medium.provides == "block":
+        return f"pio_sector_ns={sector_ns}"
+    return f"cycle_ps={sector_ns * 1000 // SECTOR_BYTES}" if sector_ns else "dma=1"

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The controller: translates operations of the NAND framework into cycles on the chip's bus (fb_chip_bus.h).
+ *
+ * Each cycle of a command, an address or a byte of data takes its time on the bus, one after another; they begin when
+ * the kernel comes to them, so its own CPU time lies between them as on a board. What the driver itself computes lies
+ * within the time of the cycles or of the chip, not on top.
+ *
+ * Waiting for R/B# sleeps until exactly the moment at which the chip is ready. A transfer by the CPU keeps it busy until
+ * its last byte is over; with dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
+ *
+ * The error correction is the framework's software: Hamming where the data sheet asks for one bit, else BCH.
+ *
+ * Simplifications: between cycles of different kinds (tWB, tWHR, tADL ...) no time passes; timing modes are not set.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/mtd/mtd.h>
+#include <linux/slab.h>
+
+#include "media_nand.h"
+
+static struct media_nand *to_media_nand(struct nand_chip *chip)
+{
+	return container_of(chip, struct media_nand, chip);
+}
+
+static void sleep_until(ktime_t time)
+{
+	while (ktime_before(ktime_get(), time)) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout(&time, HRTIMER_MODE_ABS);
+	}
+}
+
+static void spin_until(ktime_t time)
+{
+	while (ktime_before(ktime_get(), time))
+		cpu_relax();
+}
+
+/* Cycles on the bus begin now, or behind those before them; returns when they are over */
+static ktime_t take_bus(struct media_nand *mn, unsigned int cycles)
+{
+	ktime_t now = ktime_get();
+
+	if (ktime_before(mn->bus_free, now))
+		mn->bus_free = now;
+	mn->bus_free = ktime_add_ns(mn->bus_free, DIV_ROUND_UP_ULL(cycles * mn->cycle_ps, 1000));
+	return mn->bus_free;
+}
+
+static void finish_transfer(struct media_nand *mn, ktime_t end)
+{
+	if (mn->dma)
+		sleep_until(end);
+	else
+		spin_until(end);
+}
+
+static void put_address(struct media_nand *mn, const u8 *addresses, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		fb_bus_address(&mn->bus, addresses[i], ktime_to_ns(take_bus(mn, 1)));
+}
+
+static int wait_ready(struct media_nand *mn, unsigned int timeout_ms)
+{
+	ktime_t limit = ktime_add_ms(ktime_get(), timeout_ms);
+	ktime_t ready = ns_to_ktime(mn->bus.ready_ns);
+
+	if (ktime_before(limit, ready)) {
+		sleep_until(limit);
+		return -ETIMEDOUT;
+	}
+	sleep_until(ready);
+	return 0;
+}
+
+static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
+{
+	ktime_t end;
+
+	switch (instr->type) {
+	case NAND_OP_CMD_INSTR:
+		fb_bus_command(&mn->bus, instr->ctx.cmd.opcode, ktime_to_ns(take_bus(mn, 1)));
+		return 0;
+	case NAND_OP_ADDR_INSTR:
+		put_address(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
+		return 0;
+	case NAND_OP_DATA_IN_INSTR:
+		end = take_bus(mn, instr->ctx.data.len);
+		fb_bus_read(&mn->bus, instr->ctx.data.buf.in, instr->ctx.data.len, ktime_to_ns(end));
+		finish_transfer(mn, end);
+		return 0;
+	case NAND_OP_DATA_OUT_INSTR:
+		end = take_bus(mn, instr->ctx.data.len);
+		fb_bus_write(&mn->bus, instr->ctx.data.buf.out, instr->ctx.data.len);
+		finish_transfer(mn, end);
+		return 0;
+	case NAND_OP_WAITRDY_INSTR:
+		return wait_ready(mn, instr->ctx.waitrdy.timeout_ms);
+	}
+	return -EINVAL;
+}
+
+static int exec_op(struct nand_chip *chip, const struct nand_operation *op, bool check_only)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < op->ninstrs && !err && !check_only; i++)
+		err = execute(to_media_nand(chip), &op->instrs[i]);
+	return err;
+}
+
+/* What the data sheet asks for; Hamming codes of the framework correct one bit in 256 bytes */
+static int attach_chip(struct nand_chip *chip)
+{
+	const struct fb_params *params = fb_medium_params(to_media_nand(chip)->medium);
+
+	chip->ecc.engine_type = NAND_ECC_ENGINE_TYPE_SOFT;
+	if (params->ecc_bits <= 1) {
+		chip->ecc.algo = NAND_ECC_ALGO_HAMMING;
+		return 0;
+	}
+	chip->ecc.algo = NAND_ECC_ALGO_BCH;
+	chip->ecc.size = params->ecc_codeword_bytes;
+	chip->ecc.strength = params->ecc_bits;
+	return 0;
+}
+
+static const struct nand_controller_ops controller_ops = {
+	.exec_op = exec_op,
+	.attach_chip = attach_chip,
+};
+
+/* What the framework found by the chip's identity must be what the medium is */
+static int check_geometry(struct media_nand *mn)
+{
+	const struct fb_params *params = fb_medium_params(mn->medium);
+	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
+
+	if (mtd->writesize == params->page_bytes && mtd->oobsize == params->spare_bytes &&
+	    mtd->erasesize == params->page_bytes * params->pages_per_block && mtd->size == params->capacity_bytes)
+		return 0;
+	pr_err("by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n", mtd->size, mtd->writesize,
+	       mtd->oobsize, mtd->erasesize);
+	return -EINVAL;
+}
+
+static int add_mtd(struct media_nand *mn)
+{
+	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
+	int err;
+
+	nand_controller_init(&mn->controller);
+	mn->controller.ops = &controller_ops;
+	mn->chip.controller = &mn->controller;
+	/* The framework would program a large page in up to four parts, a small one in two */
+	if (fb_medium_params(mn->medium)->partial_programs < 4)
+		mn->chip.options |= NAND_NO_SUBPAGE_WRITE;
+	if (fb_medium_params(mn->medium)->bus_bits == 16)
+		mn->chip.options |= NAND_BUSWIDTH_16;
+	mtd->dev.parent = &mn->pdev->dev;
+	mtd->name = "flashbed";
+	mtd->owner = THIS_MODULE;
+	err = nand_scan(&mn->chip, 1);
+	if (err)
+		return err;
+	err = check_geometry(mn);
+	if (!err)
+		err = mtd_device_register(mtd, NULL, 0);
+	if (err)
+		nand_cleanup(&mn->chip);
+	return err;
+}
+
+struct fb_medium *media_of(struct device *dev)
+{
+	struct media_nand *mn = dev_get_drvdata(dev);
+
+	return mn->medium;
+}
+
+/* The device is there for the counters: /sys/devices/platform/media_nand/medium/ */
+static int add_device(struct media_nand *mn)
+{
+	int err;
+
+	mn->pdev = platform_device_register_simple("media_nand", PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(mn->pdev))
+		return PTR_ERR(mn->pdev);
+	platform_set_drvdata(mn->pdev, mn);
+	err = sysfs_create_group(&mn->pdev->dev.kobj, &media_counter_group);
+	if (err)
+		platform_device_unregister(mn->pdev);
+	return err;
+}
+
+static void remove_device(struct media_nand *mn)
+{
+	sysfs_remove_group(&mn->pdev->dev.kobj, &media_counter_group);
+	platform_device_unregister(mn->pdev);
+}
+
+int media_nand_add(struct media_nand *mn)
+{
+	int err = add_device(mn);
+
+	if (err)
+		return err;
+	err = add_mtd(mn);
+	if (err)
+		remove_device(mn);
+	return err;
+}
+
+void media_nand_remove(struct media_nand *mn)
+{
+	WARN_ON(mtd_device_unregister(nand_to_mtd(&mn->chip)));
+	nand_cleanup(&mn->chip);
+	remove_device(mn);
+}

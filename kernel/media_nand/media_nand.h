@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the rooms of media_nand share: the one chip that the module drives */
+#ifndef MEDIA_NAND_H
+#define MEDIA_NAND_H
+
+#include <linux/mtd/rawnand.h>
+#include <linux/platform_device.h>
+
+#include "fb_chip_bus.h"
+#include "media_common.h"
+
+struct media_nand {
+	struct fb_medium *medium;
+	struct fb_chip_bus bus;
+	u64 cycle_ps;			/* of a byte on the bus: the slower one of chip and controller */
+	bool dma;			/* a transfer sleeps; else the CPU is busy with it */
+	ktime_t bus_free;		/* when the cycles so far are over */
+
+	struct platform_device *pdev;
+	struct nand_controller controller;
+	struct nand_chip chip;
+};
+
+/* controller.c */
+int media_nand_add(struct media_nand *mn);
+void media_nand_remove(struct media_nand *mn);
+
+#endif

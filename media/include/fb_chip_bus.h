@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A raw NAND chip as its bus sees it: command, address and data cycles, in place of the operations of fb_chip.h, and the
+ * content with it. A controller's driver translates its kernel's operations into these, and lets the bus take its time.
+ *
+ * Unlike the medium this has pointers: it lies in the driver's memory and begins anew with the power.
+ *
+ *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with the last
+ *				address cycle; 80h-10h
+ *	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
+ *				80h-10h, 85h, 15h; several planes: 80h-11h
+ *	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
+ *
+ * Other commands are ignored, as is what a chip without cache operations cannot do. A page with wrong bits is read wrong.
+ * What is read behind the last column is 0xff.
+ */
+#ifndef FB_CHIP_BUS_H
+#define FB_CHIP_BUS_H
+
+#include "fb_chip.h"
+
+#define FB_BUS_MOST_CYCLES	8u
+#define FB_BUS_MOST_FLIPS	1024u
+#define FB_ONFI_PAGE_BYTES	256u
+#define FB_ONFI_COPIES		3u
+
+enum fb_bus_output { FB_BUS_OF_PAGE, FB_BUS_OF_STATUS, FB_BUS_OF_ID, FB_BUS_OF_ONFI };
+
+struct fb_chip_bus {
+	struct fb_medium *chip;
+	u8 *content;			/* fb_content_bytes() */
+	u8 *registers;			/* fb_bus_register_bytes(): a page for each plane */
+	u64 ready_ns;			/* R/B# is high from then on */
+
+	u32 command;			/* that waits for addresses, data or another command */
+	u32 cycles;			/* of address since then */
+	u8 address[FB_BUS_MOST_CYCLES];
+	u32 output;			/* enum fb_bus_output: what the next data cycle gives */
+	u32 at;				/* ... and from where */
+	u32 area;			/* small pages: where a column counts from */
+	u32 read_page;			/* of plane 0, in the data register for a cached read */
+	u32 out_page;			/* whose register is read */
+	struct fb_chip_span loading;	/* what is programmed next; bytes from the first to the last that was loaded */
+	u32 queued;			/* planes that are loaded, or told to be erased or read */
+	u32 queued_page[FB_CHIP_PLANES];
+	u32 flips[FB_BUS_MOST_FLIPS];
+};
+
+size_t fb_bus_register_bytes(const struct fb_params *params);
+
+/* All memory belongs to the caller; the content is that of the chip */
+void fb_bus_init(struct fb_chip_bus *bus, struct fb_medium *chip, u8 *content, u8 *registers);
+
+/* A cycle ends at now_ns. The chip is busy until ready_ns of *bus. */
+void fb_bus_command(struct fb_chip_bus *bus, u8 command, u64 now_ns);
+void fb_bus_address(struct fb_chip_bus *bus, u8 address, u64 now_ns);
+void fb_bus_write(struct fb_chip_bus *bus, const u8 *bytes, u32 count);
+void fb_bus_read(struct fb_chip_bus *bus, u8 *bytes, u32 count, u64 now_ns);
+
+/* The power goes: tears the content of what is under way. The seed decides what nobody can know. */
+void fb_bus_cut(struct fb_chip_bus *bus, u64 cut_ns, u64 seed);
+
+/* The parameter page: what the chip's parameters say, with its checksum */
+void fb_onfi_page(const struct fb_params *params, u8 page[FB_ONFI_PAGE_BYTES]);
+
+#endif

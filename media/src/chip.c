@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "chip.h"
+#include "arith.h"
+#include "check.h"
+#include "nand_faults.h"
+#include "state.h"
+
+/* Times programmed: of the page, and of its spare area where that counts apart */
+#define PROGRAMS(count)		((count) & 0xf)
+#define SPARE_PROGRAMS(count)	((count) >> 4)
+#define MOST_PROGRAMS		0xfu
+
+/* --- made, taken up, verified --- */
+
+bool fb_chip_check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	u64 bytes = p->page_bytes * p->pages_per_block * p->blocks_per_die;
+
+	return fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
+	       fb_check_range(complaint, p, FB_PARAM_pages_per_block, 2, 0xfffffffe / p->blocks_per_die,
+			      "the chip has fewer than 2^32 pages") &&
+	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, bytes, bytes,
+			      "page_bytes * pages_per_block * blocks_per_die") &&
+	       fb_check_range(complaint, p, FB_PARAM_planes, 1, p->blocks_per_die / 4,
+			      "at least four blocks in a plane") &&
+	       fb_check_whole(complaint, p, FB_PARAM_blocks_per_die, p->planes, "must be a multiple of planes") &&
+	       fb_check_whole(complaint, p, FB_PARAM_bus_bits, 8, "must be 8 or 16") &&
+	       fb_check_range(complaint, p, FB_PARAM_factory_bad_blocks, 0, p->blocks_per_die - 4,
+			      "four blocks must be good") &&
+	       fb_faults_check(p, complaint);
+}
+
+static u64 lay_out(const struct fb_params *p, struct fb_chip *chip)
+{
+	u64 end_offset = fb_common_bytes(p);
+
+	chip->blocks_offset = fb_add_table(&end_offset, p->blocks_per_die * sizeof(struct fb_nand_block));
+	chip->pages_offset = fb_add_table(&end_offset, fb_chip_pages(p));
+	return end_offset;
+}
+
+u64 fb_chip_state_bytes(const struct fb_params *p)
+{
+	struct fb_chip chip;
+
+	return lay_out(p, &chip);
+}
+
+struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block)
+{
+	return (struct fb_nand_block *)fb_table(m, m->chip.blocks_offset) + block;
+}
+
+u8 *fb_chip_programs(const struct fb_medium *m, u32 page)
+{
+	return (u8 *)fb_table(m, m->chip.pages_offset) + page;
+}
+
+void fb_chip_init(struct fb_medium *m)
+{
+	lay_out(&m->params, &m->chip);
+	fb_faults_ship(&m->params, 0, fb_chip_block(m, 0), m->params.blocks_per_die, m->params.factory_bad_blocks);
+}
+
+bool fb_chip_undamaged(const struct fb_medium *m)
+{
+	struct fb_chip expected;
+
+	lay_out(&m->params, &expected);
+	return m->chip.blocks_offset == expected.blocks_offset && m->chip.pages_offset == expected.pages_offset &&
+	       m->chip.queued.planes <= FB_CHIP_PLANES && m->chip.work[0].planes <= FB_CHIP_PLANES &&
+	       m->chip.work[1].planes <= FB_CHIP_PLANES;
+}
+
+void fb_chip_power_on(struct fb_medium *m)
+{
+	struct fb_chip chip = { .blocks_offset = m->chip.blocks_offset, .pages_offset = m->chip.pages_offset };
+
+	m->chip = chip;
+}
+
+struct fb_wear fb_chip_wear(const struct fb_medium *m)
+{
+	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
+	u32 i;
+
+	for (i = 0; i < m->params.blocks_per_die; i++) {
+		const struct fb_nand_block *block = fb_chip_block(m, i);
+
+		wear.factory_bad_blocks += !!(block->flags & FB_BLOCK_FACTORY_BAD);
+		wear.grown_bad_blocks += !!(block->flags & FB_BLOCK_GROWN_BAD);
+		if (block->flags & FB_BLOCK_BAD)
+			continue;
+		wear.blocks++;
+		wear.erase_count_sum += block->erase_count;
+		wear.erase_count_min = fb_smaller(wear.erase_count_min, block->erase_count);
+		wear.erase_count_max = fb_later(wear.erase_count_max, block->erase_count);
+	}
+	if (!wear.blocks)
+		wear.erase_count_min = 0;
+	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
+	for (i = 0; i < m->params.blocks_per_die; i++)
+		if (!(fb_chip_block(m, i)->flags & FB_BLOCK_BAD))
+			wear.blocks_by_step[fb_chip_block(m, i)->erase_count / wear.step_erases]++;
+	return wear;
+}
+
+const char *fb_chip_verify(const struct fb_medium *m)
+{
+	u64 shipped = 0, erases = 0;
+	u32 i, row, programmed;
+
+	for (i = 0; i < m->params.blocks_per_die; i++) {
+		const struct fb_nand_block *block = fb_chip_block(m, i);
+
+		shipped += !!(block->flags & FB_BLOCK_FACTORY_BAD);
+		erases += block->erase_count;
+		if (block->programmed_pages > m->params.pages_per_block)
+			return "a block has more programmed pages than pages";
+		programmed = 0;
+		for (row = 0; row < m->params.pages_per_block; row++)
+			if (*fb_chip_programs(m, i * (u32)m->params.pages_per_block + row))
+				programmed = row + 1;
+		if (programmed != block->programmed_pages)
+			return "a block's last programmed page is another than it says";
+	}
+	if (shipped != m->params.factory_bad_blocks)
+		return "the chip has more or fewer bad blocks from the factory than it was made with";
+	if (erases != m->counters.flash_erased_blocks)
+		return "erase counts do not add up to the blocks erased";
+	return NULL;
+}
+
+bool fb_chip_bad_from_factory(const struct fb_medium *m, u32 block)
+{
+	return block < m->params.blocks_per_die && fb_chip_block(m, block)->flags & FB_BLOCK_FACTORY_BAD;
+}
+
+/* Where the makers put it: the sixth byte of the spare area of small pages, the first of large ones */
+u32 fb_chip_bad_mark_column(const struct fb_params *p)
+{
+	return p->page_bytes + (p->page_bytes == 512 ? 5 : 0);
+}
+
+/* --- rules --- */
+
+enum fb_chip_breach fb_chip_breach(const struct fb_medium *m)
+{
+	return m->chip.breach;
+}
+
+u64 fb_chip_breaches(const struct fb_medium *m)
+{
+	return m->counters.broken_rules;
+}
+
+static void breach(struct fb_medium *m, enum fb_chip_breach which)
+{
+	m->chip.breach = which;
+	m->counters.broken_rules++;
+}
+
+/* Returns FB_NEVER; nothing is carried out, and planes told before are forgotten */
+static u64 refuse(struct fb_medium *m, enum fb_chip_breach which)
+{
+	breach(m, which);
+	m->chip.queued.planes = 0;
+	return FB_NEVER;
+}
+
+/* When the chip takes up what comes at now_ns */
+static u64 take_up(struct fb_medium *m, u64 now_ns)
+{
+	m->chip.breach = FB_CHIP_KEPT;
+	m->now_ns = fb_later(m->now_ns, now_ns);
+	if (now_ns >= m->chip.ready_ns)
+		return now_ns;
+	breach(m, FB_CHIP_BUSY);
+	return m->chip.ready_ns;
+}
+
+static bool within(const struct fb_medium *m, const struct fb_chip_span *span)
+{
+	u64 end = fb_raw_page_bytes(&m->params);
+
+	return span->page < fb_chip_pages(&m->params) && span->column <= end && span->bytes <= end - span->column;
+}
+
+/* Pages of one number in blocks of different planes, and nothing but one operation */
+static bool fits_the_others(const struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span)
+{
+	const struct fb_chip_work *queued = &m->chip.queued;
+	u32 pages = m->params.pages_per_block, planes = m->params.planes;
+	u32 i;
+
+	if (!queued->planes)
+		return true;
+	if (queued->op != op || queued->planes == planes)
+		return false;
+	for (i = 0; i < queued->planes; i++) {
+		if (span->page / pages % planes == queued->span[i].page / pages % planes)
+			return false;
+		if (op != FB_CHIP_ERASE && span->page % pages != queued->span[i].page % pages)
+			return false;
+	}
+	return true;
+}
+
+/* --- the array --- */
+
+u32 fb_chip_page_kind(const struct fb_params *p, u32 page)
+{
+	return page % (u32)p->pages_per_block % (u32)p->bits_per_cell;
+}
+
+static u64 by_page(const struct fb_params *p, u32 page, u64 lower_ns, u64 middle_ns, u64 upper_ns)
+{
+	u32 kind = fb_chip_page_kind(p, page);
+
+	if (kind && kind == p->bits_per_cell - 1)
+		return upper_ns ? upper_ns : lower_ns;
+	return kind && middle_ns ? middle_ns : lower_ns;
+}
+
+static u64 array_ns(const struct fb_params *p, enum fb_chip_op op, u32 page)
+{
+	if (op == FB_CHIP_READ)
+		return by_page(p, page, p->read_ns, p->read_middle_ns, p->read_upper_ns);
+	if (op == FB_CHIP_PROGRAM)
+		return by_page(p, page, p->program_ns, p->program_middle_ns, p->program_upper_ns);
+	return p->erase_ns;
+}
+
+static u32 age_hours(const struct fb_medium *m)
+{
+	return fb_age_ns(m) / FB_HOUR_NS;
+}
+
+/* One more program, unless that was counted as often as can be */
+static u32 once_more(u32 count)
+{
+	return count < MOST_PROGRAMS ? count + 1 : count;
+}
+
+/* Counts the programs of a page as the data sheet does, and checks its rules */
+static void count_program(struct fb_medium *m, const struct fb_chip_span *span)
+{
+	const struct fb_params *p = &m->params;
+	u32 row = span->page % (u32)p->pages_per_block;
+	struct fb_nand_block *block = fb_chip_block(m, span->page / (u32)p->pages_per_block);
+	u8 *count = fb_chip_programs(m, span->page);
+	u32 main = PROGRAMS(*count), spare = SPARE_PROGRAMS(*count);
+	bool in_main = !p->spare_partial_programs || span->column < p->page_bytes;
+	bool in_spare = p->spare_partial_programs && span->column + span->bytes > p->page_bytes;
+
+	if ((in_main && main >= p->partial_programs) || (in_spare && spare >= p->spare_partial_programs))
+		breach(m, FB_CHIP_TOO_OFTEN);
+	else if (p->in_order_pages && !*count && row < block->programmed_pages)
+		breach(m, FB_CHIP_OUT_OF_ORDER);
+	main = in_main ? once_more(main) : main;
+	spare = in_spare ? once_more(spare) : spare;
+	*count = main | spare << 4;
+	if (row >= block->programmed_pages)
+		block->programmed_pages = row + 1;
+}
+
+static bool program_page(struct fb_medium *m, const struct fb_chip_span *span)
+{
+	struct fb_nand_block *block = fb_chip_block(m, span->page / (u32)m->params.pages_per_block);
+	struct fb_fault_spot spot = { 0, span->page, block->erase_count };
+	bool fails = block->flags & FB_BLOCK_BAD || fb_faults_program_fails(&m->params, &spot);
+
+	count_program(m, span);
+	block->programmed_hours = age_hours(m);
+	m->counters.flash_programmed_pages++;
+	if (!fails)
+		return true;
+	m->counters.program_failures++;
+	if (!(block->flags & FB_BLOCK_FACTORY_BAD))
+		block->flags |= FB_BLOCK_GROWN_BAD;
+	return false;
+}
+
+static bool erase_block(struct fb_medium *m, u32 number)
+{
+	struct fb_nand_block *block = fb_chip_block(m, number);
+	struct fb_fault_spot spot = { 0, number, block->erase_count };
+	bool fails = block->flags & FB_BLOCK_BAD || fb_faults_erase_fails(&m->params, &spot);
+	u32 row;
+
+	for (row = 0; row < block->programmed_pages; row++)
+		*fb_chip_programs(m, number * (u32)m->params.pages_per_block + row) = 0;
+	block->programmed_pages = 0;
+	block->reads = 0;
+	block->erase_count++;
+	m->counters.flash_erased_blocks++;
+	if (!fails)
+		return true;
+	m->counters.erase_failures++;
+	if (!(block->flags & FB_BLOCK_FACTORY_BAD))
+		block->flags |= FB_BLOCK_GROWN_BAD;
+	return false;
+}
+
+static void read_page(struct fb_medium *m, u32 page)
+{
+	if (m->params.read_bit_error_ppt)
+		fb_chip_block(m, page / (u32)m->params.pages_per_block)->reads++;
+	m->counters.flash_read_pages++;
+}
+
+static bool carry_out(struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span)
+{
+	if (op == FB_CHIP_PROGRAM)
+		return program_page(m, span);
+	if (op == FB_CHIP_ERASE)
+		return erase_block(m, span->page / (u32)m->params.pages_per_block);
+	read_page(m, span->page);
+	return true;
+}
+
+static void count_time(struct fb_counters *counters, enum fb_chip_op op, u64 length_ns)
+{
+	if (op == FB_CHIP_READ)
+		counters->flash_read_ns += length_ns;
+	else if (op == FB_CHIP_PROGRAM)
+		counters->flash_program_ns += length_ns;
+	else
+		counters->flash_erase_ns += length_ns;
+}
+
+/* The array begins with what is queued, at begin_ns; returns when it has done */
+static u64 begin(struct fb_medium *m, u64 begin_ns)
+{
+	struct fb_chip *chip = &m->chip;
+	u64 length_ns = array_ns(&m->params, chip->queued.op, chip->queued.span[0].page);
+	bool failed = false;
+	u32 i;
+
+	for (i = 0; i < chip->queued.planes; i++)
+		failed |= !carry_out(m, chip->queued.op, &chip->queued.span[i]);
+	count_time(&m->counters, chip->queued.op, length_ns);
+	if (chip->queued.op != FB_CHIP_READ)
+		chip->failed = (chip->failed << 1 & 2) | failed;
+	chip->loaded = chip->queued.op == FB_CHIP_READ ? 1 + (u64)chip->queued.span[0].page : 0;
+	chip->queued.begin_ns = begin_ns;
+	chip->queued.end_ns = begin_ns + length_ns;
+	chip->work[1] = chip->work[0];
+	chip->work[0] = chip->queued;
+	chip->queued.planes = 0;
+	chip->array_free_ns = begin_ns + length_ns;
+	return chip->array_free_ns;
+}
+
+static void add(struct fb_chip_work *queued, enum fb_chip_op op, const struct fb_chip_span *span)
+{
+	queued->op = op;
+	queued->span[queued->planes++] = *span;
+}
+
+/* The last plane, or the only one; waits for the array */
+static u64 operate(struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span, u64 now_ns)
+{
+	u64 begin_ns = take_up(m, now_ns);
+
+	if (!within(m, span))
+		return refuse(m, FB_CHIP_OUT_OF_RANGE);
+	if (!fits_the_others(m, op, span))
+		return refuse(m, FB_CHIP_NOT_TOGETHER);
+	add(&m->chip.queued, op, span);
+	m->chip.ready_ns = begin(m, fb_later(begin_ns, m->chip.array_free_ns));
+	return m->chip.ready_ns;
+}
+
+u64 fb_chip_queue(struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span, u64 now_ns)
+{
+	u64 begin_ns = take_up(m, now_ns);
+
+	if (!within(m, span))
+		return refuse(m, FB_CHIP_OUT_OF_RANGE);
+	if (m->chip.queued.planes + 1 >= m->params.planes || !fits_the_others(m, op, span))
+		return refuse(m, FB_CHIP_NOT_TOGETHER);
+	add(&m->chip.queued, op, span);
+	m->chip.ready_ns = begin_ns + m->params.plane_busy_ns;
+	return m->chip.ready_ns;
+}
+
+u64 fb_chip_read(struct fb_medium *m, u32 page, u64 now_ns)
+{
+	struct fb_chip_span span = { page, 0, 0 };
+
+	return operate(m, FB_CHIP_READ, &span, now_ns);
+}
+
+/* The page that is sensed, or was, goes on to the cache register; then the array may have the next */
+u64 fb_chip_read_cached(struct fb_medium *m, bool last, u64 now_ns)
+{
+	struct fb_chip *chip = &m->chip;
+	u64 begin_ns = take_up(m, now_ns);
+	u32 i;
+
+	if (!m->params.cache_operations || !chip->loaded || chip->queued.planes)
+		return refuse(m, FB_CHIP_NOT_OFFERED);
+	if (!last && chip->loaded % m->params.pages_per_block == 0)
+		return refuse(m, FB_CHIP_OUT_OF_RANGE);
+	chip->ready_ns = fb_later(begin_ns, chip->array_free_ns) + m->params.cache_busy_ns;
+	if (last) {
+		chip->loaded = 0;
+		return chip->ready_ns;
+	}
+	chip->queued = chip->work[0];
+	for (i = 0; i < chip->queued.planes; i++)
+		chip->queued.span[i].page++;
+	begin(m, chip->ready_ns);
+	return chip->ready_ns;
+}
+
+u64 fb_chip_program(struct fb_medium *m, const struct fb_chip_span *span, u64 now_ns)
+{
+	return operate(m, FB_CHIP_PROGRAM, span, now_ns);
+}
+
+u64 fb_chip_program_cached(struct fb_medium *m, const struct fb_chip_span *span, u64 now_ns)
+{
+	u64 array_was_free_ns = m->chip.array_free_ns;
+	u64 begin_ns;
+
+	if (!m->params.cache_operations) {
+		take_up(m, now_ns);
+		return refuse(m, FB_CHIP_NOT_OFFERED);
+	}
+	begin_ns = fb_later(fb_later(now_ns, m->chip.ready_ns), array_was_free_ns) + m->params.cache_busy_ns;
+	if (operate(m, FB_CHIP_PROGRAM, span, now_ns) == FB_NEVER)
+		return FB_NEVER;
+	m->chip.work[0].end_ns += begin_ns - m->chip.work[0].begin_ns;
+	m->chip.work[0].begin_ns = begin_ns;
+	m->chip.array_free_ns = m->chip.work[0].end_ns;
+	m->chip.ready_ns = begin_ns;
+	return begin_ns;
+}
+
+u64 fb_chip_erase(struct fb_medium *m, u32 block, u64 now_ns)
+{
+	/* A block beyond the last has no page either */
+	struct fb_chip_span span = { block < m->params.blocks_per_die ? block * (u32)m->params.pages_per_block :
+									FB_CHIP_NO_PAGE, 0, 0 };
+
+	return operate(m, FB_CHIP_ERASE, &span, now_ns);
+}
+
+/* --- what the driver asks --- */
+
+struct fb_chip_status fb_chip_status(const struct fb_medium *m, u64 now_ns)
+{
+	return (struct fb_chip_status) {
+		.ready = now_ns >= m->chip.ready_ns,
+		.array_ready = now_ns >= m->chip.ready_ns && now_ns >= m->chip.array_free_ns,
+		.failed = m->chip.failed & 1,
+		.failed_before = m->chip.failed & 2,
+	};
+}
+
+u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
+{
+	struct fb_nand_block *block;
+	struct fb_fault_spot spot = { .place = page };
+	u32 count;
+
+	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
+		return 0;
+	block = fb_chip_block(m, page / (u32)m->params.pages_per_block);
+	spot.erase_count = block->erase_count;
+	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, block, age_hours(m)), most);
+	fb_faults_positions(&m->params, &spot, positions, count);
+	m->counters.wrong_bits += count;
+	return count;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* A raw NAND chip within the state block (fb_chip.h); blocks are those of nand.h */
+#ifndef CHIP_H
+#define CHIP_H
+
+#include "fb_chip.h"
+#include "nand.h"
+
+#define FB_CHIP_NO_PAGE 0xffffffffu
+
+/* What the array was told: all planes of it together */
+struct fb_chip_work {
+	u64 begin_ns;
+	u64 end_ns;
+	u32 op;				/* enum fb_chip_op */
+	u32 planes;
+	struct fb_chip_span span[FB_CHIP_PLANES];
+};
+
+struct fb_chip {
+	u64 blocks_offset;		/* struct fb_nand_block */
+	u64 pages_offset;		/* a byte each: times programmed, its spare area in the upper half */
+	u64 array_free_ns;
+	u64 ready_ns;			/* R/B# is high from then on */
+	u64 breach;			/* enum fb_chip_breach */
+	u64 failed;			/* bit 0: the program or erase told last; bit 1: the one before */
+	u64 loaded;			/* 1 + page in the data register of plane 0, for a cached read; 0: none */
+	struct fb_chip_work queued;
+	struct fb_chip_work work[2];	/* told last, and the one before it, which the array may still have */
+};
+
+bool fb_chip_check(const struct fb_params *params, struct fb_complaint *complaint);
+u64 fb_chip_state_bytes(const struct fb_params *params);
+void fb_chip_init(struct fb_medium *m);
+bool fb_chip_undamaged(const struct fb_medium *m);
+void fb_chip_power_on(struct fb_medium *m);
+struct fb_wear fb_chip_wear(const struct fb_medium *m);
+const char *fb_chip_verify(const struct fb_medium *m);
+
+/* For the rooms of the chip */
+struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block);
+u8 *fb_chip_programs(const struct fb_medium *m, u32 page);
+
+/* 0: lower page; 1: middle or upper, ... */
+u32 fb_chip_page_kind(const struct fb_params *params, u32 page);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What is left of a raw chip's pages when its power goes, or when it is reset, while it programs or erases */
+#include "chip.h"
+#include "arith.h"
+#include "state.h"
+
+#define WHOLE 1024u
+
+/* The finishing steps of splitmix64 (Steele et al. 2014) */
+static u64 mix(u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static u64 next_chance(u64 *state)
+{
+	*state += 0x9e3779b97f4a7c15ull;
+	return mix(*state);
+}
+
+static u32 done_of(const struct fb_chip_work *work, u64 cut_ns)
+{
+	if (cut_ns <= work->begin_ns)
+		return 0;
+	return (cut_ns - work->begin_ns) * WHOLE / (work->end_ns - work->begin_ns);
+}
+
+/* The pages that share cells with it and were programmed before it */
+static u32 tell_neighbours(const struct fb_medium *m, const struct fb_chip_torn *of, struct fb_chip_torn *torn)
+{
+	u32 lower = fb_chip_page_kind(&m->params, of->span.page);
+	u32 count = 0;
+
+	if (!m->params.paired_page_loss)
+		return 0;
+	for (; lower; lower--) {
+		u32 page = of->span.page - lower;
+
+		if (!*fb_chip_programs(m, page))
+			continue;
+		torn[count++] = (struct fb_chip_torn) { FB_CHIP_READ, of->done,
+							{ page, 0, fb_raw_page_bytes(&m->params) } };
+	}
+	return count;
+}
+
+/* A block that is half erased holds noise, as if all of it had been programmed */
+static void fill_block(struct fb_medium *m, u32 number)
+{
+	u32 row;
+
+	for (row = 0; row < m->params.pages_per_block; row++)
+		*fb_chip_programs(m, number * (u32)m->params.pages_per_block + row) = 0x11;
+	fb_chip_block(m, number)->programmed_pages = m->params.pages_per_block;
+}
+
+static u32 tear_work(struct fb_medium *m, const struct fb_chip_work *work, u64 cut_ns, struct fb_chip_torn *torn)
+{
+	u32 count = 0, i;
+
+	if (work->op == FB_CHIP_READ || work->end_ns <= cut_ns)
+		return 0;
+	for (i = 0; i < work->planes; i++) {
+		struct fb_chip_torn *one = &torn[count++];
+
+		*one = (struct fb_chip_torn) { work->op, done_of(work, cut_ns), work->span[i] };
+		if (work->op == FB_CHIP_ERASE)
+			fill_block(m, one->span.page / (u32)m->params.pages_per_block);
+		else if (one->done)
+			count += tell_neighbours(m, one, torn + count);
+	}
+	return count;
+}
+
+static u32 tear_all(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
+{
+	u32 count = tear_work(m, &m->chip.work[1], cut_ns, torn);
+
+	count += tear_work(m, &m->chip.work[0], cut_ns, torn + count);
+	m->chip.work[0].planes = 0;
+	m->chip.work[1].planes = 0;
+	m->now_ns = fb_later(m->now_ns, cut_ns);
+	return count;
+}
+
+u32 fb_chip_cut(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
+{
+	m->power.cut = 1;
+	return tear_all(m, cut_ns, torn);
+}
+
+u64 fb_chip_reset(struct fb_medium *m, u64 now_ns, struct fb_chip_torn *torn, u32 *count)
+{
+	*count = tear_all(m, now_ns, torn);
+	m->chip.breach = FB_CHIP_KEPT;
+	m->chip.queued.planes = 0;
+	m->chip.loaded = 0;
+	m->chip.failed = 0;
+	m->chip.array_free_ns = now_ns;
+	m->chip.ready_ns = now_ns + m->params.reset_ns;
+	return m->chip.ready_ns;
+}
+
+/* An eighth byte of noise at a time; in noise, a bit is set with `set` of 1024 */
+static u8 noise(u64 *state, u32 set)
+{
+	u8 byte = 0;
+	u32 bit;
+
+	for (bit = 0; bit < 8; bit++)
+		byte |= (next_chance(state) % WHOLE < set) << bit;
+	return byte;
+}
+
+/* The longer an erase ran, the more of its bits are set; what a torn neighbour's cells hold is half of each */
+static u32 set_in_noise(const struct fb_chip_torn *torn)
+{
+	return torn->op == FB_CHIP_ERASE ? torn->done : WHOLE / 2;
+}
+
+void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content)
+{
+	u64 state = mix(seed ^ mix(page + 0x9e3779b97f4a7c15ull));
+	u32 from = torn->op == FB_CHIP_ERASE ? 0 : torn->span.column;
+	u32 bytes = torn->op == FB_CHIP_ERASE ? fb_raw_page_bytes(p) : torn->span.bytes;
+	u32 i;
+
+	for (i = from; i < from + bytes; i++) {
+		if (torn->op == FB_CHIP_PROGRAM)
+			content[i] |= noise(&state, WHOLE - torn->done);
+		else
+			content[i] = noise(&state, set_in_noise(torn));
+	}
+}
