@@ -135,7 +135,13 @@ FILESYSTEMS = '"fat16:cluster=32k", "ext2:block=4k"'
         (
             '"stick"',
             '"slc-nand-64m"',
-            "7: axes.filesystem[1]: ext2:block=4k needs a block device, and slc-nand-64m is raw flash (mtd)",
+            "7: axes.filesystem[1]: ext2:block=4k needs a block device, and slc-nand-64m is raw flash; give the study a "
+            "translation (ftl-bast, ftl-fast, ftl-page, mtdblock, ubi)",
+        ),
+        (
+            SEEDS,
+            'translation = "ftl-page"',
+            "4: translation: ftl-page needs raw flash (mtd), and stick is a block device",
         ),
         # skip
         (SEEDS, 'skip = [{ patern = "read" }]', '4: skip[0].patern: "patern" is no axis of this study; did you mean'),
