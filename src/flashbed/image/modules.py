@@ -22,7 +22,6 @@ CHOSEN = ("iosched", "media_ftl")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
 OF_THE_KERNEL = {
-    "gluebi": ("drivers/mtd/ubi", "CONFIG_MTD_UBI_GLUEBI"),
     "mtd_tests": ("drivers/mtd/tests", "CONFIG_MTD_TESTS"),
 }
 """Modules of the kernel's tree that few guests load: by the name of an entry its folder, and what turns it on."""
