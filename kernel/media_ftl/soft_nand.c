@@ -202,11 +202,19 @@ u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
 	return 0;
 }
 
-u32 fb_nand_page_kind(const struct fb_params *p, u32 place)
+u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place)
 {
-	(void)p;
+	(void)m;
+	(void)die;
 	(void)place;
 	return 0;
+}
+
+void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
+{
+	(void)m;
+	(void)die;
+	(void)block;
 }
 
 u64 *fb_nand_row_part(struct fb_medium *m, u32 die)

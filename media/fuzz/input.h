@@ -44,14 +44,37 @@ static inline void make_unreliable(struct fb_params *params)
 	params->resume_ns = 5000;
 }
 
+/* With an SLC cache: mapped page by page, with all work in steps and while idle, and with the map on flash */
+enum { CACHED_SAMPLES = 3 };
+
+static inline struct fb_params cached_sample(u64 number)
+{
+	struct fb_params params = sample_slc_flash();
+
+	if (number == 1) {
+		params.slc_step_pages = 2;
+		params.slc_idle_fold = 1;
+		params.gc_step_pages = 3;
+		params.gc_idle_blocks = 4;
+		params.paired_page_loss = 1;
+		params.write_buffer_bytes = 8 * params.page_bytes;
+	} else if (number == 2) {
+		params.ftl = FB_FTL_DFTL;
+		params.map_cache_bytes = params.page_bytes;
+	}
+	return params;
+}
+
 /* A small medium of each kind, and of flash with each translation layer, sound or not */
 static inline struct fb_params input_sample(struct input *input)
 {
-	u64 number = input_number(input, 1) % (2 * FB_FTL_COUNT + 2);
+	u64 number = input_number(input, 1) % (2 * FB_FTL_COUNT + 2 + CACHED_SAMPLES);
 	bool unreliable = number >= FB_FTL_COUNT + 2;
 	u64 choice = unreliable ? number - FB_FTL_COUNT - 2 : number;
 	struct fb_params params = sample_flash();
 
+	if (number >= 2 * FB_FTL_COUNT + 2)
+		return cached_sample(number - 2 * FB_FTL_COUNT - 2);
 	if (choice == FB_FTL_COUNT)
 		return sample_disk();
 	if (choice > FB_FTL_COUNT)

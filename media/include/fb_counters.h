@@ -48,6 +48,9 @@
 	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \
+	C(slc_programmed_pages, FB_OF_FLASH, "pages", "pages programmed in SLC mode; also among those programmed") \
+	C(slc_folded_pages, FB_OF_FLASH, "pages", "valid pages moved out of the SLC cache") \
+	C(slc_fold_ns, FB_OF_FLASH, "ns", "writes held up by folding, and by the collection that it needs") \
 	C(wear_collections, FB_OF_FLASH, "blocks", "blocks collected to level wear; also among collections") \
 	C(switch_merges, FB_OF_FLASH, "merges", "log groups that became data groups as they were") \
 	C(partial_merges, FB_OF_FLASH, "merges", "log groups that were filled up from their data group") \

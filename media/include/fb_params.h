@@ -169,6 +169,17 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "tPROG of the middle page of three; 0: as program_ns") \
 	P(program_upper_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tPROG of the upper page; 0: as program_ns") \
+	P(slc_cache_bytes, FB_OF_FLASH, 0, FB_MAX_BYTES, 0, \
+	  "page-mapped, dftl: what blocks in SLC mode (one bit a cell) hold, to which the host's pages go first; each " \
+	  "die has its part in whole blocks of all planes, rounded down; 0: none") \
+	P(slc_read_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tR in SLC mode; 0: as read_ns") \
+	P(slc_program_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "tPROG in SLC mode; 0: as program_ns") \
+	P(slc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
+	  "pages folded out of a full SLC cache for each page that the host writes; 0: a whole block at once") \
+	P(slc_idle_fold, FB_OF_FLASH, 0, 1, 0, \
+	  "1: a die folds its full SLC blocks while it is idle") \
 	P(paired_page_loss, FB_OF_NAND, 0, 1, 0, \
 	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, also flushed ones; " \
 	  "0: the firmware keeps a copy of them until it is done") \

@@ -153,6 +153,7 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 		.begin_ns = last->begin_ns,
 		.durable_ns = last->end_ns,
 		.die = last->die,
+		.page_kind = last->page_kind,
 		.place = last->place,
 	};
 

@@ -25,6 +25,7 @@ struct fb_ftl_layout {
 	u64 pages_per_block;
 	u64 logical_pages_per_die;
 	u64 physical_pages_per_die;
+	u64 slc_blocks_per_die;
 	struct fb_divisor by_dies;
 
 	/* dftl */

@@ -46,7 +46,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 			    "at least a page of the map") ||
 	    !fb_page_check(p, complaint))
 		return false;
-	room = (fb_health_good_blocks(p) - p->gc_reserve_blocks - 3) * fb_nand_pages(p);
+	room = (fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - 3) * fb_nand_pages(p);
 	if (data_pages + map_pages <= room)
 		return true;
 	return fb_complain(complaint, p, FB_PARAM_capacity_bytes, 4096, (room - map_pages) * p->page_bytes * p->dies,

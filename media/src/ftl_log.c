@@ -18,7 +18,9 @@ static u64 groups(const struct fb_params *p)
 /* One group is kept free for a merge to write to */
 bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complaint *complaint)
 {
-	return fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
+	return fb_check_range(complaint, p, FB_PARAM_slc_cache_bytes, 0, 0,
+			      "bast and fast have no SLC cache") &&
+	       fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
 			      "at least 1 for bast, 2 for fast") &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
 			      fb_health_good_blocks(p) / (p->log_blocks + 2),

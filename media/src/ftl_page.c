@@ -26,7 +26,7 @@ static u64 open_blocks(const struct fb_params *p)
 
 static u64 usable_blocks_per_die(const struct fb_params *p)
 {
-	return fb_health_good_blocks(p) - p->gc_reserve_blocks - open_blocks(p);
+	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks(p);
 }
 
 bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
@@ -35,12 +35,13 @@ bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
 	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks(p) - 1,
 			      "less than the good blocks of a plane without spare and open ones and one for data") &&
+	       fb_slc_check(p, complaint) &&
 	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
 			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
 			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
-			      "blocks)) blocks");
+			      "blocks + blocks of the SLC cache)) blocks");
 }
 
 struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
@@ -50,7 +51,8 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	layout.by_dies = fb_divisor(p->dies);
 	layout.blocks_per_die = fb_nand_blocks(p);
 	layout.pages_per_block = fb_nand_pages(p);
-	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1;
+	layout.slc_blocks_per_die = fb_slc_blocks_per_die(p);
+	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1 + 1;
 	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
 	if (p->ftl == FB_FTL_DFTL)
 		layout.map_pages_per_die = fb_divide_up(layout.logical_pages_per_die * sizeof(u32), p->page_bytes);
@@ -81,14 +83,6 @@ static void list_append(struct fb_die_tables *t, u32 head, u32 block)
 	t->blocks[head].previous = block;
 }
 
-static void list_remove(struct fb_die_tables *t, u32 block)
-{
-	struct fb_block *b = &t->blocks[block];
-
-	t->blocks[b->previous].next = b->next;
-	t->blocks[b->next].previous = b->previous;
-}
-
 void fb_page_init(struct fb_medium *m)
 {
 	u32 die, i;
@@ -101,6 +95,7 @@ void fb_page_init(struct fb_medium *m)
 		list_init(&t, fb_free_list(&t));
 		for (i = 0; i <= t.pages_per_block; i++)
 			list_init(&t, fb_full_list(&t, i));
+		list_init(&t, fb_slc_list(&t));
 		for (i = 0; i < t.block_count; i++) {
 			if (fb_bad(&t, i))
 				continue;
@@ -109,6 +104,7 @@ void fb_page_init(struct fb_medium *m)
 		}
 		t.die->fewest_valid = t.pages_per_block;
 		t.die->victim = FB_NO_BLOCK;
+		t.die->folding = FB_NO_BLOCK;
 		t.die->random = (m->params.seed + 1) << 16 | die;
 	}
 }
@@ -136,7 +132,7 @@ static void invalidate(struct fb_die_tables *t, u32 index)
 	t->owner[place] = FB_STALE;
 	t->blocks[block].valid_pages--;
 	if (fb_full(t, block)) {
-		list_remove(t, block);
+		fb_list_remove(t, block);
 		list_as_full(t, block);
 	}
 }
@@ -152,41 +148,55 @@ static u32 take_free(struct fb_die_tables *t)
 	for (i = 1; i < FREE_BLOCKS_LOOKED_AT && block != head; i++, block = t->blocks[block].next)
 		if (t->nand[block].erase_count < t->nand[best].erase_count)
 			best = block;
-	list_remove(t, best);
+	fb_list_remove(t, best);
 	t->die->free_blocks--;
 	return best;
 }
 
-static u32 open_block(struct fb_die_tables *t, enum fb_open_block purpose)
+static u32 open_block(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose)
 {
 	u32 *open = &t->die->open[purpose];
 
 	if (*open == FB_NO_BLOCK) {
 		*open = take_free(t);
 		t->blocks[*open].opened = t->die->clock;
+		if (purpose == FB_OPEN_SLC) {
+			fb_nand_begin_slc(m, die, *open);
+			t->die->slc_blocks++;
+		}
 	}
 	return *open;
 }
 
-/* The next page of the open block becomes the page's place, which is returned */
-static u32 append(struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
+/* The open block has taken its last page */
+static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 {
-	u32 *open = &t->die->open[purpose];
+	u32 block = t->die->open[purpose];
+
+	t->die->open[purpose] = FB_NO_BLOCK;
+	if (purpose == FB_OPEN_SLC)
+		list_append(t, fb_slc_list(t), block);
+	else
+		list_as_full(t, block);
+}
+
+/* The next page of the open block becomes the page's place, which is returned */
+static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
+{
+	u32 block = t->die->open[purpose];
 	struct fb_block *b;
 	u32 place;
 
-	if (*open == FB_NO_BLOCK)
-		open_block(t, purpose);
-	b = &t->blocks[*open];
-	place = *open * t->pages_per_block + b->programmed_pages;
+	if (block == FB_NO_BLOCK)
+		block = open_block(m, die, t, purpose);
+	b = &t->blocks[block];
+	place = block * t->pages_per_block + b->programmed_pages;
 	t->owner[place] = index + FB_OWNED;
 	t->map[index] = place + FB_MAPPED;
 	b->valid_pages++;
 	b->programmed_pages++;
-	if (b->programmed_pages == t->pages_per_block) {
-		list_as_full(t, *open);
-		*open = FB_NO_BLOCK;
-	}
+	if (b->programmed_pages == (purpose == FB_OPEN_SLC ? t->slc_pages_per_block : t->pages_per_block))
+		close_block(t, purpose);
 	return place;
 }
 
@@ -211,7 +221,7 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 			 u64 ready_ns)
 {
 	for (;;) {
-		u32 block = open_block(t, purpose);
+		u32 block = open_block(m, die, t, purpose);
 		u32 place = block * t->pages_per_block + t->blocks[block].programmed_pages;
 
 		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
@@ -220,6 +230,8 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
 		t->die->open[purpose] = FB_NO_BLOCK;
+		if (purpose == FB_OPEN_SLC)
+			t->die->slc_blocks--;
 		if (t->blocks[block].valid_pages)
 			t->die->failed_blocks++;
 		else
@@ -232,7 +244,7 @@ static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum f
 {
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
-	return fb_nand_program(m, die, append(t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
+	return fb_nand_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
 /* The page is moved as it is, with what is wrong in it */
@@ -242,9 +254,9 @@ static void lose(struct fb_medium *m, u32 die, u32 index)
 }
 
 /* Reads and programs as many pages at a time as the die has planes, so that they can join */
-static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const u32 *places, u32 count, u64 ready_ns)
+static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
+		      const u32 *places, u32 count, u64 ready_ns)
 {
-	enum fb_open_block purpose = m->params.open_blocks > 1 ? FB_OPEN_FOR_COLLECTION : FB_OPEN_FOR_HOST;
 	u32 i;
 
 	fb_nand_begin_batch(m);
@@ -256,21 +268,21 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 	for (i = 0; i < count; i++) {
 		u32 index = t->owner[places[i]] - FB_OWNED;
 
-		program(m, die, t, purpose, index, ready_ns);
+		program(m, die, t, from->to, index, ready_ns);
 		if (m->params.ftl == FB_FTL_DFTL)
 			fb_map_moved(m, die, index, ready_ns);
 		t->owner[places[i]] = FB_STALE;
-		t->blocks[t->die->victim].valid_pages--;
-		m->counters.collection_moved_pages++;
+		t->blocks[from->block].valid_pages--;
+		++*from->moved_pages;
 	}
 }
 
-/* Goes on with the block under collection until so many pages are moved, or none is valid */
-static void move_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
+void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
+		  u64 ready_ns)
 {
-	u32 *place = &t->die->victim_place;
-	u32 end = (t->die->victim + 1) * t->pages_per_block;
-	const u16 *valid = &t->blocks[t->die->victim].valid_pages;
+	u32 *place = from->place;
+	u32 end = (from->block + 1) * t->pages_per_block;
+	const u16 *valid = &t->blocks[from->block].valid_pages;
 	u32 places[MAX_PLANES];
 	u32 count = 0;
 
@@ -283,12 +295,12 @@ static void move_pages(struct fb_medium *m, u32 die, struct fb_die_tables *t, u3
 		pages--;
 		if (pages && count < m->params.planes && count < *valid)
 			continue;
-		move_some(m, die, t, places, count, ready_ns);
+		move_some(m, die, t, from, places, count, ready_ns);
 		count = 0;
 	}
 }
 
-static void erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
+void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
 {
 	leave_alone(t, block);
 	if (m->params.erase_fail_ppb && can_fail(t) && fb_health_erase_fails(m, die, block)) {
@@ -305,7 +317,7 @@ static void erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 blo
 static void begin_collection(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 {
 	if (!fb_bad(t, block))
-		list_remove(t, block);
+		fb_list_remove(t, block);
 	t->die->victim = block;
 	t->die->victim_place = block * t->pages_per_block;
 	m->counters.collections++;
@@ -337,7 +349,12 @@ static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 			return false;
 		begin_collection(m, t, block);
 	}
-	move_pages(m, die, t, pages, ready_ns);
+	fb_page_move(m, die, t, &(struct fb_emptying) {
+		.block = block,
+		.place = &t->die->victim_place,
+		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_COLLECTION : FB_OPEN_FOR_HOST,
+		.moved_pages = &m->counters.collection_moved_pages,
+	}, pages, ready_ns);
 	if (t->blocks[block].valid_pages)
 		return true;
 	t->die->victim = FB_NO_BLOCK;
@@ -345,7 +362,7 @@ static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		leave_alone(t, block);
 		t->die->failed_blocks--;
 	} else {
-		erase(m, die, t, block, ready_ns);
+		fb_page_erase(m, die, t, block, ready_ns);
 	}
 	return true;
 }
@@ -390,7 +407,7 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
  * A block's moves take at most one free block and give one back, so one is always left for them. (The host's pages must
  * not come in between: collection in steps has an open block of its own.)
  */
-static u64 make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
 			  fb_health_may_fail(&m->params) ? FREE_TO_FAIL - 1 : 1;
@@ -428,11 +445,17 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
  */
 static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	if (!m->params.gc_idle_blocks)
-		return;
 	while (t->die->free_blocks < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
 		if (!collect_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
 			return;
+}
+
+static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+{
+	if (m->params.gc_idle_blocks)
+		collect_while_idle(m, die, t);
+	if (m->params.slc_idle_fold)
+		fb_slc_fold_while_idle(m, die, t);
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -466,7 +489,7 @@ u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 
 	if (t.map[at.index] == FB_UNMAPPED)
 		return ready_ns;
-	collect_while_idle(m, at.die, &t);
+	work_while_idle(m, at.die, &t);
 	return fb_nand_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
 }
 
@@ -474,6 +497,8 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 {
 	u32 block, age;
 
+	if (t->slc_blocks)
+		return FB_OPEN_SLC;
 	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
 	block = fb_block_of(t, t->map[index] - FB_MAPPED);
@@ -492,12 +517,14 @@ static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns)
 {
-	collect_while_idle(m, die, t);
+	work_while_idle(m, die, t);
 	if (t->die->failed_blocks)
 		empty_failed(m, die, t, ready_ns);
+	if (open == FB_OPEN_SLC)
+		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	ready_ns = make_some_room(m, die, t, ready_ns);
 	if (t->die->open[open] == FB_NO_BLOCK)
-		ready_ns = make_room(m, die, t, ready_ns);
+		ready_ns = fb_page_make_room(m, die, t, ready_ns);
 	t->die->clock++;
 	invalidate(t, index);
 	return program(m, die, t, open, index, ready_ns);
@@ -530,7 +557,7 @@ u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place)
 
 /*
  * The first page of each block says what the block is, the spare areas of open blocks how far they are programmed. The
- * die with the most open blocks is the last.
+ * die with the most pages in open blocks is the last.
  */
 u64 fb_page_scan_pages(const struct fb_medium *m)
 {
@@ -542,10 +569,11 @@ u64 fb_page_scan_pages(const struct fb_medium *m)
 		u64 open = 0;
 
 		for (i = 0; i < FB_OPEN_BLOCKS; i++)
-			open += t.die->open[i] != FB_NO_BLOCK;
+			if (t.die->open[i] != FB_NO_BLOCK)
+				open += i == FB_OPEN_SLC ? t.slc_pages_per_block : t.pages_per_block;
 		most = fb_later(most, open);
 	}
-	return m->flash.ftl.blocks_per_die + most * m->flash.ftl.pages_per_block;
+	return m->flash.ftl.blocks_per_die + most;
 }
 
 /* Free blocks that are found programmed are full, or open if the layer has an open block left to make of them */
@@ -553,7 +581,7 @@ static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 bloc
 {
 	u32 purpose;
 
-	list_remove(t, block);
+	fb_list_remove(t, block);
 	t->die->free_blocks--;
 	t->blocks[block].programmed_pages = programmed;
 	fb_nand_block(m, 0, block)->programmed_pages = programmed;

@@ -13,6 +13,9 @@
  *
  * Simplification: nothing fails on a die that has only one block free, so that what is under way always finds room.
  *
+ * With slc_cache_bytes, what the host writes goes to blocks in SLC mode first (ftl_page_slc.c), and from there to the
+ * block that is open for the host.
+ *
  * Memory: 4 bytes a logical page, 4 bytes a physical page, 28 bytes a block.
  */
 #ifndef FB_FTL_PAGE_H
@@ -21,7 +24,7 @@
 #include "arith.h"
 #include "state.h"
 
-enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_BLOCKS };
+enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
 
 /* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
 struct fb_page_die {
@@ -33,6 +36,10 @@ struct fb_page_die {
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
+	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */
+	u32 folding;		/* the SLC block that is being folded */
+	u32 fold_place;		/* where to go on in it */
+	u32 unused;
 	u64 random;		/* never 0 */
 };
 
@@ -40,8 +47,9 @@ struct fb_page_die {
 
 /*
  * A block, or the head of a list of blocks. Records follow each other: the blocks of the die, then a head for the free
- * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages. Lists are rings through their
- * head; blocks join at the end and are taken from the front, so that the one that waited longest goes first.
+ * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages, then one for the full SLC
+ * blocks. Lists are rings through their head; blocks join at the end and are taken from the front, so that the one that
+ * waited longest goes first.
  */
 struct fb_block {
 	u32 next;
@@ -71,6 +79,8 @@ struct fb_die_tables {
 	const struct fb_divisor *by_pages_per_block;
 	u32 block_count;
 	u32 pages_per_block;
+	u32 slc_pages_per_block;
+	u32 slc_blocks;		/* that the SLC cache may have */
 	u32 logical_pages;
 };
 
@@ -100,6 +110,8 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 		.by_pages_per_block = &m->flash.nand.layout.by_pages_per_block,
 		.block_count = layout->blocks_per_die,
 		.pages_per_block = layout->pages_per_block,
+		.slc_pages_per_block = m->flash.nand.layout.slc_pages_per_block,
+		.slc_blocks = layout->slc_blocks_per_die,
 		.logical_pages = layout->logical_pages_per_die,
 	};
 }
@@ -118,6 +130,12 @@ static inline u32 fb_free_list(const struct fb_die_tables *t)
 static inline u32 fb_full_list(const struct fb_die_tables *t, u32 valid_pages)
 {
 	return t->block_count + 1 + valid_pages;
+}
+
+/* In the order in which they were filled */
+static inline u32 fb_slc_list(const struct fb_die_tables *t)
+{
+	return fb_full_list(t, t->pages_per_block) + 1;
 }
 
 static inline bool fb_bad(const struct fb_die_tables *t, u32 block)
@@ -148,6 +166,45 @@ u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_
 /* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns);
+
+static inline void fb_list_remove(struct fb_die_tables *t, u32 block)
+{
+	struct fb_block *b = &t->blocks[block];
+
+	t->blocks[b->previous].next = b->next;
+	t->blocks[b->next].previous = b->previous;
+}
+
+/* A block that is being emptied: its valid pages go to an open block */
+struct fb_emptying {
+	u32 block;
+	u32 *place;		/* where to go on in it */
+	enum fb_open_block to;
+	u64 *moved_pages;	/* the counter */
+};
+
+/* Moves so many of its pages, or all */
+void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
+		  u64 ready_ns);
+
+/* Collects until an open block can be taken; returns when the die has done so */
+u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+
+/* Nothing of the block is valid any more */
+void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns);
+
+/* --- the SLC cache (ftl_page_slc.c) --- */
+
+bool fb_slc_check(const struct fb_params *params, struct fb_complaint *complaint);
+
+/* Blocks of a die's layer that the cache has; 0: there is no cache */
+u64 fb_slc_blocks_per_die(const struct fb_params *params);
+
+/* Folds, if need be, so that a page of the host can go to the cache; returns when the die has done so */
+u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+
+/* What the die has folded since it became idle */
+void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
 
 /* dftl: collection has moved a page of the die, so the map has changed */
 void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);

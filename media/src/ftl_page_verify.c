@@ -37,7 +37,7 @@ static const char *verify_block(const struct fb_die_tables *t, u32 block)
 	const u32 *owner = t->owner + (u64)block * t->pages_per_block;
 	u32 i, valid = 0;
 
-	if (b->programmed_pages > t->pages_per_block)
+	if (b->programmed_pages > (t->nand[block].flags & FB_BLOCK_SLC ? t->slc_pages_per_block : t->pages_per_block))
 		return "a block has more programmed pages than pages";
 	for (i = 0; i < t->pages_per_block; i++) {
 		if (i < b->programmed_pages && owner[i] == FB_ERASED)
@@ -52,6 +52,8 @@ static const char *verify_block(const struct fb_die_tables *t, u32 block)
 }
 
 /* Adds the list's length to *found. A block with consistent neighbours is on one list only. */
+#define ANY_VALID (~(u32)0)
+
 static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 programmed, u32 valid, u32 *found)
 {
 	u32 before = head;
@@ -66,7 +68,8 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 			return "the block under collection is on a list";
 		if (fb_bad(t, block))
 			return "a bad block is on a list";
-		if (t->blocks[block].programmed_pages != programmed || t->blocks[block].valid_pages != valid)
+		if (t->blocks[block].programmed_pages != programmed ||
+		    (valid != ANY_VALID && t->blocks[block].valid_pages != valid))
 			return "a block is on the wrong list";
 		if (++*found > t->block_count)
 			return "a list of blocks has no end";
@@ -76,11 +79,22 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 	return NULL;
 }
 
-/* Its pages up to where collection goes on have been moved */
+/* Its pages up to where collection or folding goes on have been moved */
+static const char *verify_emptying(const struct fb_die_tables *t, u32 block, u32 next_place, u32 pages)
+{
+	u32 place = block * t->pages_per_block;
+
+	if (next_place < place || next_place > place + pages)
+		return "a block is emptied that is another one";
+	for (; place < next_place; place++)
+		if (t->owner[place] >= FB_OWNED)
+			return "a page was left behind in a block that is emptied";
+	return NULL;
+}
+
 static const char *verify_victim(const struct fb_die_tables *t)
 {
 	u32 victim = t->die->victim;
-	u32 place;
 
 	if (victim == FB_NO_BLOCK)
 		return t->die->free_blocks ? NULL : "a die has no free block and none under collection";
@@ -88,13 +102,36 @@ static const char *verify_victim(const struct fb_die_tables *t)
 	    (fb_bad(t, victim) ? !t->blocks[victim].programmed_pages :
 				 t->blocks[victim].programmed_pages != t->pages_per_block))
 		return "the block under collection does not exist or is not full";
-	place = victim * t->pages_per_block;
-	if (t->die->victim_place < place || t->die->victim_place > place + t->pages_per_block)
-		return "collection goes on in another block";
-	for (; place < t->die->victim_place; place++)
-		if (t->owner[place] >= FB_OWNED)
-			return "collection has left a page behind";
-	return NULL;
+	return verify_emptying(t, victim, t->die->victim_place, t->pages_per_block);
+}
+
+/* As verify_victim(). Adds the SLC blocks that are full, or being folded, to *found. */
+static const char *verify_slc(const struct fb_die_tables *t, u32 *found)
+{
+	u32 folding = t->die->folding;
+	u32 before = *found;
+	u32 in_mode = 0;
+	const char *fault = verify_list(t, fb_slc_list(t), t->slc_pages_per_block, ANY_VALID, found);
+	u32 block;
+
+	if (fault)
+		return fault;
+	if (folding != FB_NO_BLOCK) {
+		if (folding >= t->block_count || fb_bad(t, folding) ||
+		    t->blocks[folding].programmed_pages != t->slc_pages_per_block)
+			return "the block that is folded does not exist or is not full";
+		fault = verify_emptying(t, folding, t->die->fold_place, t->slc_pages_per_block);
+		if (fault)
+			return fault;
+		++*found;
+	}
+	if (*found - before + (t->die->open[FB_OPEN_SLC] != FB_NO_BLOCK) != t->die->slc_blocks)
+		return "a die's count of SLC blocks is wrong";
+	for (block = 0; block < t->block_count; block++)
+		in_mode += !fb_bad(t, block) && t->nand[block].flags & FB_BLOCK_SLC;
+	if (in_mode != t->die->slc_blocks)
+		return "a block is in SLC mode that is not in the cache, or the other way round";
+	return t->die->slc_blocks > t->slc_blocks ? "the SLC cache has more blocks than it may" : NULL;
 }
 
 /* Those that failed and are not emptied yet still have pages in the layer's eyes */
@@ -137,7 +174,8 @@ static const char *verify_lists(const struct fb_die_tables *t)
 			continue;
 		if (t->die->open[i] >= t->block_count)
 			return "an open block does not exist";
-		if (t->blocks[t->die->open[i]].programmed_pages >= t->pages_per_block)
+		if (t->blocks[t->die->open[i]].programmed_pages >=
+		    (i == FB_OPEN_SLC ? t->slc_pages_per_block : t->pages_per_block))
 			return "an open block is full";
 		if (!t->blocks[t->die->open[i]].programmed_pages)
 			return "an open block is erased";
@@ -149,6 +187,8 @@ static const char *verify_lists(const struct fb_die_tables *t)
 		found++;
 	}
 	fault = verify_victim(t);
+	if (!fault)
+		fault = verify_slc(t, &found);
 	if (fault)
 		return fault;
 	found += t->die->victim != FB_NO_BLOCK && !fb_bad(t, t->die->victim);

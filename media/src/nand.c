@@ -54,23 +54,42 @@ static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(channel_of(m, die), m->now_ns, ready_ns, length_ns);
 }
 
-u32 fb_nand_page_kind(const struct fb_params *p, u32 place)
+static bool in_slc_mode(const struct fb_medium *m, u32 die, u32 place)
 {
+	return m->params.slc_cache_bytes && fb_nand_block_of(m, die, place)->flags & FB_BLOCK_SLC;
+}
+
+u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place)
+{
+	const struct fb_params *p = &m->params;
+
+	if (p->bits_per_cell == 1 || in_slc_mode(m, die, place))
+		return 0;
 	return place / (u32)p->planes % (u32)p->pages_per_block % (u32)p->bits_per_cell;
 }
 
-/* Of the lower, middle and upper page; zero stands for the lower page's */
-static u64 by_page(const struct fb_medium *m, u32 place, u64 lower_ns, u64 middle_ns, u64 upper_ns)
+/* What an operation takes; zero stands for the lower page's */
+struct page_times {
+	u64 slc_ns;
+	u64 lower_ns;
+	u64 middle_ns;
+	u64 upper_ns;
+};
+
+static u64 by_page(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
 {
 	u32 bits = m->params.bits_per_cell;
+	u64 ns = times->lower_ns;
 	u32 kind;
 
 	if (bits == 1)
-		return lower_ns;
-	kind = fb_nand_page_kind(&m->params, place);
-	if (kind && kind == bits - 1)
-		return upper_ns ? upper_ns : lower_ns;
-	return kind && middle_ns ? middle_ns : lower_ns;
+		return ns;
+	kind = fb_nand_page_kind(m, die, place);
+	if (kind)
+		ns = kind == bits - 1 ? times->upper_ns : times->middle_ns;
+	else if (in_slc_mode(m, die, place))
+		ns = times->slc_ns;
+	return ns ? ns : times->lower_ns;
 }
 
 /*
@@ -186,7 +205,8 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
-	u64 read_ns = by_page(m, place, p->read_ns, p->read_middle_ns, p->read_upper_ns);
+	u64 read_ns = by_page(m, die, place, &(struct page_times) { p->slc_read_ns, p->read_ns, p->read_middle_ns,
+								    p->read_upper_ns });
 	bool special = m->flash.nand.layout.special;
 	u64 out_ns;
 
@@ -213,7 +233,11 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 
 static void keep_rules(struct fb_medium *m, struct fb_nand_block *block, u32 place)
 {
-	if (block->programmed_pages != fb_remainder(&m->flash.nand.layout.by_pages_per_block, place))
+	bool slc = block->flags & FB_BLOCK_SLC;
+
+	m->counters.slc_programmed_pages += slc;
+	if (block->programmed_pages != fb_remainder(&m->flash.nand.layout.by_pages_per_block, place) ||
+	    (slc && block->programmed_pages >= m->flash.nand.layout.slc_pages_per_block))
 		m->flash.nand.broken_rules++;
 	else
 		block->programmed_pages++;
@@ -234,7 +258,8 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
-	u64 program_ns = by_page(m, place, p->program_ns, p->program_middle_ns, p->program_upper_ns);
+	u64 program_ns = by_page(m, die, place, &(struct page_times) { p->slc_program_ns, p->program_ns,
+								       p->program_middle_ns, p->program_upper_ns });
 	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
 	struct fb_nand_block *block = fb_nand_block_of(m, die, place);
 	u64 begin_ns;
@@ -254,7 +279,8 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
 	if (m->flash.nand.layout.special)
 		note_special(m, d, joined, begin_ns, block);
-	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined };
+	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined,
+						       fb_nand_page_kind(m, die, place) };
 	return d->array_free_ns;
 }
 
@@ -264,6 +290,7 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	struct fb_nand_block *b = fb_nand_block(m, die, block);
 
 	b->programmed_pages = 0;
+	b->flags &= ~FB_BLOCK_SLC;
 	b->reads = 0;
 	b->erase_count++;
 	m->counters.flash_erased_blocks += m->params.planes;
@@ -280,6 +307,15 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
 						      die, block });
 	return d->array_free_ns;
+}
+
+void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
+{
+	struct fb_nand_block *b = fb_nand_block(m, die, block);
+
+	if (b->programmed_pages)
+		m->flash.nand.broken_rules++;
+	b->flags |= FB_BLOCK_SLC;
 }
 
 void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
@@ -349,11 +385,14 @@ const char *fb_nand_verify(const struct fb_medium *m)
 			return "a block has more programmed pages than pages";
 		if (block->flags & FB_BLOCK_FACTORY_BAD && (block->programmed_pages || block->erase_count))
 			return "a block that is bad from the factory was used";
+		if (block->flags & FB_BLOCK_SLC && block->programmed_pages > layout->slc_pages_per_block)
+			return "a block in SLC mode has more programmed pages than cells";
 		programmed_pages += block->programmed_pages + (u64)block->erase_count * layout->pages_per_block;
 		erases += block->erase_count;
 	}
 	if (m->flash.nand.broken_rules)
-		return "a page was programmed out of order, or twice without an erase; or a bad block was erased";
+		return "a page was programmed out of order, or twice without an erase; or a bad block was erased, or one "
+		       "in use changed its mode";
 	if (erases * m->params.planes != m->counters.flash_erased_blocks)
 		return "erase counts do not add up to the blocks erased";
 	if (programmed_pages < m->counters.flash_programmed_pages)

@@ -20,6 +20,9 @@
  * stops after suspend_ns and goes on resume_ns after the last such read; an erase that has not begun lets reads
  * go first. Only what the die was told last can make way, and only if it would take longer than suspend_ns.
  *
+ * A block whose cells hold several bits can be programmed in SLC mode, with one: it then has fewer pages, which are
+ * numbered through, share cells with none, and have times of their own. It stays so until it is erased.
+ *
  * Simplifications: the spare area takes no transfer time; a buffered page whose program was suspended gives its
  * place in the buffer back when it would have been done without that; lower, middle and upper pages follow each
  * other in turn.
@@ -53,7 +56,8 @@ struct fb_programming {
 	u64 end_ns;
 	u32 die;
 	u32 place;
-	u64 joined;		/* together with others of its row, which end when it does */
+	u32 joined;		/* together with others of its row, which end when it does */
+	u32 page_kind;		/* as fb_nand_page_kind() has it */
 };
 
 enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM, FB_DIE_ERASE };
@@ -90,6 +94,7 @@ struct fb_nand_layout {
 	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;
+	u64 slc_pages_per_block;	/* in SLC mode */
 	u64 page_shift;			/* page_bytes as a power of two */
 	struct fb_divisor by_pages_per_block;
 	struct fb_divisor by_planes;
@@ -118,12 +123,18 @@ static inline u64 fb_nand_pages(const struct fb_params *p)
 	return p->pages_per_block * p->planes;
 }
 
+static inline u64 fb_nand_slc_pages(const struct fb_params *p)
+{
+	return p->pages_per_block / p->bits_per_cell * p->planes;
+}
+
 /* The part of the layout that has nothing to do with where tables lie */
 static inline struct fb_nand_layout fb_nand_geometry(const struct fb_params *p)
 {
 	return (struct fb_nand_layout) {
 		.blocks_per_die = fb_nand_blocks(p),
 		.pages_per_block = fb_nand_pages(p),
+		.slc_pages_per_block = fb_nand_slc_pages(p),
 		.page_shift = __builtin_ctzll(p->page_bytes),
 		.by_pages_per_block = fb_divisor(fb_nand_pages(p)),
 		.by_planes = fb_divisor(p->planes),
@@ -160,8 +171,11 @@ void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block);
 /* All dies read so many pages each, one after another, with nothing to transfer; returns how long that takes */
 u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die);
 
-/* 0: lower page, shares cells with none before it; 1: middle or upper, ... */
-u32 fb_nand_page_kind(const struct fb_params *params, u32 place);
+/* 0: lower page, or in SLC mode: shares cells with none before it; 1: middle or upper, ... */
+u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place);
+
+/* Until its next erase, the erased block is programmed in SLC mode */
+void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block);
 
 /* For whoever notes parts of writes */
 u64 *fb_nand_row_part(struct fb_medium *m, u32 die);

@@ -474,7 +474,7 @@ static void tear_page(struct cut *cut, u64 sequence, const struct fb_pending *pa
 static void tear_neighbours(struct cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	struct fb_medium *m = cut->m;
-	u32 lower = fb_nand_page_kind(&m->params, part->place);
+	u32 lower = part->page_kind;
 
 	while (lower) {
 		u64 page = fb_ftl(&m->params)->page_at(m, part->die, part->place - lower-- * m->params.planes);

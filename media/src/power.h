@@ -34,7 +34,8 @@ struct fb_pending {
 	u64 length_bytes;
 	u64 begin_ns;
 	u64 durable_ns;
-	u32 die;		/* flash: where it is programmed */
+	u16 die;		/* flash: where it is programmed, */
+	u16 page_kind;		/* and after how many others in the same cells */
 	u32 place;
 	u64 row;		/* 0, or 1 + sequence of another part: the one before it in the same program (flash), or
 				   the next in the same chain (disk) */

@@ -24,6 +24,8 @@ FAILING = """kind=flash capacity_bytes=2097152 queue_depth=4 command_ns=20000 li
 pages_per_block=16 blocks_per_die=64 planes=2 dies=2 channels=1 cache_operations=1 read_ns=25000 program_ns=250000
 erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12
 program_fail_ppb=2000 erase_fail_ppb=50000 ecc_bits=8 bit_error_ppt=20000000 suspend_ns=20000 resume_ns=5000"""
+SLC_CACHE = """bits_per_cell=2 paired_page_loss=1 slc_cache_bytes=131072 slc_program_ns=120000 slc_step_pages=3
+slc_idle_fold=1"""
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -57,8 +59,8 @@ def lying(arguments):
 
 
 def losing_paired_pages(arguments):
-    """The same flash with two bits in a cell, where a torn page takes another with it."""
-    paired = [word for word in arguments if not word.startswith("bits_per_cell=")]
+    """The same flash with two bits in a cell, where a torn page takes another with it; in SLC mode none would be."""
+    paired = [word for word in arguments if not word.startswith(("bits_per_cell=", "slc_"))]
     return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
 
 
@@ -92,6 +94,10 @@ def main(program, profiles, cuts="10000"):
             good &= judge(program, name, count, arguments, caught)
     for layer, own in LAYERS.items():
         good &= judge(program, f"failing NAND, {layer}", cuts, [*FAILING.split(), f"ftl={layer}", *own], False)
+    for layer in ("page", "dftl"):
+        larger = FAILING.replace("blocks_per_die=64", "blocks_per_die=80").split()
+        arguments = [*larger, f"ftl={layer}", *LAYERS[layer], *SLC_CACHE.split()]
+        good &= judge(program, f"failing NAND with an SLC cache, {layer}", cuts, arguments, False)
     return 0 if good else 1
 
 

@@ -48,7 +48,7 @@ expect 2 "queue_depth=9999: allowed: 1 to 1024" \
 expect 2 "rpm: not a parameter of kind null" "$fbmedia" create --state "$state" $null rpm=5400
 expect 2 "queue_depth=many: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=many
 expect 2 "queue_depth=-1: must be a whole number" "$fbmedia" create --state "$state" kind=null queue_depth=-1
-expect 2 "dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open blocks)) blocks" \
+expect 2 "dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open blocks + blocks of the SLC cache)) blocks" \
 	"$fbmedia" create --state "$state" $(echo $flash | sed s/65536/131072/)
 [ "$(ls "$folder" | grep -c state)" -eq 0 ] || fail "a refused medium left a file"
 

@@ -32,6 +32,21 @@ struct fb_params sample_flash(void)
 	};
 }
 
+struct fb_params sample_slc_flash(void)
+{
+	struct fb_params p = sample_flash();
+
+	p.blocks_per_die = 24;
+	p.gc_reserve_blocks = 2;
+	p.bits_per_cell = 2;
+	p.read_upper_ns = 35000;
+	p.program_upper_ns = 600000;
+	p.slc_cache_bytes = 3 * 2 * 2048;
+	p.slc_read_ns = 15000;
+	p.slc_program_ns = 100000;
+	return p;
+}
+
 struct fb_params sample_disk(void)
 {
 	return (struct fb_params) {

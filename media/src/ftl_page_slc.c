@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The SLC cache of the page-mapped layer. Blocks whose cells hold several bits take fewer pages in SLC mode, but far
+ * faster. So what the host writes goes there first, and is folded, that is copied, to blocks of the usual mode: when
+ * the cache is full, a whole block at once, the oldest first, or some pages with each write; or while the die is idle.
+ * What was written again in the meantime need not be folded.
+ *
+ * The cache has a fixed number of blocks a die, but not always the same ones: a block that is folded is erased and
+ * joins the free ones, so that wear spreads over all. A folded page goes through the controller, as one does that is
+ * collected.
+ *
+ * Simplifications: an erase takes as long, and wears as much, as in the usual mode (chips allow a multiple of erases in
+ * SLC mode); pages in SLC mode have as many wrong bits as others.
+ */
+#include "ftl_page.h"
+#include "nand_health.h"
+
+u64 fb_slc_blocks_per_die(const struct fb_params *p)
+{
+	return p->slc_cache_bytes ? p->slc_cache_bytes / p->dies / p->page_bytes / fb_nand_slc_pages(p) : 0;
+}
+
+bool fb_slc_check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	u64 block_bytes = fb_nand_slc_pages(p) * p->page_bytes * p->dies;
+	u64 without_reserve = fb_health_good_blocks(p) - p->gc_reserve_blocks;
+	u64 most_blocks = without_reserve > 4 ? without_reserve - 4 : 0;
+
+	if (!p->slc_cache_bytes)
+		return true;
+	if (p->bits_per_cell == 1 || !block_bytes)
+		return fb_complain(complaint, p, FB_PARAM_slc_cache_bytes, 0, 0,
+				   "bits_per_cell must be more than 1, and no more than pages_per_block");
+	return fb_check_range(complaint, p, FB_PARAM_open_blocks, 2, 3, "at least 2 with slc_cache_bytes") &&
+	       fb_check_range(complaint, p, FB_PARAM_slc_cache_bytes, block_bytes, (most_blocks + 1) * block_bytes - 1,
+			      "at least a block of all planes and dies in SLC mode, and room for data must remain");
+}
+
+/* Folds so many pages of the oldest block, and erases it if none is left. False: there is nothing to fold. */
+static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
+{
+	u32 *folding = &t->die->folding;
+	const u32 *open = &t->die->open[FB_OPEN_FOR_HOST];
+
+	if (*folding == FB_NO_BLOCK) {
+		u32 oldest = t->blocks[fb_slc_list(t)].next;
+
+		if (oldest == fb_slc_list(t))
+			return false;
+		fb_list_remove(t, oldest);
+		*folding = oldest;
+		t->die->fold_place = oldest * t->pages_per_block;
+	}
+	while (pages && t->blocks[*folding].valid_pages) {
+		struct fb_emptying from = {
+			*folding, &t->die->fold_place, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
+		};
+		u32 room = t->pages_per_block;
+
+		if (*open == FB_NO_BLOCK)
+			ready_ns = fb_page_make_room(m, die, t, ready_ns);
+		else
+			room -= t->blocks[*open].programmed_pages;
+		room = fb_smaller(room, pages);
+		fb_page_move(m, die, t, &from, room, ready_ns);
+		pages -= room;
+	}
+	if (t->blocks[*folding].valid_pages)
+		return true;
+	fb_page_erase(m, die, t, *folding, ready_ns);
+	*folding = FB_NO_BLOCK;
+	t->die->slc_blocks--;
+	return true;
+}
+
+u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+{
+	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	bool folded = false;
+
+	if (t->die->slc_blocks < t->slc_blocks)
+		return ready_ns;
+	if (m->params.slc_step_pages)
+		folded = fold_some(m, die, t, m->params.slc_step_pages, ready_ns);
+	if (t->die->open[FB_OPEN_SLC] == FB_NO_BLOCK)
+		while (t->die->slc_blocks >= t->slc_blocks && fold_some(m, die, t, t->pages_per_block, ready_ns))
+			folded = true;
+	if (!folded)
+		return ready_ns;
+	m->counters.slc_fold_ns += fb_nand_free_ns(m, die) - begin_ns;
+	return fb_nand_free_ns(m, die);
+}
+
+void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+{
+	while (fb_nand_free_ns(m, die) < m->now_ns)
+		if (!fold_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
+			return;
+}
