@@ -18,7 +18,6 @@ from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 from flashbed.progress import stage
 
-
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
 
