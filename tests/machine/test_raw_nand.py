@@ -5,6 +5,7 @@ back; operations take what the data sheet says and the kernel's own path; JFFS2 
 
 from __future__ import annotations
 
+import statistics
 import threading
 from pathlib import Path
 from typing import NamedTuple
@@ -59,16 +60,33 @@ md5sum /mnt/file >/out/before
 
 MEASURE = "md5sum /mnt/file >/out/after\n"
 
+SLOW_READ_NS, SLOW_PROGRAM_NS, SLOW_ERASE_NS = 115_000, 700_000, 3_000_000
+ERASED_BLOCKS = 8
+
+CLOCK_NS = 16
+"""A step of the guest's clock."""
+
+KERNEL_PATH_NS = 20_000
+"""More than system call, framework, error correction and two wake-ups take for a page."""
+
+PATHS_NS = 100
+"""The kernel's own path of a write is longer by about 80 ns when its timer is not the next to fire."""
+
+TICKS_NS = 20_000
+"""What the kernel's ticks and other tasks may add while eight blocks are erased one after another."""
+
 # Direct access to the device, page by page; times as fio sees them
-TIMES = """
+TIMES = f"""
 size=$(cat /sys/class/mtd/mtd0/erasesize) page=$(cat /sys/class/mtd/mtd0/writesize)
 cd /out
-/usr/sbin/flash_erase -q /dev/mtd0 0 1
+grep "^now at" /proc/timer_list >/out/erase
+/usr/sbin/flash_erase -q /dev/mtd0 0 {ERASED_BLOCKS}
+grep "^now at" /proc/timer_list >>/out/erase
 for rw in write read; do
     fio --name=$rw --filename=/dev/mtd0 --ioengine=psync --rw=$rw --bs=$page --size=$size --write_lat_log=/out/$rw \
         --output=/out/fio.$rw
 done
-grep . /sys/devices/platform/media_nand/medium/* >/out/counters.times
+/usr/sbin/flash_erase -q -j /dev/mtd0 0 0
 """
 
 
@@ -159,9 +177,44 @@ def test_a_chip_is_found_and_keeps_what_is_written(new_bed, tmp_path: Path, chip
     assert told["wear"]["grown_bad_blocks"] == 0
 
 
+class Times(NamedTuple):
+    """What fio saw of each page, in order, and how long it took to erase so many blocks, ns."""
+
+    read: list[int]
+    write: list[int]
+    erase: int
+
+
+def measure_times(bed: Bed) -> Times:
+    files = boot(bed, format=TIMES).files
+    logs = (files[f"{name}_clat.1.log"].decode().splitlines() for name in ("read", "write"))
+    read, write = ([int(line.split(",")[1]) for line in log] for log in logs)
+    begun, done = (int(line.split()[2]) for line in files["erase"].decode().splitlines())
+    return Times(read, write, done - begun)
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: Path, chip: str) -> None:
-    outcome = boot(new_bed(chip, tmp_path / chip), format=TIMES)
-    for name in ("read", "write"):
-        print(name, [int(line.split(",")[1]) for line in outcome.files[f"{name}_clat.1.log"].decode().splitlines()])
-    print(outcome.files["counters.times"].decode())
+    slow = f"{chip}:read_ns={SLOW_READ_NS},program_ns={SLOW_PROGRAM_NS},erase_ns={SLOW_ERASE_NS}"
+    bed = new_bed(chip, tmp_path / "first")
+    times = measure_times(bed)
+    again = measure_times(new_bed(chip, tmp_path / "again"))
+    slower = measure_times(new_bed(slow, tmp_path / "slow"))
+    assert times == again
+
+    p = bed.wanted.cell.medium.numbers()
+    pages = p["pages_per_block"]
+    bus_ns = (p["page_bytes"] + p["spare_bytes"]) * p["bus_ps_per_byte"] // 1000
+    assert len(times.read) == len(times.write) == pages
+    assert min(times.read) > p["read_ns"] + bus_ns
+    assert min(times.write) > p["program_ns"] + bus_ns
+    # Of the kernel's own path most operations take the same, to a step of its clock
+    path_ns = statistics.median(times.read) - p["read_ns"] - bus_ns
+    assert path_ns < KERNEL_PATH_NS
+    assert sum(abs(ns - path_ns - p["read_ns"] - bus_ns) <= CLOCK_NS for ns in times.read) > 0.8 * pages
+    slower_by = statistics.median(slower.read) - statistics.median(times.read)
+    assert abs(slower_by - (SLOW_READ_NS - p["read_ns"])) <= CLOCK_NS
+    slower_by = statistics.median(slower.write) - statistics.median(times.write)
+    assert abs(slower_by - (SLOW_PROGRAM_NS - p["program_ns"])) <= PATHS_NS
+    expected = ERASED_BLOCKS * (SLOW_ERASE_NS - p["erase_ns"])
+    assert abs(slower.erase - times.erase - expected) <= TICKS_NS
