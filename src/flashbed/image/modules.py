@@ -26,7 +26,6 @@ OF_THE_KERNEL = {
 }
 """Modules of the kernel's tree that few guests load: by the name of an entry its folder, and what turns it on."""
 
-
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
 

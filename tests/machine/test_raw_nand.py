@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw NAND chips under Linux's own NAND framework: found by their identity, with their bad blocks; what is written comes
+back; operations take what the data sheet says and the kernel's own path; JFFS2 keeps a file.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+CHIPS = ("slc-nand-64m", "slc-nand-256m")
+
+PROFILE = """
+title = "JFFS2, and tools for raw flash"
+needs = "mtd"
+packages = ["mtd-utils"]
+programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite", "/usr/sbin/nanddump"]
+mkfs = ["/usr/sbin/flash_erase -q -j {device} 0 0"]
+[mount]
+type = "jffs2"
+device = "mtd0"
+"""
+
+STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+
+# Block 1 is good or the next is; nandwrite and nanddump are told where, and where not to look
+FORMAT = """
+cd /sys/class/mtd/mtd0
+for name in writesize oobsize erasesize size ecc_strength ecc_step_size subpagesize bad_blocks; do
+    echo $name $(cat $name)
+done >/out/geometry
+size=$(cat erasesize) page=$(cat writesize)
+cd /out
+head -c $((3 * size)) /dev/urandom >written
+/usr/sbin/flash_erase -q /dev/mtd0 0 8
+/usr/sbin/nandwrite -q /dev/mtd0 written
+/usr/sbin/nanddump -q --bb=skipbad -l $((3 * size)) -f read /dev/mtd0
+cmp written read
+/usr/sbin/nanddump -q -n -o --bb=skipbad -l $page -f raw /dev/mtd0
+/usr/sbin/flash_erase -q /dev/mtd0 0 8
+/usr/sbin/nanddump -q -n -o --bb=skipbad -l $page -f erased /dev/mtd0
+/usr/sbin/flash_erase -q -j /dev/mtd0 0 0
+"""
+
+PREPARE = """
+head -c 1000000 /dev/urandom >/mnt/file
+sync
+md5sum /mnt/file >/out/before
+"""
+
+MEASURE = "md5sum /mnt/file >/out/after\n"
+
+SLOW_READ_NS, SLOW_PROGRAM_NS, SLOW_ERASE_NS = 115_000, 700_000, 3_000_000
+ERASED_BLOCKS = 8
+
+CLOCK_NS = 16
+"""A step of the guest's clock."""
+
+KERNEL_PATH_NS = 20_000
+"""More than system call, framework, error correction and two wake-ups take for a page."""
+
+PATHS_NS = 100
+"""The kernel's own path of a write is longer by about 80 ns when its timer is not the next to fire."""
+
+TICKS_NS = 20_000
+"""What the kernel's ticks and other tasks may add while eight blocks are erased one after another."""
+
+# Direct access to the device, page by page; times as fio sees them
+TIMES = f"""
+size=$(cat /sys/class/mtd/mtd0/erasesize) page=$(cat /sys/class/mtd/mtd0/writesize)
+cd /out
+grep "^now at" /proc/timer_list >/out/erase
+/usr/sbin/flash_erase -q /dev/mtd0 0 {ERASED_BLOCKS}
+grep "^now at" /proc/timer_list >>/out/erase
+for rw in write read; do
+    fio --name=$rw --filename=/dev/mtd0 --ioengine=psync --rw=$rw --bs=$page --size=$size --write_lat_log=/out/$rw \
+        --output=/out/fio.$rw
+done
+/usr/sbin/flash_erase -q -j /dev/mtd0 0 0
+"""
+
+
+class Bed(NamedTuple):
+    """A chip's files, and the cell that runs on them."""
+
+    wanted: Repetition
+    files: qemu.Files
+    folder: Path
+
+
+@pytest.fixture
+def new_bed(study_file, tmp_path: Path):
+    """`new_bed(chip, folder)`: a new chip of the profile `chip`, in a folder that is made for it."""
+    profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text(PROFILE)
+
+    def make(chip: str, folder: Path, board: str = "arm64-1000") -> Bed:
+        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="tools", medium=chip, board=board)))
+        folder.mkdir()
+        names = (folder / name for name in ("initramfs", "state.bin", "data.img"))
+        files = qemu.Files(wanted.image.kernel.image, *names)
+        tool = wanted.image.media_tool
+        tool.create(files.state, wanted.cell.medium.core_parameters)
+        tool.create_content(files.state, files.data)
+        return Bed(wanted, files, folder)
+
+    return make
+
+
+def boot(bed: Bed, **scripts: str) -> Outcome:
+    """Boots the guest with other scripts than its cell's."""
+    cell, image = bed.wanted.cell, bed.wanted.image
+    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
+    job["cell.env"] += b"FILLER_KIB=0\n"
+    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
+    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    outcome = qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
+    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-2000:])
+    return outcome
+
+
+def words(outcome: Outcome, name: str) -> dict[str, int]:
+    """Numbers by name from lines such as "writesize 512"."""
+    return {key: int(value) for key, value in (line.split() for line in outcome.files[name].decode().splitlines())}
+
+
+def marked_blocks(bed: Bed) -> list[int]:
+    """Blocks whose first page has the factory's mark in the content of a new chip."""
+    p = bed.wanted.cell.medium.numbers()
+    raw_page = p["page_bytes"] + p["spare_bytes"]
+    at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)
+    with bed.files.data.open("rb") as data:
+        found = []
+        for block in range(p["blocks_per_die"]):
+            data.seek(block * p["pages_per_block"] * raw_page + at)
+            if data.read(1) == b"\0":
+                found.append(block)
+    return found
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_chip_is_found_and_keeps_what_is_written(new_bed, tmp_path: Path, chip: str) -> None:
+    bed = new_bed(chip, tmp_path / chip)
+    p = bed.wanted.cell.medium.numbers()
+    bad = marked_blocks(bed)
+    assert len(bad) == p["factory_bad_blocks"]
+    outcome = boot(bed, format=FORMAT, prepare=PREPARE, measure=MEASURE)
+    assert words(outcome, "geometry") == {
+        "writesize": p["page_bytes"],
+        "oobsize": p["spare_bytes"],
+        "erasesize": p["page_bytes"] * p["pages_per_block"],
+        "size": bed.wanted.cell.medium.capacity_bytes,
+        "ecc_strength": 1,
+        "ecc_step_size": 256,
+        "subpagesize": 512,
+        "bad_blocks": p["factory_bad_blocks"],
+    }
+    assert outcome.files["before"] == outcome.files["after"]
+    assert outcome.files["erased"] == b"\xff" * (p["page_bytes"] + p["spare_bytes"])
+    raw = outcome.files["raw"]
+    assert raw[: p["page_bytes"]] == outcome.files["written"][: p["page_bytes"]]
+    assert raw[p["page_bytes"] :] != b"\xff" * p["spare_bytes"]  # the codes of the error correction
+    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    assert told["fault"] is None
+    assert told["counters"]["broken_rules"] == 0
+    assert told["wear"]["grown_bad_blocks"] == 0
+
+
+class Times(NamedTuple):
+    """What fio saw of each page, in order, and how long it took to erase so many blocks, ns."""
+
+    read: list[int]
+    write: list[int]
+    erase: int
+
+
+def measure_times(bed: Bed) -> Times:
+    files = boot(bed, format=TIMES).files
+    logs = (files[f"{name}_clat.1.log"].decode().splitlines() for name in ("read", "write"))
+    read, write = ([int(line.split(",")[1]) for line in log] for log in logs)
+    begun, done = (int(line.split()[2]) for line in files["erase"].decode().splitlines())
+    return Times(read, write, done - begun)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: Path, chip: str) -> None:
+    slow = f"{chip}:read_ns={SLOW_READ_NS},program_ns={SLOW_PROGRAM_NS},erase_ns={SLOW_ERASE_NS}"
+    bed = new_bed(chip, tmp_path / "first")
+    times = measure_times(bed)
+    again = measure_times(new_bed(chip, tmp_path / "again"))
+    slower = measure_times(new_bed(slow, tmp_path / "slow"))
+    assert times == again
+
+    p = bed.wanted.cell.medium.numbers()
+    pages = p["pages_per_block"]
+    bus_ns = (p["page_bytes"] + p["spare_bytes"]) * p["bus_ps_per_byte"] // 1000
+    assert len(times.read) == len(times.write) == pages
+    assert min(times.read) > p["read_ns"] + bus_ns
+    assert min(times.write) > p["program_ns"] + bus_ns
+    # Of the kernel's own path most operations take the same, to a step of its clock
+    path_ns = statistics.median(times.read) - p["read_ns"] - bus_ns
+    assert path_ns < KERNEL_PATH_NS
+    assert sum(abs(ns - path_ns - p["read_ns"] - bus_ns) <= CLOCK_NS for ns in times.read) > 0.8 * pages
+    slower_by = statistics.median(slower.read) - statistics.median(times.read)
+    assert abs(slower_by - (SLOW_READ_NS - p["read_ns"])) <= CLOCK_NS
+    slower_by = statistics.median(slower.write) - statistics.median(times.write)
+    assert abs(slower_by - (SLOW_PROGRAM_NS - p["program_ns"])) <= PATHS_NS
+    expected = ERASED_BLOCKS * (SLOW_ERASE_NS - p["erase_ns"])
+    assert abs(slower.erase - times.erase - expected) <= TICKS_NS
