@@ -60,6 +60,7 @@ FLASH_ALONE: dict[str, int | str] = {
     "planes": 1,
     "cache_operations": 0,
     "suspend_ns": 0,
+    "read_ahead_bytes": 0,
 }
 """Flash without what hides its operations behind each other or makes others of them."""
 

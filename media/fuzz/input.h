@@ -23,7 +23,7 @@ static inline u64 input_number(struct input *input, size_t bytes)
 	return number;
 }
 
-/* Wears out at once, forgets within days, and makes way for reads */
+/* Wears out at once, forgets within days, makes way for reads, and reads ahead */
 static inline void make_unreliable(struct fb_params *params)
 {
 	params->blocks_per_die = 24;
@@ -42,6 +42,7 @@ static inline void make_unreliable(struct fb_params *params)
 	params->cache_operations = 1;
 	params->suspend_ns = 20000;
 	params->resume_ns = 5000;
+	params->read_ahead_bytes = 4 * params->page_bytes;
 }
 
 /* With an SLC cache: mapped page by page, with all work in steps and while idle, and with the map on flash */

@@ -48,6 +48,8 @@
 	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \
+	C(read_ahead_pages, FB_OF_FLASH, "pages", "pages fetched because reads followed each other") \
+	C(read_ahead_hits, FB_OF_FLASH, "reads", "reads of a page that had been fetched so") \
 	C(slc_programmed_pages, FB_OF_FLASH, "pages", "pages programmed in SLC mode; also among those programmed") \
 	C(slc_folded_pages, FB_OF_FLASH, "pages", "valid pages moved out of the SLC cache") \
 	C(slc_fold_ns, FB_OF_FLASH, "ns", "writes held up by folding, and by the collection that it needs") \

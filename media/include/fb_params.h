@@ -139,6 +139,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "requests that the controller works on at a time, each for command_ns") \
 	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "volatile write buffer, whole pages; 0: a write is done when it is programmed") \
+	P(read_ahead_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
+	  "volatile read buffer, whole pages, for what follows when reads follow each other; 0: none") \
 	P(flush_ignored, FB_OF_TIMED, 0, 1, 0, \
 	  "1: flushes and FUA are done at once, whatever is still in the write buffer or the write cache") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \

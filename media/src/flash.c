@@ -40,6 +40,7 @@ static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
 	flash->nand.layout = fb_nand_layout(p, &end_offset);
 	flash->ftl = fb_ftl(p)->layout(p, &end_offset);
 	fb_buffer_lay_out(p, &flash->buffer, &end_offset);
+	fb_read_ahead_lay_out(p, &flash->ahead, &end_offset);
 	return end_offset;
 }
 
@@ -78,7 +79,8 @@ bool fb_flash_undamaged(const struct fb_medium *m)
 	return same(&expected.nand.layout, &m->flash.nand.layout, sizeof(expected.nand.layout)) &&
 	       same(&expected.ftl, &m->flash.ftl, sizeof(expected.ftl)) &&
 	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages &&
-	       same(&expected.buffer.by_pages, &m->flash.buffer.by_pages, sizeof(expected.buffer.by_pages));
+	       same(&expected.buffer.by_pages, &m->flash.buffer.by_pages, sizeof(expected.buffer.by_pages)) &&
+	       expected.ahead.offset == m->flash.ahead.offset && expected.ahead.pages == m->flash.ahead.pages;
 }
 
 void fb_flash_power_on(struct fb_medium *m)
@@ -89,6 +91,7 @@ void fb_flash_power_on(struct fb_medium *m)
 		m->flash.lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
 	fb_buffer_power_on(m);
+	fb_read_ahead_power_on(m);
 	if (fb_ftl(&m->params)->power_on)
 		fb_ftl(&m->params)->power_on(m);
 }
@@ -124,17 +127,27 @@ const char *fb_flash_verify(const struct fb_medium *m)
 
 	if (!fault)
 		fault = fb_health_verify(m);
+	if (!fault)
+		fault = fb_read_ahead_verify(m);
 	return fault ? fault : fb_ftl(&m->params)->verify(m);
 }
 
-/* From the buffer, from flash, or, if it was never written, from nowhere; and over the link */
+/* From one of the buffers, from flash, or, if it was never written, from nowhere; and over the link */
 static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_ns)
 {
+	const struct fb_fetched *fetched;
 	u64 flash_done_ns;
 
 	if (fb_buffer_holds(m, page)) {
 		m->counters.buffer_read_pages++;
 		return fb_link_take(m, command_done_ns, bytes);
+	}
+	fetched = fb_read_ahead_find(m, page);
+	if (fetched) {
+		m->counters.read_ahead_hits++;
+		if (fetched->failed)
+			m->outcome = FB_UNCORRECTABLE;
+		return fb_link_take(m, fb_later(command_done_ns, fetched->there_ns), bytes);
 	}
 	m->flash.nand.read_failed = 0;
 	flash_done_ns = fb_ftl(&m->params)->read(m, page, bytes, command_done_ns);
@@ -196,6 +209,7 @@ static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool t
 	u64 done_ns = fb_buffer_put(m, page, arrived_ns, programmed_ns);
 
 	note_pending(m, page * m->params.page_bytes + skip, bytes);
+	fb_read_ahead_forget(m, page, page + 1);
 	m->counters.buffer_wait_ns += room_ns - command_done_ns;
 	m->durable_ns = fb_later(m->durable_ns, programmed_ns);
 	return through ? programmed_ns : done_ns;
@@ -207,8 +221,10 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 	u64 first = fb_divide_up(request->offset_bytes, m->params.page_bytes);
 	u64 end = (request->offset_bytes + request->length_bytes) / m->params.page_bytes;
 
-	if (first < end)
-		fb_ftl(&m->params)->discard(m, first, end);
+	if (first >= end)
+		return;
+	fb_ftl(&m->params)->discard(m, first, end);
+	fb_read_ahead_forget(m, first, end);
 }
 
 static u64 flush(struct fb_medium *m, u64 command_done_ns)
@@ -234,6 +250,8 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	u64 done_ns = command_done_ns;
 	bool through = request->fua && !m->params.flush_ignored;
 
+	if (m->flash.ahead.pages)
+		fb_read_ahead_catch_up(m, request);
 	if (request->op == FB_FLUSH)
 		return flush(m, command_done_ns);
 	if (m->flash.nand.worn_out && request->op != FB_READ) {
@@ -258,5 +276,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 	}
 	if (through)
 		fb_nand_promise(m);
+	if (request->op == FB_READ && m->flash.ahead.pages)
+		fb_read_ahead_note(m, request, done_ns);
 	return done_ns;
 }

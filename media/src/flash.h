@@ -9,6 +9,7 @@
 #include "fb_medium.h"
 #include "ftl.h"
 #include "nand.h"
+#include "read_ahead.h"
 #include "write_buffer.h"
 
 #define FB_MAX_LANES 64
@@ -17,6 +18,7 @@ struct fb_flash {
 	struct fb_nand nand;
 	struct fb_ftl_layout ftl;
 	struct fb_write_buffer buffer;
+	struct fb_read_ahead ahead;
 	u64 lane_free_ns[FB_MAX_LANES];
 };
 

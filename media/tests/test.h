@@ -25,6 +25,7 @@ extern const struct test state_tests[];
 extern const struct test flash_tests[];
 extern const struct test collection_tests[];
 extern const struct test buffer_tests[];
+extern const struct test read_ahead_tests[];
 extern const struct test nand_tests[];
 extern const struct test faults_tests[];
 extern const struct test health_tests[];
