@@ -18,7 +18,7 @@ from pathlib import Path
 import amplification
 import log_blocks
 import power_cuts
-from checks import CLOSE, EXACT, LIBRARY, Bench, Row, Section, as_rows, media, table
+from checks import BLOCK_MEDIA, CLOSE, EXACT, LIBRARY, Bench, Row, Section, as_rows, media, table
 
 from flashbed import paths, run
 from flashbed.image import hosttools
@@ -227,7 +227,7 @@ def zones(bench: Bench) -> Iterator[Row]:
 
 def same_answers(folder: Path) -> Iterator[tuple[str, int]]:
     """How many requests of a guest got the same answer on the host, for each medium. All, or there is no page."""
-    for name in LIBRARY.names("medium"):
+    for name in BLOCK_MEDIA:
         profile, work = LIBRARY.medium(name), folder / name
         work.mkdir()
         (work / "random.fio").write_text(random_job(1, profile.size_bytes, profile.kind == "flash"))

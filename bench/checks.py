@@ -17,6 +17,8 @@ from flashbed.library import Library
 from flashbed.profile import Medium
 
 LIBRARY = Library((paths.profiles(),))
+BLOCK_MEDIA = [name for name in LIBRARY.names("medium") if LIBRARY.medium(name).provides == "block"]
+"""Raw flash takes no requests for sectors: media/tests/chip_test.c holds it to its data sheets."""
 
 EXACT = 0.0
 CLOSE = 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from checks import EXACT, LIBRARY, Bench, Row, table
+from checks import BLOCK_MEDIA, EXACT, LIBRARY, Bench, Row, table
 
 from flashbed import paths
 from flashbed.image.command import run
@@ -21,7 +21,7 @@ def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
     build = bench.folder / "cuts"
     run(["make", "-C", paths.media(), f"BUILD={build}", build / "cuts"])
     lines, rows = [], []
-    for name in LIBRARY.names("medium"):
+    for name in BLOCK_MEDIA:
         arguments = [f"{key}={value}" for key, value in LIBRARY.medium(name).core_parameters.items()]
         found = {}
         for what, count, words, caught in cuts.trials(arguments, CUTS):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw NAND chips under Linux's own NAND framework: found by their identity, with their bad blocks; what is written comes
-back; operations take what the data sheet says and the kernel's own path; JFFS2 keeps a file.
+"""Raw NAND chips under Linux's own NAND framework: found by their identity, with their bad blocks; what is written
+comes back; operations take what the data sheet says and the kernel's own path; JFFS2 keeps a file.
 """
 
 from __future__ import annotations

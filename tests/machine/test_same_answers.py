@@ -16,7 +16,7 @@ from flashbed.repetition import Repetition
 from flashbed.study import load_study
 
 SHIPPED = Library((paths.profiles(),))
-MEDIA = SHIPPED.names("medium")
+MEDIA = [name for name in SHIPPED.names("medium") if SHIPPED.medium(name).provides == "block"]
 
 
 def prepared(study_file, folder: Path, medium: str, seed: int, board: str) -> Repetition:

@@ -135,8 +135,8 @@ FILESYSTEMS = '"fat16:cluster=32k", "ext2:block=4k"'
         (
             '"stick"',
             '"slc-nand-64m"',
-            "7: axes.filesystem[1]: ext2:block=4k needs a block device, and slc-nand-64m is raw flash; give the study a "
-            "translation (ftl-bast, ftl-fast, ftl-page, mtdblock)",
+            "7: axes.filesystem[1]: ext2:block=4k needs a block device, and slc-nand-64m is raw flash; give the study "
+            "a translation (ftl-bast, ftl-fast, ftl-page, mtdblock)",
         ),
         (
             SEEDS,
