@@ -61,6 +61,7 @@ FLASH_ALONE: dict[str, int | str] = {
     "cache_operations": 0,
     "suspend_ns": 0,
     "read_ahead_bytes": 0,
+    "slc_cache_bytes": 0,
 }
 """Flash without what hides its operations behind each other or makes others of them."""
 

@@ -55,6 +55,7 @@ static inline struct fb_params cached_sample(u64 number)
 	if (number == 1) {
 		params.slc_step_pages = 2;
 		params.slc_idle_fold = 1;
+		params.slc_idle_ns = 500000;
 		params.gc_step_pages = 3;
 		params.gc_idle_blocks = 4;
 		params.paired_page_loss = 1;

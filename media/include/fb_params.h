@@ -182,6 +182,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "pages folded out of a full SLC cache for each page that the host writes; 0: a whole block at once") \
 	P(slc_idle_fold, FB_OF_FLASH, 0, 1, 0, \
 	  "1: a die folds its full SLC blocks while it is idle") \
+	P(slc_idle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 10000000, \
+	  "idle time of a die after which it begins to do so; 0: in every pause of the host") \
 	P(paired_page_loss, FB_OF_NAND, 0, 1, 0, \
 	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, also flushed ones; " \
 	  "0: the firmware keeps a copy of them until it is done") \

@@ -202,7 +202,7 @@ static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb
 
 static bool can_fail(const struct fb_die_tables *t)
 {
-	return t->die->free_blocks > 1;
+	return fb_spare_blocks(t) > 1;
 }
 
 /* Nothing of the block is valid any more: it is left alone */
@@ -387,7 +387,7 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
 {
 	u32 block, most;
 
-	if (!m->params.wear_threshold || !t->die->free_blocks || t->die->victim != FB_NO_BLOCK)
+	if (!m->params.wear_threshold || !fb_spare_blocks(t) || t->die->victim != FB_NO_BLOCK)
 		return;
 	most = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
 	if (most < t->die->least_erased + m->params.wear_threshold)
@@ -414,7 +414,7 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
 	bool collected = false;
 
-	while (t->die->free_blocks <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
+	while (fb_spare_blocks(t) <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
 		collected = true;
 		level_wear(m, die, t, ready_ns);
 	}
@@ -430,7 +430,7 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
 	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
 
 	if (!m->params.gc_step_pages ||
-	    (t->die->free_blocks > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
+	    (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
 		return ready_ns;
 	if (!collect_some(m, die, t, m->params.gc_step_pages, ready_ns))
 		return ready_ns;
@@ -445,17 +445,17 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
  */
 static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	while (t->die->free_blocks < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
+	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
 		if (!collect_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
 			return;
 }
 
 static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	if (m->params.gc_idle_blocks)
-		collect_while_idle(m, die, t);
 	if (m->params.slc_idle_fold)
 		fb_slc_fold_while_idle(m, die, t);
+	if (m->params.gc_idle_blocks)
+		collect_while_idle(m, die, t);
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -520,10 +520,11 @@ u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 i
 	work_while_idle(m, die, t);
 	if (t->die->failed_blocks)
 		empty_failed(m, die, t, ready_ns);
+	if (open != FB_OPEN_SLC || fb_slc_full(t))
+		ready_ns = make_some_room(m, die, t, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
-	ready_ns = make_some_room(m, die, t, ready_ns);
-	if (t->die->open[open] == FB_NO_BLOCK)
+	else if (t->die->open[open] == FB_NO_BLOCK)
 		ready_ns = fb_page_make_room(m, die, t, ready_ns);
 	t->die->clock++;
 	invalidate(t, index);

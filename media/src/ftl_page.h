@@ -148,6 +148,20 @@ static inline bool fb_full(const struct fb_die_tables *t, u32 block)
 	return t->blocks[block].programmed_pages == t->pages_per_block && block != t->die->victim;
 }
 
+/* No block is left for the SLC cache to open */
+static inline bool fb_slc_full(const struct fb_die_tables *t)
+{
+	return t->die->slc_blocks >= t->slc_blocks;
+}
+
+/* Free blocks beside those that are kept for the SLC cache, so that no burst waits for collection */
+static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
+{
+	u32 kept = fb_slc_full(t) ? 0 : t->slc_blocks - t->die->slc_blocks;
+
+	return t->die->free_blocks > kept ? t->die->free_blocks - kept : 0;
+}
+
 bool fb_page_check(const struct fb_params *params, struct fb_complaint *complaint);
 struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);

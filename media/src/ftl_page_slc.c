@@ -6,7 +6,7 @@
  * What was written again in the meantime need not be folded.
  *
  * The cache has a fixed number of blocks a die, but not always the same ones: a block that is folded is erased and
- * joins the free ones, so that wear spreads over all. A folded page goes through the controller, as one does that is
+ * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A folded page goes through the controller, as one does that is
  * collected.
  *
  * Simplifications: an erase takes as long, and wears as much, as in the usual mode (chips allow a multiple of erases in
@@ -78,12 +78,12 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
 	bool folded = false;
 
-	if (t->die->slc_blocks < t->slc_blocks)
+	if (!fb_slc_full(t))
 		return ready_ns;
 	if (m->params.slc_step_pages)
 		folded = fold_some(m, die, t, m->params.slc_step_pages, ready_ns);
 	if (t->die->open[FB_OPEN_SLC] == FB_NO_BLOCK)
-		while (t->die->slc_blocks >= t->slc_blocks && fold_some(m, die, t, t->pages_per_block, ready_ns))
+		while (fb_slc_full(t) && fold_some(m, die, t, t->pages_per_block, ready_ns))
 			folded = true;
 	if (!folded)
 		return ready_ns;
@@ -93,7 +93,9 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	while (fb_nand_free_ns(m, die) < m->now_ns)
-		if (!fold_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
+	u64 begin_ns = fb_nand_free_ns(m, die) + m->params.slc_idle_ns;
+
+	for (; begin_ns < m->now_ns; begin_ns = fb_nand_free_ns(m, die))
+		if (!fold_some(m, die, t, m->params.planes, begin_ns))
 			return;
 }

@@ -335,6 +335,7 @@ static void shrink(struct fb_params *p)
 		smaller.blocks_per_die /= 2;
 		smaller.factory_bad_blocks /= 2;
 		smaller.spare_blocks /= 2;
+		smaller.slc_cache_bytes /= 2;
 		smaller.capacity_bytes = smaller.capacity_bytes / 2 / p->page_bytes * p->page_bytes;
 		if (!fb_check_params(&smaller, &complaint) || smaller.capacity_bytes < WINDOW_BYTES)
 			break;

@@ -90,6 +90,105 @@ static void idle_time_restores_the_cache(void)
 	free(m);
 }
 
+/* A host that thinks for 10 us after each write still has its burst; the die folds 1 ms after its last work, not before */
+static void pauses_within_a_burst_fold_nothing(void)
+{
+	struct fb_params p = sample_slc_flash();
+	struct fb_medium *m;
+	u64 page;
+
+	p.slc_idle_fold = 1;
+	p.slc_idle_ns = 1000000;
+	m = medium_with(p);
+	for (page = 0; page < CACHE_PAGES - 1; page++) {
+		CHECK_EQUAL(WRITE_NS, write_page(m, page));
+		now_ns += 10000;
+	}
+	now_ns += 1000000 - 10000;
+	CHECK_EQUAL(WRITE_NS, write_page(m, page));
+	CHECK_EQUAL(0, fb_medium_counters(m)->slc_folded_pages);
+	/* One page is under way, and the cache is full: the write waits for all of the block */
+	now_ns += 1000001;
+	CHECK_EQUAL(FOLD_NS - 1 + BUS_NS + 100000, write_page(m, page));
+	CHECK_EQUAL(2, fb_medium_counters(m)->slc_folded_pages);
+	free(m);
+}
+
+/* As full as it may be, and overwritten at random many times: what the cache may take is free all the same */
+static void collection_keeps_out_of_a_burst(void)
+{
+	u32 steps;
+
+	for (steps = 0; steps < 3; steps += 2) {
+		struct fb_params p = sample_slc_flash();
+		struct fb_medium *m;
+		u64 seed = 1, pages, i;
+
+		p.slc_idle_fold = 1;
+		p.slc_idle_ns = 1000000;
+		p.slc_step_pages = steps;
+		p.gc_step_pages = steps;
+		p.capacity_bytes = (p.blocks_per_die - p.gc_reserve_blocks - 2 - 3) * 4 * PAGE;
+		pages = p.capacity_bytes / PAGE;
+		m = medium_with(p);
+		for (i = 0; i < 1000; i++)
+			write_page(m, next_random(&seed) % pages);
+		CHECK(fb_medium_counters(m)->collection_moved_pages > 100);
+		now_ns += 10 * LONG_NS;
+		for (i = 0; i < CACHE_PAGES - 1; i++)
+			CHECK_EQUAL(WRITE_NS, write_page(m, i));
+		CHECK(!fb_verify(m));
+		free(m);
+	}
+}
+
+static u64 failures_until_worn_out(struct fb_params p)
+{
+	struct fb_medium *m = medium_with(p);
+	const struct fb_counters *c = fb_medium_counters(m);
+	u64 seed = 1, count, failures;
+
+	for (count = 0; count < 20000 && !fb_read_only(m); count++) {
+		write_page(m, next_random(&seed) % (p.capacity_bytes / PAGE));
+		now_ns += next_random(&seed) % 64 ? 0 : LONG_NS;
+		if (count % 16 == 0)
+			CHECK(!fb_verify(m));
+	}
+	CHECK(!fb_verify(m));
+	CHECK(fb_read_only(m));
+	CHECK(c->slc_folded_pages > count / 4);
+	failures = c->program_failures + c->erase_failures;
+	free(m);
+	return failures;
+}
+
+/* Programs and erases fail in both modes, until the reserve is used up */
+static void failures_leave_the_tables_in_agreement(void)
+{
+	u32 kind;
+
+	for (kind = 0; kind < 4; kind++) {
+		struct fb_params p = sample_slc_flash();
+
+		p.ftl = kind & 1 ? FB_FTL_DFTL : FB_FTL_PAGE;
+		p.map_cache_bytes = kind & 1 ? PAGE : 0;
+		p.slc_step_pages = kind & 2;
+		p.gc_step_pages = kind & 2;
+		p.gc_idle_blocks = kind & 2 ? 6 : 0;
+		p.slc_idle_fold = 1;
+		p.slc_idle_ns = 1000000;
+		p.wear_threshold = 8;
+		p.blocks_per_die = 40;
+		p.gc_reserve_blocks = 4;
+		p.capacity_bytes = 64 * PAGE;
+		p.spare_blocks = 8;
+		p.endurance_erases = 20;
+		p.program_fail_ppb = 2000000;
+		p.erase_fail_ppb = 10000000;
+		CHECK_EQUAL(8, failures_until_worn_out(p));
+	}
+}
+
 /* A write that comes while a page is being folded waits for it: 1 ms after the burst that is the second page */
 static void a_write_waits_for_the_page_being_folded(void)
 {
@@ -289,6 +388,9 @@ static void what_makes_no_sense_is_refused(void)
 const struct test slc_tests[] = {
 	TEST(a_burst_is_fast_until_the_cache_is_full),
 	TEST(idle_time_restores_the_cache),
+	TEST(pauses_within_a_burst_fold_nothing),
+	TEST(collection_keeps_out_of_a_burst),
+	TEST(failures_leave_the_tables_in_agreement),
 	TEST(a_write_waits_for_the_page_being_folded),
 	TEST(folding_in_steps_goes_along_with_writes),
 	TEST(what_was_rewritten_is_not_folded),
