@@ -24,6 +24,7 @@ from flashbed.image.kernel import GEN_INIT_CPIO, Kernel
 
 ARCHIVE = "archive.cpio"
 TRAILER = b"TRAILER!!!"
+BLOCK_BYTES = 512
 
 APPLETS = [
     "cat",
@@ -114,8 +115,9 @@ def pack(kernel: Kernel, files: Sequence[File], to: Path, *, system: bool = Fals
         listing.write_text("\n".join(lines) + "\n")
         with to.open("wb") as out:
             subprocess.run([kernel.entry.path(GEN_INIT_CPIO), "-t", "0", listing], stdout=out)
-    # It does not look whether its writes went well; the last entry of a whole archive is its trailer
-    if TRAILER not in to.read_bytes()[-512:]:
+    # It does not look whether its writes went well; the last entry of a whole archive is its trailer, filled up to whole
+    # blocks, whose name can begin in the block before the last
+    if TRAILER not in to.read_bytes()[-BLOCK_BYTES - len(TRAILER) :]:
         raise no_room(to)
 
 
