@@ -226,3 +226,65 @@ def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: P
     assert abs(slower_by - (SLOW_PROGRAM_NS - p["program_ns"])) <= PATHS_NS
     expected = ERASED_BLOCKS * (SLOW_ERASE_NS - p["erase_ns"])
     assert abs(slower.erase - times.erase - expected) <= TICKS_NS
+
+
+WRONG_BITS = """
+cd /sys/class/mtd/mtd0
+size=$(cat erasesize)
+cd /out
+head -c $size /dev/urandom >written
+for block in 1 2 3 4; do
+    /usr/sbin/flash_erase -q -N /dev/mtd0 $((block * size)) 1 || exit
+    /usr/sbin/nandwrite -q -s $((block * size)) /dev/mtd0 written || exit
+    /usr/sbin/nanddump -q -s $((block * size)) -l $size -f read /dev/mtd0 || exit
+    cmp written read || exit
+done
+cd /sys/class/mtd/mtd0
+for name in corrected_bits ecc_failures; do
+    echo $name $(cat $name)
+done >/out/errors
+"""
+
+
+@pytest.mark.parametrize(("chip", "ppt"), [("slc-nand-256m", 1_000_000), ("mlc-nand", 100_000_000)])
+def test_wrong_bits_are_corrected_by_the_kernels_codes(new_bed, tmp_path: Path, chip: str, ppt: int) -> None:
+    """0.016 wrong bits in a page of 2 KiB, where one in 256 bytes can be corrected; 6.6 in one of 8 KiB, where 24 in
+    1 KiB can.
+    """
+    bed = new_bed(f"{chip}:bit_error_ppt={ppt},factory_bad_blocks=0", tmp_path / chip)
+    outcome = boot(bed, format=WRONG_BITS, mount="mount -t tmpfs tmpfs /mnt\n")
+    errors = words(outcome, "errors")
+    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    assert errors["ecc_failures"] == 0
+    assert errors["corrected_bits"] == counters["wrong_bits"] > 0
+
+
+# Of a chip on which all that was erased once fails
+FAILING = """
+page=$(cat /sys/class/mtd/mtd0/writesize) pages=$(($(cat /sys/class/mtd/mtd0/erasesize) / page))
+head -c $page /dev/urandom >/tmp/page
+try() {
+    if dd if=/tmp/page of=/dev/mtd0 bs=$page seek=$pages count=1 conv=notrunc; then
+        echo $1 0
+    else
+        echo $1 1
+    fi
+}
+{
+    try fresh
+    /usr/sbin/flash_erase -q /dev/mtd0 $((page * pages)) 1
+    try worn
+    /usr/sbin/flash_erase /dev/mtd0 $((page * pages)) 1 2>&1 | grep -c "Erase failure" | sed "s/^/refused /"
+} >/out/status
+"""
+
+
+def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
+    worn = "endurance_erases=1,program_fail_ppb=1000000000,erase_fail_ppb=1000000000,factory_bad_blocks=0"
+    bed = new_bed(f"slc-nand-256m:{worn}", tmp_path / "worn")
+    outcome = boot(bed, format=FAILING, mount="mount -t tmpfs tmpfs /mnt\n")
+    assert words(outcome, "status") == {"fresh": 0, "worn": 1, "refused": 1}
+    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
+    assert told["wear"]["grown_bad_blocks"] == 1
+    assert told["fault"] is None
