@@ -108,3 +108,9 @@ def test_building_a_module_leaves_the_sources_alone(built: Kernel, tmp_path: Pat
     before = sorted(path.name for path in (paths.kernel() / "media_blk").iterdir())
     modules.build(Cache(tmp_path), built, "media_blk")
     assert sorted(path.name for path in (paths.kernel() / "media_blk").iterdir()) == before
+
+
+def test_a_job_of_any_length_is_packed(built: Kernel, tmp_path: Path) -> None:
+    """Wherever the archive's end falls within its last block."""
+    for length in range(0, 513, 4):  # entries are filled up to four bytes
+        initramfs.job_archive(built, {"file": b"x" * length}, tmp_path / "job")

@@ -49,8 +49,9 @@ cmp written read
 /usr/sbin/nanddump -q -n -o --bb=skipbad -l $page -f raw /dev/mtd0
 /usr/sbin/flash_erase -q /dev/mtd0 0 8
 /usr/sbin/nanddump -q -n -o --bb=skipbad -l $page -f erased /dev/mtd0
-/usr/sbin/flash_erase -q -j /dev/mtd0 0 0
 """
+
+JFFS2 = "/usr/sbin/flash_erase -q -j /dev/mtd0 0 0\n"
 
 PREPARE = """
 head -c 1000000 /dev/urandom >/mnt/file
@@ -86,8 +87,7 @@ for rw in write read; do
     fio --name=$rw --filename=/dev/mtd0 --ioengine=psync --rw=$rw --bs=$page --size=$size --write_lat_log=/out/$rw \
         --output=/out/fio.$rw
 done
-/usr/sbin/flash_erase -q -j /dev/mtd0 0 0
-"""
+{JFFS2}"""
 
 
 class Bed(NamedTuple):
@@ -149,24 +149,32 @@ def marked_blocks(bed: Bed) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-def test_a_chip_is_found_and_keeps_what_is_written(new_bed, tmp_path: Path, chip: str) -> None:
+@pytest.mark.parametrize(
+    ("chip", "strength", "step_bytes", "subpage_bytes"),
+    [("slc-nand-64m", 1, 256, 512), ("slc-nand-256m", 1, 256, 512), ("mlc-nand", 24, 1024, 8192)],
+)
+def test_a_chip_is_found_and_keeps_what_is_written(
+    new_bed, tmp_path: Path, chip: str, strength: int, step_bytes: int, subpage_bytes: int
+) -> None:
     bed = new_bed(chip, tmp_path / chip)
     p = bed.wanted.cell.medium.numbers()
     bad = marked_blocks(bed)
     assert len(bad) == p["factory_bad_blocks"]
-    outcome = boot(bed, format=FORMAT, prepare=PREPARE, measure=MEASURE)
+    if strength == 1:
+        outcome = boot(bed, format=FORMAT + JFFS2, prepare=PREPARE, measure=MEASURE)
+        assert outcome.files["before"] == outcome.files["after"]
+    else:  # JFFS2 and UBI refuse chips with several bits a cell
+        outcome = boot(bed, format=FORMAT, mount="mount -t tmpfs tmpfs /mnt\n")
     assert words(outcome, "geometry") == {
         "writesize": p["page_bytes"],
         "oobsize": p["spare_bytes"],
         "erasesize": p["page_bytes"] * p["pages_per_block"],
         "size": bed.wanted.cell.medium.capacity_bytes,
-        "ecc_strength": 1,
-        "ecc_step_size": 256,
-        "subpagesize": 512,
+        "ecc_strength": strength,
+        "ecc_step_size": step_bytes,
+        "subpagesize": subpage_bytes,
         "bad_blocks": p["factory_bad_blocks"],
     }
-    assert outcome.files["before"] == outcome.files["after"]
     assert outcome.files["erased"] == b"\xff" * (p["page_bytes"] + p["spare_bytes"])
     raw = outcome.files["raw"]
     assert raw[: p["page_bytes"]] == outcome.files["written"][: p["page_bytes"]]
@@ -218,3 +226,65 @@ def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: P
     assert abs(slower_by - (SLOW_PROGRAM_NS - p["program_ns"])) <= PATHS_NS
     expected = ERASED_BLOCKS * (SLOW_ERASE_NS - p["erase_ns"])
     assert abs(slower.erase - times.erase - expected) <= TICKS_NS
+
+
+WRONG_BITS = """
+cd /sys/class/mtd/mtd0
+size=$(cat erasesize)
+cd /out
+head -c $size /dev/urandom >written
+for block in 1 2 3 4; do
+    /usr/sbin/flash_erase -q -N /dev/mtd0 $((block * size)) 1 || exit
+    /usr/sbin/nandwrite -q -s $((block * size)) /dev/mtd0 written || exit
+    /usr/sbin/nanddump -q -s $((block * size)) -l $size -f read /dev/mtd0 || exit
+    cmp written read || exit
+done
+cd /sys/class/mtd/mtd0
+for name in corrected_bits ecc_failures; do
+    echo $name $(cat $name)
+done >/out/errors
+"""
+
+
+@pytest.mark.parametrize(("chip", "ppt"), [("slc-nand-256m", 1_000_000), ("mlc-nand", 100_000_000)])
+def test_wrong_bits_are_corrected_by_the_kernels_codes(new_bed, tmp_path: Path, chip: str, ppt: int) -> None:
+    """0.016 wrong bits in a page of 2 KiB, where one in 256 bytes can be corrected; 6.6 in one of 8 KiB, where 24 in
+    1 KiB can.
+    """
+    bed = new_bed(f"{chip}:bit_error_ppt={ppt},factory_bad_blocks=0", tmp_path / chip)
+    outcome = boot(bed, format=WRONG_BITS, mount="mount -t tmpfs tmpfs /mnt\n")
+    errors = words(outcome, "errors")
+    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    assert errors["ecc_failures"] == 0
+    assert errors["corrected_bits"] == counters["wrong_bits"] > 0
+
+
+# Of a chip on which all that was erased once fails
+FAILING = """
+page=$(cat /sys/class/mtd/mtd0/writesize) pages=$(($(cat /sys/class/mtd/mtd0/erasesize) / page))
+head -c $page /dev/urandom >/tmp/page
+try() {
+    if dd if=/tmp/page of=/dev/mtd0 bs=$page seek=$pages count=1 conv=notrunc; then
+        echo $1 0
+    else
+        echo $1 1
+    fi
+}
+{
+    try fresh
+    /usr/sbin/flash_erase -q /dev/mtd0 $((page * pages)) 1
+    try worn
+    /usr/sbin/flash_erase /dev/mtd0 $((page * pages)) 1 2>&1 | grep -c "Erase failure" | sed "s/^/refused /"
+} >/out/status
+"""
+
+
+def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
+    worn = "endurance_erases=1,program_fail_ppb=1000000000,erase_fail_ppb=1000000000,factory_bad_blocks=0"
+    bed = new_bed(f"slc-nand-256m:{worn}", tmp_path / "worn")
+    outcome = boot(bed, format=FAILING, mount="mount -t tmpfs tmpfs /mnt\n")
+    assert words(outcome, "status") == {"fresh": 0, "worn": 1, "refused": 1}
+    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
+    assert told["wear"]["grown_bad_blocks"] == 1
+    assert told["fault"] is None
