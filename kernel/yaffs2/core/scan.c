@@ -51,10 +51,12 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			fs->empty_blocks++;
 		} else if (err || seq < Y2_SEQ_LOWEST || seq > Y2_SEQ_HIGHEST) {
 			block->state = Y2_BLOCK_DIRTY;
+			scan->used = true;
 		} else {
 			/* Not full before all is settled: nothing may be erased meanwhile */
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
+			scan->used = true;
 			scan->order[scan->count++] = (struct y2_scan_block) { seq, i };
 		}
 	}
@@ -123,7 +125,7 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		if (fs->blocks[i].state == Y2_BLOCK_ALLOCATING)
 			fs->blocks[i].state = Y2_BLOCK_FULL;
 		if (fs->blocks[i].state == Y2_BLOCK_EMPTY)
-			fs->blocks[i].unsure = scan->count;
+			fs->blocks[i].unsure = scan->used;	/* a wholly blank flash is as it was erased */
 	}
 	return 0;
 }

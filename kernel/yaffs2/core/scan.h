@@ -12,6 +12,7 @@ struct y2_scan_block {
 struct y2_scan {
 	struct y2_scan_block *order;	/* newest first */
 	u32 count;
+	bool used;			/* there is something on the flash */
 	struct y2_header header;
 };
 

@@ -61,7 +61,7 @@ static struct y2_fs *mount_again(struct run *run)
 static void round_of_cut(struct run *run)
 {
 	struct y2_fs *fs = mount_again(run);
-	struct model *before = NULL, *loose_before = NULL;
+	struct model *before = NULL;
 	struct step step = { .what = "mount", .loose = -1 };
 	const char *as_before, *as_after;
 
@@ -124,7 +124,6 @@ static void round_of_cut(struct run *run)
 	if (step.loose >= 0)
 		model_take_data(fs, run->model, step.loose, model_find(fs, run->model, step.loose));
 	model_free(before);
-	(void)loose_before;
 	note(run, fs);
 	y2_abandon(fs);
 }

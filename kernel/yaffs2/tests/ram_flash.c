@@ -132,8 +132,8 @@ static void tear_erase(struct ram_flash *flash, u32 block)
 
 		if (to == 2)
 			erase_page(flash, index);
-		if (to != 1)
-			continue;
+		if (to != 1 || flash->page_state[index] == RAM_ERASED)
+			continue;	/* an erase does not program what was empty */
 		half_write(flash, data_of(flash, index), data_of(flash, index), flash->geometry.page_bytes);
 		half_write(flash, oob_of(flash, index), oob_of(flash, index), flash->geometry.oob_bytes);
 		flash->page_state[index] = RAM_TORN;
@@ -186,6 +186,8 @@ static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u
 		return -EIO;
 	if (flash->bad[block])
 		breach("write to a bad block", block, page);
+	if (flash->lenient && (flash->page_state[index] != RAM_ERASED || page != flash->next_page[block]))
+		return -EIO;
 	if (flash->page_state[index] != RAM_ERASED)
 		breach("second write", block, page);
 	if (page != flash->next_page[block])

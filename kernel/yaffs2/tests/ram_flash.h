@@ -22,6 +22,7 @@ struct ram_flash {
 	u64 operations;		/* programs and erases so far */
 	u64 cut_at;		/* the operation during which the power fails; 0: never */
 	bool off;
+	bool lenient;		/* a write that breaks the rules only fails */
 	u32 fail_program_per_million, fail_erase_per_million, flip_per_million;
 	u64 failures;
 	bool torn_erase;	/* the cut came during an erase */
