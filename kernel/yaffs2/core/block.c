@@ -116,6 +116,6 @@ u32 y2_chunks_free(const struct y2_fs *fs)
 	if (checkpoint > fs->checkpoint_blocks)
 		reserved += checkpoint - fs->checkpoint_blocks;
 	total = (u64)(fs->good_blocks - fs->checkpoint_blocks) * fs->data_chunks;
-	used = fs->live_chunks + (u64)reserved * fs->data_chunks;
+	used = fs->live_chunks + fs->promised + (u64)reserved * fs->data_chunks;
 	return total > used ? (u32)(total - used) : 0;
 }

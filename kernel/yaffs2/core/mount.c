@@ -126,6 +126,13 @@ static void erase_dirty(struct y2_fs *fs)
 			y2_block_erase(fs, i);
 }
 
+static void make_writable(struct y2_fs *fs)
+{
+	erase_dirty(fs);
+	if (!fs->stats.checkpoint_mounts)
+		y2_scan_end_renames(fs);
+}
+
 static void empty_lost_and_found(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
@@ -148,9 +155,7 @@ static int mount(struct y2_fs *fs)
 		err = y2_object_load(fs, fs->lost_and_found);
 	if (err || fs->options.read_only)
 		return err;
-	erase_dirty(fs);
-	if (!fs->stats.checkpoint_mounts)
-		y2_scan_end_renames(fs);
+	make_writable(fs);
 	if (fs->options.empty_lost_and_found)
 		empty_lost_and_found(fs);
 	return 0;
@@ -188,6 +193,23 @@ int y2_sync(struct y2_fs *fs, bool checkpoint)
 			return err;
 	}
 	return checkpoint ? y2_checkpoint_write(fs) : 0;
+}
+
+/* Read-only: with a checkpoint, as if unmounted */
+int y2_set_read_only(struct y2_fs *fs, bool read_only)
+{
+	int err = 0;
+
+	if (read_only && !fs->options.read_only)
+		err = y2_sync(fs, true);
+	if (err)
+		return err;
+	if (!read_only && fs->options.read_only) {
+		fs->options.read_only = false;
+		make_writable(fs);
+	}
+	fs->options.read_only = read_only;
+	return 0;
 }
 
 int y2_unmount(struct y2_fs *fs)

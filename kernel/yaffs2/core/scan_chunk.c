@@ -33,7 +33,7 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	struct y2_object *obj;
 	int err;
 
-	if (tags->chunk > Y2_CHUNK_MAX || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
+	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
 		return 0;
 	obj = object_of(fs, tags->object);
 	if (!obj)

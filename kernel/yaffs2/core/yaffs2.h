@@ -111,6 +111,7 @@ struct y2_fs {
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
+	u32 promised;			/* chunks that the caller has promised to what it will write later */
 	u8 *summary;			/* of alloc_block */
 
 	struct list_head *by_id, *by_name;
@@ -235,6 +236,7 @@ u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs);
 int y2_mount(struct y2_fs **fs, const struct y2_geometry *geometry, const struct y2_flash_ops *ops, void *flash,
 	     const struct y2_options *options, u32 (*now)(void));
 int y2_sync(struct y2_fs *fs, bool checkpoint);
+int y2_set_read_only(struct y2_fs *fs, bool read_only);
 int y2_unmount(struct y2_fs *fs);
 void y2_abandon(struct y2_fs *fs);	/* frees memory; writes nothing */
 u64 y2_total_bytes(const struct y2_fs *fs);

@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 	struct y2_options options = { .read_only = how & 1, .no_summary = how & 2, .empty_lost_and_found = how & 16 };
 	struct y2_fs *fs;
 
-	y2_quiet = true;
+	y2_quiet = !getenv("Y2_LOUD");
 	if (how & 4)
 		sound_tree(flash, how & 8);
 	/* A blank flash is taken for erased, and one with a checkpoint for what the checkpoint says */
