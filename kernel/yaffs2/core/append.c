@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new one gets
+ * the next sequence number. A write that fails is tried again in another block, and the block is retired by the collection.
+ */
+#include "yaffs2.h"
+
+#define WRITE_TRIES		4u	/* blocks, assumed: more failures in a row are no bad blocks */
+#define BLOCKS_FOR_COLLECTION	2u	/* empty ones that only critical writes may take */
+
+static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
+{
+	u32 number;
+	int err;
+
+	for (;;) {
+		if (!fs->empty_blocks || (urgency == Y2_USER && fs->empty_blocks <= BLOCKS_FOR_COLLECTION))
+			return -ENOSPC;
+		if (fs->seq >= Y2_SEQ_HIGHEST)
+			return -EROFS;
+		number = y2_block_find_empty(fs, fs->last_alloc);
+		fs->last_alloc = number;
+		if (!fs->blocks[number].unsure)
+			break;
+		err = y2_block_erase(fs, number);
+		if (!err)
+			break;
+	}
+	fs->blocks[number] = (struct y2_block) { .state = Y2_BLOCK_ALLOCATING, .seq = ++fs->seq };
+	fs->empty_blocks--;
+	fs->alloc_block = number;
+	return 0;
+}
+
+/* No more chunks into the allocating block */
+void y2_append_close(struct y2_fs *fs)
+{
+	struct y2_block *block;
+	u32 number = fs->alloc_block;
+
+	if (number == Y2_NO_BLOCK)
+		return;
+	block = &fs->blocks[number];
+	fs->alloc_block = Y2_NO_BLOCK;
+	block->state = Y2_BLOCK_FULL;
+	if (!block->live && !block->shrink_header)
+		y2_block_erase(fs, number);
+}
+
+static void note_shrink(struct y2_block *block, const struct y2_tags *tags)
+{
+	if (tags->chunk || tags->object == Y2_ID_SUMMARY)
+		return;
+	if (tags->shrink || tags->shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
+		block->shrink_header = true;
+}
+
+/* The chunk counts as live. tags->seq is filled in. */
+int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency, u32 *chunk)
+{
+	int err = y2_checkpoint_invalidate(fs);
+
+	for (u32 tries = 0; !err && tries < WRITE_TRIES; tries++) {
+		struct y2_block *block;
+		u32 page;
+
+		if (fs->alloc_block == Y2_NO_BLOCK) {
+			err = open_block(fs, urgency);
+			if (err)
+				return err;
+		}
+		block = &fs->blocks[fs->alloc_block];
+		page = block->written++;
+		*chunk = fs->alloc_block * fs->geometry.chunks_per_block + page;
+		tags->used = true;
+		tags->seq = block->seq;
+		note_shrink(block, tags);
+		err = y2_page_write(fs, *chunk, data, tags);
+		if (err) {
+			fs->stats.write_retries++;
+			block->retire = true;
+			y2_append_close(fs);
+			err = 0;
+			continue;
+		}
+		y2_chunk_live(fs, *chunk);
+		y2_summary_note(fs, page, tags);
+		if (block->written == fs->data_chunks) {
+			y2_summary_write(fs, fs->alloc_block);
+			y2_append_close(fs);
+		}
+		return 0;
+	}
+	return err ? err : -EIO;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The states of blocks, which of their chunks live, and how many are free. */
+#include "yaffs2.h"
+
+int y2_blocks_init(struct y2_fs *fs)
+{
+	fs->live_stride = (fs->geometry.chunks_per_block + 7) / 8;
+	fs->blocks = y2_zalloc((size_t)fs->geometry.blocks * sizeof(*fs->blocks));
+	fs->live_bits = y2_zalloc((size_t)fs->geometry.blocks * fs->live_stride);
+	fs->alloc_block = Y2_NO_BLOCK;
+	fs->gc_block = Y2_NO_BLOCK;
+	return fs->blocks && fs->live_bits ? 0 : -ENOMEM;
+}
+
+static u8 *live_byte(const struct y2_fs *fs, u32 chunk, u8 *mask)
+{
+	u32 block = chunk / fs->geometry.chunks_per_block, page = chunk % fs->geometry.chunks_per_block;
+
+	*mask = 1u << (page & 7);
+	return fs->live_bits + (size_t)block * fs->live_stride + page / 8;
+}
+
+bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk)
+{
+	u8 mask, *byte = live_byte(fs, chunk, &mask);
+
+	return *byte & mask;
+}
+
+void y2_chunk_live(struct y2_fs *fs, u32 chunk)
+{
+	u8 mask, *byte = live_byte(fs, chunk, &mask);
+
+	if (*byte & mask)
+		return;
+	*byte |= mask;
+	fs->blocks[chunk / fs->geometry.chunks_per_block].live++;
+	fs->live_chunks++;
+}
+
+/*
+ * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds shrink
+ * headers: then it waits for the collection, which minds the order.
+ */
+void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
+{
+	u32 number = chunk / fs->geometry.chunks_per_block;
+	struct y2_block *block = &fs->blocks[number];
+	u8 mask, *byte = live_byte(fs, chunk, &mask);
+
+	if (!(*byte & mask))
+		return;
+	*byte &= ~mask;
+	block->live--;
+	fs->live_chunks--;
+	if (!block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && number != fs->gc_block)
+		y2_block_erase(fs, number);
+}
+
+void y2_block_bad(struct y2_fs *fs, u32 number)
+{
+	struct y2_block *block = &fs->blocks[number];
+
+	y2_warn("block %u failed and is marked bad", number);
+	fs->ops->mark_bad(fs->flash, number);
+	if (block->state == Y2_BLOCK_EMPTY)
+		fs->empty_blocks--;
+	if (block->state != Y2_BLOCK_DEAD)
+		fs->good_blocks--;
+	*block = (struct y2_block) { .state = Y2_BLOCK_DEAD };
+	fs->stats.retired_blocks++;
+}
+
+int y2_block_erase(struct y2_fs *fs, u32 number)
+{
+	struct y2_block *block = &fs->blocks[number];
+	int err = y2_checkpoint_invalidate(fs);
+
+	if (err)
+		return err;
+	if (block->retire) {
+		y2_block_bad(fs, number);
+		return 0;
+	}
+	fs->stats.blocks_erased++;
+	err = fs->ops->erase(fs->flash, number);
+	if (err) {
+		y2_block_bad(fs, number);
+		return err;
+	}
+	if (block->state != Y2_BLOCK_EMPTY)
+		fs->empty_blocks++;
+	*block = (struct y2_block) { .state = Y2_BLOCK_EMPTY };
+	return 0;
+}
+
+/* In turn, so that wear spreads */
+u32 y2_block_find_empty(struct y2_fs *fs, u32 after)
+{
+	u32 block = after;
+
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		block = block + 1 < fs->geometry.blocks ? block + 1 : 0;
+		if (fs->blocks[block].state == Y2_BLOCK_EMPTY)
+			return block;
+	}
+	return Y2_NO_BLOCK;
+}
+
+u32 y2_chunks_free(const struct y2_fs *fs)
+{
+	u32 checkpoint = y2_checkpoint_blocks_needed(fs);
+	u32 reserved = Y2_RESERVED_BLOCKS;
+	u64 total, used;
+
+	if (checkpoint > fs->checkpoint_blocks)
+		reserved += checkpoint - fs->checkpoint_blocks;
+	total = (u64)(fs->good_blocks - fs->checkpoint_blocks) * fs->data_chunks;
+	used = fs->live_chunks + fs->promised + (u64)reserved * fs->data_chunks;
+	return total > used ? (u32)(total - used) : 0;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Garbage collection: what lives in a block is written again at the head of the log, then the block is erased.
+ *
+ * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back. Within the
+ * block the same could happen if the power fails during the erase and takes the header first. So before such an erase a
+ * note goes to the log that the block, with this sequence number, is void.
+ */
+#include "yaffs2.h"
+
+#define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
+#define ERASED_PER_FREE	4u	/* passive only while less than this part of the free chunks is erased */
+#define FORCE_EVERY	500u	/* collections between two forced ones, of the oldest block */
+
+static int copy_header(struct y2_fs *fs, struct y2_object *obj)
+{
+	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
+	int err = y2_object_load(fs, obj);
+
+	return err ? err : y2_header_write(fs, obj, &change);
+}
+
+static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old, u32 bytes)
+{
+	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k };
+	u64 start = (u64)(k - 1) * fs->chunk_bytes;
+	u64 inside = obj->size > start ? obj->size - start : 0;
+	u32 chunk = 0;
+	int err;
+
+	/* Beyond the end there may be what a truncation left: a scan would take it for part of the file */
+	if (inside < bytes) {
+		memset(fs->page + inside, 0, fs->chunk_bytes - inside);
+		bytes = (u32)inside;
+	}
+	tags.bytes = bytes;
+	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
+	if (err)
+		return err;
+	y2_index_set(&obj->index, k, chunk + 1);
+	y2_chunk_obsolete(fs, old);
+	return 0;
+}
+
+static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
+{
+	struct y2_object *obj = tags->used ? y2_object_find(fs, tags->object) : NULL;
+
+	if (!obj)
+		return NULL;
+	if (!tags->chunk)
+		return obj->header == chunk ? obj : NULL;
+	return obj->type == Y2_FILE && y2_index_get(&obj->index, tags->chunk) == chunk + 1 ? obj : NULL;
+}
+
+static int copy_chunk(struct y2_fs *fs, u32 chunk)
+{
+	struct y2_object *obj;
+	struct y2_tags tags;
+	u32 k;
+	int result = y2_page_read(fs, chunk, fs->page, &tags);
+
+	if (result < 0)
+		return result;
+	k = tags.chunk;
+	obj = owner_by_tags(fs, chunk, &tags);
+	if (!obj) {
+		obj = y2_object_owner(fs, chunk, &k);
+		tags.bytes = fs->chunk_bytes;
+	}
+	if (!obj) {
+		y2_warn("chunk %u lives for nobody", chunk);
+		y2_chunk_obsolete(fs, chunk);
+		return 0;
+	}
+	if (result == Y2_READ_LOST && k) {
+		y2_warn("chunk %u of object %u is copied with errors", k, obj->id);
+		fs->stats.chunks_lost++;
+	}
+	fs->stats.gc_copies++;
+	if (tags.bytes > fs->chunk_bytes)
+		tags.bytes = fs->chunk_bytes;
+	return k ? copy_data(fs, obj, k, chunk, tags.bytes) : copy_header(fs, obj);
+}
+
+static int write_intent(struct y2_fs *fs, u32 number)
+{
+	struct y2_tags tags = {
+		.used = true, .object = Y2_ID_SUMMARY, .chunk = Y2_VOID_BASE + number, .bytes = fs->blocks[number].seq,
+	};
+	u32 chunk;
+	int err;
+
+	memset(fs->page, 0xff, fs->chunk_bytes);
+	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
+	if (!err) {
+		fs->stats.erase_intents++;
+		y2_chunk_obsolete(fs, chunk);
+	}
+	return err;
+}
+
+/* All that lived in the block is elsewhere */
+static int finish(struct y2_fs *fs, u32 number)
+{
+	int err = 0;
+
+	fs->gc_block = Y2_NO_BLOCK;
+	if (fs->blocks[number].shrink_header) {
+		if (!y2_may_collect(fs, number))
+			return 0;	/* an older block got dirty meanwhile: this one waits */
+		err = write_intent(fs, number);
+	}
+	if (err)
+		return err;
+	fs->stats.gc_blocks++;
+	fs->gc_rounds++;
+	y2_block_erase(fs, number);
+	return 0;
+}
+
+/* Goes on with gc_block; copies at most so many chunks */
+static int collect_some(struct y2_fs *fs, u32 copies)
+{
+	u32 number = fs->gc_block, first = number * fs->geometry.chunks_per_block;
+	int err = 0;
+
+	while (fs->blocks[number].live && fs->gc_page < fs->geometry.chunks_per_block && copies) {
+		if (y2_chunk_is_live(fs, first + fs->gc_page)) {
+			err = copy_chunk(fs, first + fs->gc_page);
+			copies--;
+		}
+		if (err) {
+			fs->gc_block = Y2_NO_BLOCK;
+			return err;
+		}
+		fs->gc_page++;
+	}
+	return fs->blocks[number].live ? 0 : finish(fs, number);
+}
+
+static int collect_step(struct y2_fs *fs, u32 copies)
+{
+	int err = y2_checkpoint_invalidate(fs);
+
+	fs->collecting = true;
+	if (!err)
+		err = collect_some(fs, copies);
+	fs->collecting = false;
+	return err;
+}
+
+static void begin(struct y2_fs *fs, u32 number)
+{
+	fs->gc_block = number;
+	fs->gc_page = 0;
+}
+
+int y2_collect_block(struct y2_fs *fs, u32 number)
+{
+	if (fs->gc_block != number)
+		begin(fs, number);
+	return collect_step(fs, 0xffffffffu);
+}
+
+static u32 choose_in_peace(struct y2_fs *fs)
+{
+	u32 number = Y2_NO_BLOCK;
+
+	if (fs->gc_rounds >= FORCE_EVERY) {
+		fs->gc_rounds = 0;
+		number = y2_choose_forced(fs);
+		fs->stats.forced_gc += number != Y2_NO_BLOCK;
+	}
+	return number == Y2_NO_BLOCK ? y2_choose_sampled(fs) : number;
+}
+
+static int collect_passively(struct y2_fs *fs)
+{
+	if (fs->gc_block == Y2_NO_BLOCK) {
+		u32 number = choose_in_peace(fs);
+
+		if (number == Y2_NO_BLOCK)
+			return 0;
+		begin(fs, number);
+	}
+	fs->stats.passive_gc++;
+	return collect_step(fs, PASSIVE_COPIES);
+}
+
+static int collect_aggressively(struct y2_fs *fs)
+{
+	u32 number = fs->gc_block == Y2_NO_BLOCK ? y2_choose_best(fs) : fs->gc_block;
+
+	if (number == Y2_NO_BLOCK)
+		return -ENOSPC;
+	fs->stats.aggressive_gc++;
+	return y2_collect_block(fs, number);
+}
+
+static bool passive_is_due(const struct y2_fs *fs, u32 part)
+{
+	u64 total = (u64)(fs->good_blocks - fs->checkpoint_blocks) * fs->data_chunks;
+
+	return (u64)fs->empty_blocks * fs->data_chunks * part <= total - fs->live_chunks;
+}
+
+/* Before an operation that writes so many chunks. That it could not make enough shows when they are written. */
+int y2_make_room(struct y2_fs *fs, u32 chunks)
+{
+	u32 must = 4 + chunks / fs->data_chunks, should = Y2_RESERVED_BLOCKS + 1 + y2_checkpoint_blocks_needed(fs);
+	u32 tries = 2 * fs->geometry.blocks;
+	int err = 0;
+
+	if (fs->options.read_only || fs->collecting)
+		return 0;
+	if (should > fs->checkpoint_blocks)
+		should -= fs->checkpoint_blocks;
+	if (fs->empty_blocks >= must && fs->empty_blocks < should)
+		err = collect_aggressively(fs);
+	else if (fs->empty_blocks >= must && passive_is_due(fs, ERASED_PER_FREE))
+		err = collect_passively(fs);
+	while (!err && fs->empty_blocks < must && tries--)
+		err = collect_aggressively(fs);
+	return err == -ENOSPC || err == -ENOMEM ? 0 : err;
+}
+
+int y2_collect_background(struct y2_fs *fs)
+{
+	u64 copies = fs->stats.gc_copies, blocks = fs->stats.gc_blocks;
+
+	if (fs->options.read_only || !passive_is_due(fs, 2))
+		return 0;
+	return collect_passively(fs) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half full. */
+#include "yaffs2.h"
+
+#define SAMPLE_MOST	100u
+#define SAMPLE_PART	16u
+
+static u32 obsolete(const struct y2_fs *fs, const struct y2_block *block)
+{
+	u32 written = block->written < fs->data_chunks ? block->written : fs->data_chunks;
+
+	return written > block->live ? written - block->live : 0;
+}
+
+/* The sequence number of the oldest block that holds obsolete chunks */
+u32 y2_oldest_dirty(struct y2_fs *fs)
+{
+	u32 oldest = Y2_SEQ_UNUSED;
+
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		const struct y2_block *block = &fs->blocks[i];
+
+		if (block->state == Y2_BLOCK_FULL && block->seq < oldest && obsolete(fs, block))
+			oldest = block->seq;
+	}
+	return oldest;
+}
+
+bool y2_may_collect(struct y2_fs *fs, u32 number)
+{
+	const struct y2_block *block = &fs->blocks[number];
+
+	return block->state == Y2_BLOCK_FULL && (!block->shrink_header || block->seq <= y2_oldest_dirty(fs));
+}
+
+/* Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing. */
+static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
+{
+	if (block->state != Y2_BLOCK_FULL || (block->shrink_header && block->seq > oldest))
+		return 0;
+	if (block->retire || block->refresh)
+		return 2 * fs->data_chunks - block->live;
+	return block->live < fs->data_chunks ? fs->data_chunks - block->live : 0;
+}
+
+/* If nothing else can be, the oldest dirty block: it is in the way of those with shrink headers */
+u32 y2_choose_best(struct y2_fs *fs)
+{
+	u32 oldest = y2_oldest_dirty(fs), best = Y2_NO_BLOCK, most = 0;
+
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		u32 is = weight(fs, &fs->blocks[i], oldest);
+
+		if (is > most) {
+			most = is;
+			best = i;
+		}
+	}
+	return best;
+}
+
+u32 y2_choose_sampled(struct y2_fs *fs)
+{
+	u32 oldest = y2_oldest_dirty(fs), best = Y2_NO_BLOCK, most = fs->data_chunks / 2;
+	u32 sample = fs->geometry.blocks / SAMPLE_PART + 1;
+
+	if (sample > SAMPLE_MOST)
+		sample = SAMPLE_MOST;
+	for (u32 i = 0; i < sample; i++) {
+		u32 is;
+
+		fs->gc_sample = fs->gc_sample + 1 < fs->geometry.blocks ? fs->gc_sample + 1 : 0;
+		is = weight(fs, &fs->blocks[fs->gc_sample], oldest);
+		if (is > most) {
+			most = is;
+			best = fs->gc_sample;
+		}
+	}
+	return best;
+}
+
+/* The oldest block of all, so that also what never changes is read and written again now and then */
+u32 y2_choose_forced(struct y2_fs *fs)
+{
+	u32 best = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
+
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		if (fs->blocks[i].state == Y2_BLOCK_FULL && fs->blocks[i].seq < seq) {
+			seq = fs->blocks[i].seq;
+			best = i;
+		}
+	}
+	return best != Y2_NO_BLOCK && y2_may_collect(fs, best) ? best : Y2_NO_BLOCK;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds beyond
+ * the end of the file is not zero: whoever moves the end beyond it cleans it.
+ */
+#include "yaffs2.h"
+
+#define STEP_CHUNKS	16u	/* written between two looks at the free space */
+
+static u32 chunk_of(const struct y2_fs *fs, u64 offset)
+{
+	return (u32)y2_divide(offset, fs->chunk_bytes) + 1;
+}
+
+static u64 start_of(const struct y2_fs *fs, u32 k)
+{
+	return (u64)(k - 1) * fs->chunk_bytes;
+}
+
+u64 y2_file_max(const struct y2_fs *fs)
+{
+	return (u64)Y2_CHUNK_MAX * fs->chunk_bytes;
+}
+
+/* Chunk k to data; a hole is zeros */
+static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
+{
+	u32 chunk = y2_index_get(&obj->index, k);
+	int result;
+
+	if (!chunk) {
+		memset(data, 0, fs->chunk_bytes);
+		return 0;
+	}
+	result = y2_page_read(fs, chunk - 1, data, NULL);
+	if (result < 0 || result == Y2_READ_LOST) {
+		y2_warn("chunk %u of object %u is lost", k, obj->id);
+		fs->stats.chunks_lost++;
+		return -EIO;
+	}
+	return 0;
+}
+
+static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes)
+{
+	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .bytes = bytes };
+	u32 old, chunk = 0;
+	int err = y2_index_prepare(&obj->index, k, &fs->leaves);
+
+	if (err)
+		return err;
+	err = y2_append(fs, data, &tags, Y2_USER, &chunk);
+	if (err)
+		return err;
+	fs->stats.user_chunks++;
+	old = y2_index_get(&obj->index, k);
+	y2_index_set(&obj->index, k, chunk + 1);
+	if (old)
+		y2_chunk_obsolete(fs, old - 1);
+	return 0;
+}
+
+int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length)
+{
+	u32 done = 0;
+
+	if (offset >= obj->size)
+		return 0;
+	if (length > obj->size - offset)
+		length = (u32)(obj->size - offset);
+	while (done < length) {
+		u32 k = chunk_of(fs, offset + done);
+		u32 at = (u32)(offset + done - start_of(fs, k));
+		u32 part = fs->chunk_bytes - at < length - done ? fs->chunk_bytes - at : length - done;
+		bool whole = part == fs->chunk_bytes;
+		int err = read_chunk(fs, obj, k, whole ? to + done : fs->page);
+
+		if (err)
+			return err;
+		if (!whole)
+			memcpy(to + done, fs->page + at, part);
+		done += part;
+	}
+	return (int)length;
+}
+
+/* Space for so many new chunks, all reserves kept */
+static int space_for(struct y2_fs *fs, u32 chunks)
+{
+	if (y2_chunks_free(fs) < chunks)
+		return -ENOSPC;
+	return y2_make_room(fs, chunks);
+}
+
+/* The end is about to move away from the chunk that it is in: what is behind it must read as zeros */
+static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
+{
+	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
+	int err;
+
+	if (!used || !y2_index_get(&obj->index, k))
+		return 0;
+	err = space_for(fs, 1);
+	if (!err)
+		err = read_chunk(fs, obj, k, fs->page);
+	if (err)
+		return err;
+	memset(fs->page + used, 0, fs->chunk_bytes - used);
+	return write_chunk(fs, obj, k, fs->page, used);
+}
+
+static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 part)
+{
+	u32 k = chunk_of(fs, offset);
+	u64 start = start_of(fs, k);
+	u32 at = (u32)(offset - start), valid = 0, bytes = at + part;
+	const u8 *data = from;
+	int err;
+
+	if (obj->size > start)
+		valid = obj->size - start < fs->chunk_bytes ? (u32)(obj->size - start) : fs->chunk_bytes;
+	if (valid > bytes)
+		bytes = valid;
+	if (part < fs->chunk_bytes) {
+		if (valid && (at || part < valid)) {
+			err = read_chunk(fs, obj, k, fs->page);
+			if (err)
+				return err;
+		}
+		memset(fs->page + valid, 0, fs->chunk_bytes - valid);
+		memcpy(fs->page + at, from, part);
+		data = fs->page;
+	}
+	err = write_chunk(fs, obj, k, data, bytes);
+	if (!err && offset + part > obj->size)
+		obj->size = offset + part;
+	return err;
+}
+
+/* Returns how much was written, if anything; from must not lie in the buffers of fs */
+int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length)
+{
+	u32 done = 0, since = STEP_CHUNKS;
+	int err = 0;
+
+	if (fs->options.read_only)
+		return -EROFS;
+	if (offset > y2_file_max(fs) || length > y2_file_max(fs) - offset)
+		return -EFBIG;
+	if (length && offset > obj->size && chunk_of(fs, offset) != chunk_of(fs, obj->size))
+		err = clean_tail(fs, obj);
+	while (!err && done < length) {
+		u32 left = fs->chunk_bytes - (u32)(offset + done - start_of(fs, chunk_of(fs, offset + done)));
+		u32 part = left < length - done ? left : length - done;
+
+		if (since == STEP_CHUNKS) {
+			u32 step = chunk_of(fs, offset + length - 1) - chunk_of(fs, offset + done) + 1;
+
+			err = space_for(fs, step < STEP_CHUNKS ? step : STEP_CHUNKS);
+			if (err == -ENOSPC && step > 1) {
+				since = STEP_CHUNKS - 1;
+				err = space_for(fs, 1);
+			} else {
+				since = 0;
+			}
+			if (err)
+				break;
+		}
+		since++;
+		err = write_part(fs, obj, offset + done, from + done, part);
+		if (!err)
+			done += part;
+	}
+	if (!done)
+		return err;
+	obj->mtime = obj->ctime = fs->now();
+	y2_mark_dirty(fs, obj);
+	return (int)done;
+}
+
+/* Chunks from first on no longer count; what says so is on flash */
+void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
+{
+	u32 from = first, base;
+	struct y2_leaf *leaf;
+
+	while ((leaf = y2_index_next_leaf(&obj->index, from, &base))) {
+		for (u32 i = 0; i < Y2_INDEX_PLACES; i++) {
+			u32 chunk = leaf->place[i];
+
+			if (base + i < first || !chunk)
+				continue;
+			leaf->place[i] = 0;
+			y2_chunk_obsolete(fs, chunk - 1);
+		}
+		from = base + Y2_INDEX_PLACES;
+	}
+	y2_index_cut(&obj->index, first, &fs->leaves);
+}
+
+int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
+{
+	const struct y2_header_change change = { .shrink = size < obj->size, .urgency = Y2_CRITICAL };
+	u64 old = obj->size;
+	int err;
+
+	if (fs->options.read_only)
+		return -EROFS;
+	if (size > y2_file_max(fs))
+		return -EFBIG;
+	err = y2_object_load(fs, obj);
+	if (!err && size > old)
+		err = clean_tail(fs, obj);
+	if (!err)
+		err = size > old ? space_for(fs, 1) : y2_make_room(fs, 1);
+	if (err || size == old)
+		return err;
+	obj->size = size;
+	obj->mtime = obj->ctime = fs->now();
+	err = y2_header_write(fs, obj, &change);
+	if (err) {
+		obj->size = old;
+		return err;
+	}
+	if (size < old)
+		y2_file_drop_chunks(fs, obj, (u32)y2_divide(size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+	return 0;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages with their tags, in the spare area or in-band. In-band tags are the last 16 bytes of the page, under the data's
+ * ECC and without one of their own.
+ */
+#include "yaffs2.h"
+
+static u32 block_of(const struct y2_fs *fs, u32 chunk)
+{
+	return chunk / fs->geometry.chunks_per_block;
+}
+
+static u32 page_of(const struct y2_fs *fs, u32 chunk)
+{
+	return chunk % fs->geometry.chunks_per_block;
+}
+
+static int read_inband(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
+{
+	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), fs->page2, NULL);
+
+	if (result < 0)
+		return result;
+	if (data)
+		memcpy(data, fs->page2, fs->chunk_bytes);
+	if (tags) {
+		y2_tags_unpack(fs->page2 + fs->chunk_bytes, false, tags);
+		if (result == Y2_READ_LOST)
+			tags->used = false;
+	}
+	return result;
+}
+
+static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
+{
+	enum y2_read of_tags = Y2_READ_CLEAN;
+	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, tags ? fs->oob : NULL);
+
+	if (result < 0 || !tags)
+		return result;
+	of_tags = y2_tags_unpack(fs->oob, !fs->options.no_tags_ecc, tags);
+	return of_tags > (enum y2_read)result ? (int)of_tags : result;
+}
+
+/* A result of enum y2_read, or a negative errno. Tags beyond correction read as unused. */
+int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
+{
+	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) : read_oob(fs, chunk, data, tags);
+
+	fs->stats.pages_read++;
+	if (result == Y2_READ_FIXED) {
+		fs->stats.bits_fixed++;
+		fs->blocks[block_of(fs, chunk)].refresh = true;
+	}
+	return result;
+}
+
+int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags)
+{
+	u32 block = block_of(fs, chunk), page = page_of(fs, chunk);
+
+	fs->stats.pages_written++;
+	if (fs->options.inband_tags) {
+		memcpy(fs->page2, data, fs->chunk_bytes);
+		y2_tags_pack(tags, false, fs->page2 + fs->chunk_bytes);
+		return fs->ops->write(fs->flash, block, page, fs->page2, NULL);
+	}
+	memset(fs->oob, 0xff, fs->geometry.oob_bytes);
+	y2_tags_pack(tags, !fs->options.no_tags_ecc, fs->oob);
+	return fs->ops->write(fs->flash, block, page, data, fs->oob);
+}

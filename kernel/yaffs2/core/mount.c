@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Mounting, synchronising, unmounting. */
+#include "checkpoint.h"
+#include "scan.h"
+
+#define HASH_LEAST	256u
+#define HASH_MOST	65536u
+
+static int init_sizes(struct y2_fs *fs)
+{
+	const struct y2_geometry *geometry = &fs->geometry;
+	u32 tags = fs->options.no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+
+	if (geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES || geometry->page_bytes > 65536 ||
+	    geometry->chunks_per_block < 4 || geometry->chunks_per_block > 4096 ||
+	    geometry->blocks < Y2_RESERVED_BLOCKS + 3 ||
+	    (u64)geometry->blocks * geometry->chunks_per_block > 0x7fffffffu)
+		return -EINVAL;
+	if (!fs->options.inband_tags && geometry->oob_bytes < tags)
+		return -EINVAL;
+	fs->chunk_bytes = geometry->page_bytes - (fs->options.inband_tags ? Y2_TAGS_BYTES : 0);
+	fs->data_chunks = geometry->chunks_per_block;
+	if (fs->options.no_summary)
+		return 0;
+	do {
+		fs->summary_chunks++;
+		fs->data_chunks--;
+	} while (Y2_SUMMARY_HEAD_BYTES + fs->data_chunks * Y2_SUMMARY_ENTRY_BYTES >
+		 fs->summary_chunks * fs->chunk_bytes);
+	return 0;
+}
+
+static int init_hashes(struct y2_fs *fs)
+{
+	u64 chunks = (u64)fs->geometry.blocks * fs->geometry.chunks_per_block;
+	u32 size = HASH_LEAST;
+
+	while (size < HASH_MOST && size < chunks / 4)
+		size *= 2;
+	fs->hash_mask = size - 1;
+	fs->by_id = y2_zalloc(size * sizeof(*fs->by_id));
+	fs->by_name = y2_zalloc(size * sizeof(*fs->by_name));
+	if (!fs->by_id || !fs->by_name)
+		return -ENOMEM;
+	for (u32 i = 0; i < size; i++) {
+		INIT_LIST_HEAD(&fs->by_id[i]);
+		INIT_LIST_HEAD(&fs->by_name[i]);
+	}
+	return 0;
+}
+
+static int init_fixed(struct y2_fs *fs)
+{
+	fs->next_id = Y2_ID_FIRST_FREE;
+	fs->root = y2_object_new(fs, Y2_ID_ROOT, Y2_DIRECTORY);
+	fs->lost_and_found = y2_object_new(fs, Y2_ID_LOST_AND_FOUND, Y2_DIRECTORY);
+	return fs->root && fs->lost_and_found ? 0 : -ENOMEM;
+}
+
+static int init(struct y2_fs *fs)
+{
+	int err = init_sizes(fs);
+
+	if (!err)
+		err = y2_blocks_init(fs);
+	if (!err)
+		err = init_hashes(fs);
+	if (!err)
+		err = init_fixed(fs);
+	if (err)
+		return err;
+	fs->page = y2_zalloc(fs->geometry.page_bytes);
+	fs->page2 = y2_zalloc(fs->geometry.page_bytes);
+	fs->oob = y2_zalloc(fs->geometry.oob_bytes + Y2_TAGS_TOTAL_BYTES);
+	fs->summary = y2_zalloc(((size_t)fs->summary_chunks + 1) * fs->geometry.page_bytes);
+	return fs->page && fs->page2 && fs->oob && fs->summary ? 0 : -ENOMEM;
+}
+
+/* All leave all rings first: what they are in is the memory of others */
+static void free_objects(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+
+	if (!fs->by_id || !fs->by_name)
+		return;
+	for (u32 i = 0; i <= fs->hash_mask; i++) {
+		list_for_each_entry(obj, &fs->by_id[i], in_hash) {
+			list_del_init(&obj->siblings);
+			list_del_init(&obj->in_names);
+			list_del_init(&obj->links);
+			obj->parent = NULL;
+		}
+	}
+	for (u32 i = 0; i <= fs->hash_mask; i++)
+		list_for_each_entry_safe(obj, after, &fs->by_id[i], in_hash)
+			y2_object_free(fs, obj);
+}
+
+/* Back to the state before a mount; what a bad checkpoint has left must not count */
+void y2_forget_state(struct y2_fs *fs)
+{
+	free_objects(fs);
+	memset(fs->blocks, 0, (size_t)fs->geometry.blocks * sizeof(*fs->blocks));
+	memset(fs->live_bits, 0, (size_t)fs->geometry.blocks * fs->live_stride);
+	fs->alloc_block = Y2_NO_BLOCK;
+	fs->seq = fs->last_alloc = fs->gc_rounds = 0;
+	fs->empty_blocks = fs->good_blocks = fs->checkpoint_blocks = fs->live_chunks = 0;
+}
+
+static int load_state(struct y2_fs *fs)
+{
+	int err = y2_checkpoint_read(fs);
+
+	if (!err)
+		return y2_scan_settle(fs);
+	y2_forget_state(fs);
+	err = init_fixed(fs);
+	return err ? err : y2_scan(fs);
+}
+
+/* What a power cut has left half erased, and checkpoints that do not hold */
+static void erase_dirty(struct y2_fs *fs)
+{
+	for (u32 i = 0; i < fs->geometry.blocks; i++)
+		if (fs->blocks[i].state == Y2_BLOCK_DIRTY)
+			y2_block_erase(fs, i);
+}
+
+static void make_writable(struct y2_fs *fs)
+{
+	erase_dirty(fs);
+	if (!fs->stats.checkpoint_mounts)
+		y2_scan_end_renames(fs);
+}
+
+static void empty_lost_and_found(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+
+	if (y2_dir_load(fs, fs->lost_and_found))
+		return;
+	list_for_each_entry_safe(obj, after, &fs->lost_and_found->children, siblings)
+		y2_unlink(fs, obj);
+}
+
+static int mount(struct y2_fs *fs)
+{
+	int err = init(fs);
+
+	if (!err)
+		err = load_state(fs);
+	if (!err)
+		err = y2_object_load(fs, fs->root);
+	if (!err)
+		err = y2_object_load(fs, fs->lost_and_found);
+	if (err || fs->options.read_only)
+		return err;
+	make_writable(fs);
+	if (fs->options.empty_lost_and_found)
+		empty_lost_and_found(fs);
+	return 0;
+}
+
+int y2_mount(struct y2_fs **mounted, const struct y2_geometry *geometry, const struct y2_flash_ops *ops, void *flash,
+	     const struct y2_options *options, u32 (*now)(void))
+{
+	struct y2_fs *fs = y2_zalloc(sizeof(*fs));
+	int err;
+
+	if (!fs)
+		return -ENOMEM;
+	fs->geometry = *geometry;
+	fs->ops = ops;
+	fs->flash = flash;
+	fs->options = *options;
+	fs->now = now;
+	INIT_LIST_HEAD(&fs->dirty);
+	err = mount(fs);
+	if (err) {
+		y2_abandon(fs);
+		return err;
+	}
+	*mounted = fs;
+	return 0;
+}
+
+int y2_sync(struct y2_fs *fs, bool checkpoint)
+{
+	while (!list_empty(&fs->dirty)) {
+		int err = y2_flush(fs, list_first_entry(&fs->dirty, struct y2_object, in_dirty));
+
+		if (err)
+			return err;
+	}
+	return checkpoint ? y2_checkpoint_write(fs) : 0;
+}
+
+/* Read-only: with a checkpoint, as if unmounted */
+int y2_set_read_only(struct y2_fs *fs, bool read_only)
+{
+	int err = 0;
+
+	if (read_only && !fs->options.read_only)
+		err = y2_sync(fs, true);
+	if (err)
+		return err;
+	if (!read_only && fs->options.read_only) {
+		fs->options.read_only = false;
+		make_writable(fs);
+	}
+	fs->options.read_only = read_only;
+	return 0;
+}
+
+int y2_unmount(struct y2_fs *fs)
+{
+	int err = fs->options.read_only ? 0 : y2_sync(fs, true);
+
+	y2_abandon(fs);
+	return err;
+}
+
+void y2_abandon(struct y2_fs *fs)
+{
+	free_objects(fs);
+	y2_free(fs->by_id);
+	y2_free(fs->by_name);
+	y2_free(fs->blocks);
+	y2_free(fs->live_bits);
+	y2_free(fs->page);
+	y2_free(fs->page2);
+	y2_free(fs->oob);
+	y2_free(fs->summary);
+	y2_free(fs);
+}
+
+u64 y2_total_bytes(const struct y2_fs *fs)
+{
+	return (u64)fs->good_blocks * fs->data_chunks * fs->chunk_bytes;
+}
+
+u64 y2_free_bytes(const struct y2_fs *fs)
+{
+	return (u64)y2_chunks_free(fs) * fs->chunk_bytes;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new state:
+ * one header decides.
+ */
+#include "yaffs2.h"
+
+#define MOST_CHUNKS	8u	/* that one of these operations writes */
+
+static u8 type_of(u32 mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return Y2_FILE;
+	case S_IFDIR:
+		return Y2_DIRECTORY;
+	case S_IFLNK:
+		return Y2_SYMLINK;
+	default:
+		return Y2_SPECIAL;
+	}
+}
+
+static int check_space(struct y2_fs *fs, u32 chunks)
+{
+	if (fs->options.read_only)
+		return -EROFS;
+	if (y2_chunks_free(fs) < chunks)
+		return -ENOSPC;
+	return y2_make_room(fs, MOST_CHUNKS);
+}
+
+static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
+{
+	dir->mtime = dir->ctime = fs->now();
+	if (dir->loaded)
+		y2_mark_dirty(fs, dir);
+}
+
+/* A new object that is in the directory in memory and has its header on flash */
+static int add(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object *obj)
+{
+	const struct y2_header_change change = { .urgency = Y2_USER };
+	int err = y2_dir_name(fs, obj, name, length);
+
+	if (!err) {
+		obj->loaded = true;
+		y2_dir_add(fs, dir, obj);
+		err = y2_header_write(fs, obj, &change);
+	}
+	if (err) {
+		y2_object_free(fs, obj);
+		return err;
+	}
+	touch_dir(fs, dir);
+	return 0;
+}
+
+static int new_object(struct y2_fs *fs, u8 type, struct y2_object **obj)
+{
+	u32 id = y2_object_new_id(fs);
+
+	if (!id)
+		return -ENOSPC;
+	*obj = y2_object_new(fs, id, type);
+	return *obj ? 0 : -ENOMEM;
+}
+
+int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
+	      struct y2_object **made)
+{
+	struct y2_object *obj;
+	int err;
+
+	if (length > Y2_NAME_MAX || (how->alias && strlen(how->alias) > Y2_ALIAS_MAX))
+		return -ENAMETOOLONG;
+	err = check_space(fs, 1);
+	if (!err)
+		err = new_object(fs, type_of(how->mode), &obj);
+	if (err)
+		return err;
+	obj->mode = how->mode;
+	obj->uid = how->uid;
+	obj->gid = how->gid;
+	obj->rdev = how->rdev;
+	obj->atime = obj->mtime = obj->ctime = fs->now();
+	if (obj->type == Y2_SYMLINK) {
+		obj->alias = y2_zalloc(strlen(how->alias) + 1);
+		if (!obj->alias) {
+			y2_object_free(fs, obj);
+			return -ENOMEM;
+		}
+		memcpy(obj->alias, how->alias, strlen(how->alias));
+	}
+	err = add(fs, dir, name, length, obj);
+	if (!err)
+		*made = obj;
+	return err;
+}
+
+int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length)
+{
+	struct y2_object *obj;
+	int err;
+
+	if (length > Y2_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (target->unlinked)
+		return -ENOENT;
+	err = check_space(fs, 1);
+	if (!err)
+		err = y2_object_load(fs, target);
+	if (!err)
+		err = new_object(fs, Y2_HARDLINK, &obj);
+	if (err)
+		return err;
+	obj->target = target;
+	obj->mode = target->mode;
+	list_add_tail(&obj->links, &target->links);
+	err = add(fs, dir, name, length, obj);
+	if (!err) {
+		target->ctime = fs->now();
+		y2_mark_dirty(fs, target);
+	}
+	return err;
+}
+
+/* Nothing of the object is on flash any more that counts */
+static void destroy(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (obj->type == Y2_FILE)
+		y2_file_drop_chunks(fs, obj, 1);
+	if (obj->header != Y2_NO_CHUNK)
+		y2_chunk_obsolete(fs, obj->header);
+	y2_object_free(fs, obj);
+}
+
+static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
+{
+	int err = y2_tombstone_write(fs, obj);
+
+	if (!err)
+		destroy(fs, obj);
+	return err;
+}
+
+/* Gives the object the place and name of another; if the header cannot be written, nothing has happened */
+static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name, u32 length,
+		u32 shadows)
+{
+	const struct y2_header_change change = { .shadows = shadows, .urgency = Y2_CRITICAL };
+	struct y2_object *old_dir = obj->parent;
+	char *old_name = obj->name;
+	int err;
+
+	obj->name = NULL;
+	y2_dir_remove(fs, obj);
+	err = y2_dir_name(fs, obj, name, length);
+	if (!err) {
+		obj->ctime = fs->now();
+		y2_dir_add(fs, dir, obj);
+		err = y2_header_write(fs, obj, &change);
+		if (!err) {
+			y2_free(old_name);
+			return 0;
+		}
+		y2_dir_remove(fs, obj);
+		y2_free(obj->name);
+	}
+	obj->name = old_name;
+	y2_dir_add(fs, old_dir, obj);
+	return err;
+}
+
+/* The object takes the place of one of its links, so that its own name becomes free */
+static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
+{
+	struct y2_object *link = list_first_entry(&obj->links, struct y2_object, links);
+	int err = y2_object_load(fs, link);
+
+	if (!err)
+		err = move(fs, obj, link->parent, link->name, (u32)strlen(link->name), link->id);
+	return err ? err : destroy_on_flash(fs, link);
+}
+
+/* Still in use: from now on its parent is "unlinked", and the next mount drops it */
+static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
+{
+	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
+	struct y2_object *dir = obj->parent;
+	int err;
+
+	y2_dir_remove(fs, obj);
+	obj->unlinked = true;
+	err = y2_header_write(fs, obj, &change);
+	if (err) {
+		obj->unlinked = false;
+		y2_dir_add(fs, dir, obj);
+	}
+	return err;
+}
+
+static int unlink_entry(struct y2_fs *fs, struct y2_object *entry)
+{
+	struct y2_object *target;
+	int err;
+
+	if (entry->type == Y2_HARDLINK) {
+		target = entry->target;
+		err = destroy_on_flash(fs, entry);
+		if (!err && !y2_object_load(fs, target)) {
+			target->ctime = fs->now();
+			y2_mark_dirty(fs, target);
+		}
+		return err;
+	}
+	if (!list_empty(&entry->links))
+		return move_to_link(fs, entry);
+	if (entry->refs)
+		return unlink_open(fs, entry);
+	return destroy_on_flash(fs, entry);
+}
+
+int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
+{
+	struct y2_object *dir = entry->parent;
+	int err;
+
+	if (fs->options.read_only)
+		return -EROFS;
+	if (entry == fs->lost_and_found || entry == fs->root)
+		return -EBUSY;
+	if (entry->type == Y2_DIRECTORY && !list_empty(&entry->children))
+		return -ENOTEMPTY;
+	err = y2_make_room(fs, MOST_CHUNKS);
+	if (!err)
+		err = y2_object_load(fs, entry);
+	if (!err)
+		err = unlink_entry(fs, entry);
+	if (!err)
+		touch_dir(fs, dir);
+	return err;
+}
+
+/*
+ * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of them;
+ * then that link, not the file, is what the rename replaces. The caller gets it in *old.
+ */
+static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
+{
+	struct y2_object *link, *file = *old;
+	int err = new_object(fs, Y2_HARDLINK, &link);
+
+	if (err)
+		return err;
+	link->target = file;
+	link->mode = file->mode;
+	err = add(fs, file->parent, file->name, (u32)strlen(file->name), link);
+	if (err)
+		return err;
+	/* Not in the ring before, or the file would move onto itself */
+	err = move_to_link(fs, file);
+	list_add_tail(&link->links, &file->links);
+	*old = link;
+	return err;
+}
+
+
+int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length)
+{
+	struct y2_object *old = NULL, *old_dir = entry->parent;
+	int err;
+
+	if (length > Y2_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (entry == fs->lost_and_found || entry == fs->root)
+		return -EBUSY;
+	err = check_space(fs, 1);
+	if (!err)
+		err = y2_object_load(fs, entry);
+	if (!err)
+		err = y2_lookup(fs, dir, name, length, &old);
+	if (err && err != -ENOENT)
+		return err;
+	if (old && y2_object_resolve(old) == y2_object_resolve(entry))
+		return 0;
+	if (old && old == fs->lost_and_found)
+		return -EBUSY;
+	if (old && old->type == Y2_DIRECTORY && !list_empty(&old->children))
+		return -ENOTEMPTY;
+	if (old && old->type != Y2_HARDLINK && !list_empty(&old->links)) {
+		err = make_replaceable(fs, &old);
+		if (err)
+			return err;
+	}
+	err = move(fs, entry, dir, name, length, old ? old->id : 0);
+	if (!err && old)
+		err = unlink_entry(fs, old);
+	if (err)
+		return err;
+	touch_dir(fs, old_dir);
+	if (dir != old_dir)
+		touch_dir(fs, dir);
+	return 0;
+}
+
+void y2_forget(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (--obj->refs || !obj->unlinked)
+		return;
+	/* Without tombstone the next mount finds it unlinked, which is as good; but its newer chunks must not outlive that */
+	if (!fs->options.read_only && !y2_make_room(fs, 1))
+		y2_tombstone_write(fs, obj);
+	destroy(fs, obj);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mounting without checkpoint. A survey reads one page of each block for its sequence number; then the blocks are scanned
+ * from the newest to the oldest, and in each from its last chunk to its first: of the chunks of one place the first met wins.
+ */
+#include "scan.h"
+
+/* The tags of the first page that has any: a torn erase may have taken the first ones */
+static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
+{
+	u32 first = number * fs->geometry.chunks_per_block;
+	bool blank = true;
+
+	*seq = Y2_SEQ_UNUSED;
+	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
+		struct y2_tags tags;
+		int result = y2_page_read(fs, first + page, NULL, &tags);
+
+		if (result < 0)
+			return result;
+		if (tags.used) {
+			*seq = tags.seq;
+			return 0;
+		}
+		if (result == Y2_READ_LOST)
+			blank = false;
+		if (page == 0 && blank)
+			return 0;	/* an empty block, or hardly anything was left of its erase: erased again before use */
+	}
+	*seq = 0;
+	return 0;
+}
+
+static int survey(struct y2_fs *fs, struct y2_scan *scan)
+{
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		struct y2_block *block = &fs->blocks[i];
+		u32 seq;
+		int err;
+
+		if (fs->ops->is_bad(fs->flash, i)) {
+			block->state = Y2_BLOCK_DEAD;
+			continue;
+		}
+		fs->good_blocks++;
+		err = find_seq(fs, i, &seq);
+		if (err == -ENOMEM)
+			return err;
+		if (!err && seq == Y2_SEQ_UNUSED) {
+			block->state = Y2_BLOCK_EMPTY;
+			fs->empty_blocks++;
+		} else if (err || seq < Y2_SEQ_LOWEST || seq > Y2_SEQ_HIGHEST) {
+			block->state = Y2_BLOCK_DIRTY;
+			scan->used = true;
+		} else {
+			/* Not full before all is settled: nothing may be erased meanwhile */
+			block->state = Y2_BLOCK_ALLOCATING;
+			block->seq = seq;
+			scan->used = true;
+			scan->order[scan->count++] = (struct y2_scan_block) { seq, i };
+		}
+	}
+	return 0;
+}
+
+static bool newer(const struct y2_scan_block *a, const struct y2_scan_block *b)
+{
+	return a->seq != b->seq ? a->seq > b->seq : a->number > b->number;
+}
+
+/* Heap sort, newest first: no recursion, no memory, and the number of blocks may be large */
+static void sink(struct y2_scan_block *order, u32 at, u32 count)
+{
+	for (;;) {
+		u32 child = 2 * at + 1;
+		struct y2_scan_block moved;
+
+		if (child >= count)
+			return;
+		if (child + 1 < count && newer(&order[child], &order[child + 1]))
+			child++;
+		if (!newer(&order[at], &order[child]))
+			return;
+		moved = order[at];
+		order[at] = order[child];
+		order[child] = moved;
+		at = child;
+	}
+}
+
+static void sort(struct y2_scan_block *order, u32 count)
+{
+	for (u32 i = count / 2; i-- > 0;)
+		sink(order, i, count);
+	for (u32 end = count; end-- > 1;) {
+		struct y2_scan_block oldest = order[0];
+
+		order[0] = order[end];
+		order[end] = oldest;
+		sink(order, 0, end);
+	}
+}
+
+static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
+{
+	int err = survey(fs, scan);
+
+	if (err)
+		return err;
+	sort(scan->order, scan->count);
+	fs->seq = scan->count ? scan->order[0].seq : Y2_SEQ_LOWEST - 1;
+	for (u32 i = 0; i < scan->count; i++) {
+		struct y2_block *block = &fs->blocks[scan->order[i].number];
+
+		if (block->state != Y2_BLOCK_ALLOCATING)
+			continue;	/* void: its erase had begun */
+		err = y2_scan_pages(fs, scan, scan->order[i].number);
+		if (err)
+			return err;
+	}
+	err = y2_scan_settle(fs);
+	if (err)
+		return err;
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		if (fs->blocks[i].state == Y2_BLOCK_ALLOCATING)
+			fs->blocks[i].state = Y2_BLOCK_FULL;
+		if (fs->blocks[i].state == Y2_BLOCK_EMPTY)
+			fs->blocks[i].unsure = scan->used;	/* a wholly blank flash is as it was erased */
+	}
+	return 0;
+}
+
+int y2_scan(struct y2_fs *fs)
+{
+	struct y2_scan *scan = y2_zalloc(sizeof(*scan));
+	int err = -ENOMEM;
+
+	if (!scan)
+		return err;
+	scan->order = y2_zalloc((size_t)fs->geometry.blocks * sizeof(*scan->order));
+	if (scan->order)
+		err = scan_all(fs, scan);
+	y2_free(scan->order);
+	y2_free(scan);
+	return err;
+}

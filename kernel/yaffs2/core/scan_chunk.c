@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a tombstone that
+ * nothing older of it counts; a shrink header that nothing older beyond its size counts.
+ */
+#include "scan.h"
+
+#define NO_LIMIT	(~0ull)
+
+static struct y2_object *object_of(struct y2_fs *fs, u32 id)
+{
+	struct y2_object *obj = y2_object_find(fs, id);
+
+	if (obj)
+		return obj;
+	obj = y2_object_new(fs, id, Y2_UNKNOWN);
+	if (obj)
+		obj->scan_limit = NO_LIMIT;
+	return obj;
+}
+
+/* Nothing older counts; what is newer does, if a header of it has been seen */
+static void bury(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (!obj->scan_seen)
+		y2_file_drop_chunks(fs, obj, 1);
+	obj->scan_dead = true;
+}
+
+static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
+{
+	u64 start = (u64)(tags->chunk - 1) * fs->chunk_bytes, end = start + tags->bytes;
+	struct y2_object *obj;
+	int err;
+
+	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
+		return 0;
+	obj = object_of(fs, tags->object);
+	if (!obj)
+		return -ENOMEM;
+	if (obj->scan_dead || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) || start >= obj->scan_limit ||
+	    y2_index_get(&obj->index, tags->chunk))
+		return 0;
+	err = y2_index_prepare(&obj->index, tags->chunk, &fs->leaves);
+	if (err)
+		return err;
+	y2_index_set(&obj->index, tags->chunk, chunk + 1);
+	y2_chunk_live(fs, chunk);
+	if (!obj->scan_seen && end > obj->size)
+		obj->size = end;
+	return 0;
+}
+
+static void newest_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+{
+	bool is_file = tags->type == Y2_FILE;
+
+	if (tags->object > Y2_ID_DELETED && (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)) {
+		bury(fs, obj);
+		return;
+	}
+	obj->scan_seen = true;
+	obj->header = chunk;
+	y2_chunk_live(fs, chunk);
+	if (!is_file && (obj->type == Y2_UNKNOWN || obj->type == Y2_FILE)) {
+		y2_file_drop_chunks(fs, obj, 1);
+		y2_index_cut(&obj->index, 0, &fs->leaves);
+	}
+	if (obj->type != tags->type)
+		y2_object_set_type(obj, tags->type);
+	obj->cookie = tags->parent;	/* until all parents are known */
+	if (is_file) {
+		if (tags->size > obj->size)
+			obj->size = tags->size;
+		obj->scan_limit = tags->size;
+	} else if (tags->type == Y2_HARDLINK) {
+		obj->target_id = tags->equivalent;
+	}
+}
+
+static bool special_is_right(const struct y2_tags *tags)
+{
+	if (tags->object == Y2_ID_ROOT || tags->object == Y2_ID_LOST_AND_FOUND)
+		return tags->type == Y2_DIRECTORY;
+	return tags->object != Y2_ID_UNLINKED && tags->object != Y2_ID_DELETED;
+}
+
+static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u32 shadows)
+{
+	struct y2_block *block = &fs->blocks[chunk / fs->geometry.chunks_per_block];
+	struct y2_object *obj, *shadowed;
+
+	if (!special_is_right(tags))
+		return 0;
+	if (tags->shrink || shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
+		block->shrink_header = true;
+	obj = object_of(fs, tags->object);
+	if (!obj)
+		return -ENOMEM;
+	if (!obj->scan_dead) {
+		if (!obj->scan_seen)
+			newest_header(fs, obj, chunk, tags);
+		else if (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
+			obj->scan_dead = true;
+		else if (tags->shrink && obj->type == Y2_FILE && tags->size < obj->scan_limit)
+			obj->scan_limit = tags->size;
+	}
+	if (shadows <= Y2_ID_DELETED || shadows == tags->object)
+		return 0;
+	shadowed = object_of(fs, shadows);
+	if (!shadowed)
+		return -ENOMEM;
+	if (!shadowed->scan_dead)
+		bury(fs, shadowed);
+	return 0;
+}
+
+/* What the tags of a header do not tell is in the header. False: there is none */
+static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struct y2_tags *tags)
+{
+	struct y2_header *header = &scan->header;
+	int result = y2_page_read(fs, chunk, fs->page, NULL);
+
+	if (result < 0 || result == Y2_READ_LOST || !y2_header_unpack(fs->page, header))
+		return false;
+	tags->extra = true;
+	tags->type = header->type;
+	tags->parent = header->parent;
+	tags->shrink = header->shrink;
+	tags->size = header->size;
+	tags->equivalent = header->equivalent;
+	return true;
+}
+
+int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *found)
+{
+	struct y2_tags tags = *found;
+	u32 shadows = 0;
+
+	if (tags.object == Y2_ID_SUMMARY) {
+		u32 number = tags.chunk - Y2_VOID_BASE;
+
+		if (tags.chunk >= Y2_VOID_BASE && number < fs->geometry.blocks && tags.bytes == fs->blocks[number].seq &&
+		    tags.bytes < tags.seq && fs->blocks[number].state == Y2_BLOCK_ALLOCATING)
+			fs->blocks[number].state = Y2_BLOCK_DIRTY;
+		return 0;
+	}
+	if (!tags.object || tags.object > Y2_ID_MAX)
+		return 0;
+	if (tags.object >= fs->next_id && tags.object < Y2_ID_MAX)
+		fs->next_id = tags.object + 1;
+	if (tags.chunk)
+		return data_chunk(fs, chunk, &tags);
+	if (!tags.extra || tags.shadows) {
+		if (!read_header(fs, scan, chunk, &tags))
+			return 0;
+		shadows = scan->header.shadows;
+	}
+	if (!tags.type || tags.type >= Y2_TYPES)
+		return 0;
+	return header_chunk(fs, chunk, &tags, shadows);
+}

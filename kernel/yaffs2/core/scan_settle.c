@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* After a scan: who has no place goes to lost+found, what is dead goes, links find their targets. */
+#include "scan.h"
+
+static void drop(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (obj->type == Y2_FILE || obj->type == Y2_UNKNOWN)
+		y2_file_drop_chunks(fs, obj, 1);
+	if (obj->header != Y2_NO_CHUNK)
+		y2_chunk_obsolete(fs, obj->header);
+	y2_object_free(fs, obj);
+}
+
+#define for_each_object(fs, bucket, obj, after) \
+	for (bucket = 0; bucket <= (fs)->hash_mask; bucket++) \
+		list_for_each_entry_safe(obj, after, &(fs)->by_id[bucket], in_hash)
+
+static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
+{
+	return obj == fs->root || obj == fs->lost_and_found;
+}
+
+/* Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up */
+static void sort_out(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		if (is_fixed(fs, obj) || obj->scan_seen)
+			continue;
+		if (obj->scan_dead || !obj->size) {
+			drop(fs, obj);
+			continue;
+		}
+		y2_warn("object %u has data and no header", obj->id);
+		y2_object_set_type(obj, Y2_FILE);
+		obj->cookie = Y2_ID_LOST_AND_FOUND;
+	}
+}
+
+static void find_parents(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	y2_dir_add(fs, fs->root, fs->lost_and_found);
+	for_each_object(fs, bucket, obj, after) {
+		struct y2_object *parent;
+
+		if (is_fixed(fs, obj))
+			continue;
+		parent = obj->cookie <= Y2_ID_MAX ? y2_object_find(fs, (u32)obj->cookie) : NULL;
+		if (!parent || parent->type != Y2_DIRECTORY || parent == obj)
+			parent = fs->lost_and_found;
+		y2_dir_add(fs, parent, obj);
+	}
+}
+
+static void find_targets(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		struct y2_object *target;
+
+		if (obj->type != Y2_HARDLINK)
+			continue;
+		target = y2_object_find(fs, obj->target_id);
+		if (!target || target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
+			y2_warn("hard link %u leads nowhere", obj->id);
+			drop(fs, obj);
+			continue;
+		}
+		obj->target = target;
+		list_add_tail(&obj->links, &target->links);
+	}
+}
+
+/* A damaged flash may hold directories that are in each other; Brent's way of finding a loop, without marks */
+static bool reaches_root(const struct y2_fs *fs, const struct y2_object *dir)
+{
+	const struct y2_object *waiting = dir;
+	u32 steps = 0, limit = 2;
+
+	for (; dir != fs->root; dir = dir->parent) {
+		if (steps && dir == waiting)
+			return false;
+		if (++steps == limit) {
+			steps = 1;
+			limit *= 2;
+			waiting = dir;
+			continue;
+		}
+	}
+	return true;
+}
+
+static void break_loops(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		if (obj->type != Y2_DIRECTORY || is_fixed(fs, obj) || reaches_root(fs, obj))
+			continue;
+		y2_warn("directory %u is in a loop", obj->id);
+		y2_dir_remove(fs, obj);
+		y2_dir_add(fs, fs->lost_and_found, obj);
+	}
+}
+
+int y2_scan_settle(struct y2_fs *fs)
+{
+	sort_out(fs);
+	find_parents(fs);
+	break_loops(fs);
+	find_targets(fs);
+	return 0;
+}
+
+/*
+ * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a power
+ * cut just then both are there, and one is enough.
+ */
+void y2_scan_end_renames(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		if (obj->type != Y2_HARDLINK || obj->parent != obj->target->parent)
+			continue;
+		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) && !strcmp(obj->name, obj->target->name))
+			y2_unlink(fs, obj);
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Block summaries: a full block's tags once more in its last chunks, so that a scan reads one place a block. */
+#include "yaffs2.h"
+
+static u32 table_bytes(const struct y2_fs *fs)
+{
+	return Y2_SUMMARY_HEAD_BYTES + fs->data_chunks * Y2_SUMMARY_ENTRY_BYTES;
+}
+
+static u32 sum(const struct y2_fs *fs)
+{
+	u32 total = 0;
+
+	for (u32 i = Y2_SUMMARY_HEAD_BYTES; i < table_bytes(fs); i++)
+		total += fs->summary[i];
+	return total;
+}
+
+void y2_summary_note(struct y2_fs *fs, u32 page, const struct y2_tags *tags)
+{
+	u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
+	u32 object, chunk, bytes;
+
+	if (!fs->summary_chunks)
+		return;
+	y2_tags_words(tags, &object, &chunk, &bytes);
+	y2_put32(entry, object);
+	y2_put32(entry + 4, chunk);
+	y2_put32(entry + 8, bytes);
+}
+
+/* A summary that cannot be written is only missed by the next scan */
+void y2_summary_write(struct y2_fs *fs, u32 number)
+{
+	struct y2_block *block = &fs->blocks[number];
+	u32 left = table_bytes(fs), at = 0;
+
+	if (!fs->summary_chunks)
+		return;
+	y2_put32(fs->summary, Y2_SUMMARY_VERSION);
+	y2_put32(fs->summary + 4, number);
+	y2_put32(fs->summary + 8, block->seq);
+	y2_put32(fs->summary + 12, sum(fs));
+	for (u32 i = 0; i < fs->summary_chunks; i++) {
+		u32 bytes = left < fs->chunk_bytes ? left : fs->chunk_bytes;
+		struct y2_tags tags = {
+			.used = true, .seq = block->seq, .object = Y2_ID_SUMMARY, .chunk = i + 1, .bytes = bytes,
+		};
+		u32 chunk = number * fs->geometry.chunks_per_block + block->written++;
+
+		if (y2_page_write(fs, chunk, fs->summary + at, &tags)) {
+			block->retire = true;
+			return;
+		}
+		at += bytes;
+		left -= bytes;
+	}
+}
+
+/* To fs->summary; true: it is whole and of this block */
+bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
+{
+	u32 first = number * fs->geometry.chunks_per_block + fs->data_chunks;
+
+	for (u32 i = 0; i < fs->summary_chunks; i++) {
+		struct y2_tags tags;
+		int result = y2_page_read(fs, first + i, fs->summary + i * fs->chunk_bytes, &tags);
+
+		if (result < 0 || result == Y2_READ_LOST || !tags.used || tags.object != Y2_ID_SUMMARY ||
+		    tags.chunk != i + 1 || tags.seq != seq)
+			return false;
+	}
+	return fs->summary_chunks && y2_get32(fs->summary) == Y2_SUMMARY_VERSION &&
+	       y2_get32(fs->summary + 4) == number && y2_get32(fs->summary + 8) == seq &&
+	       y2_get32(fs->summary + 12) == sum(fs);
+}

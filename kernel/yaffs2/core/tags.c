@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Packed tags 2, with the extra knowledge of headers folded into obj_id, chunk_id and n_bytes. */
+#include "tags.h"
+
+#define MAX_FLIPPED_BITS	4u	/* of an erased page's tags, assumed; more is a page that was written */
+
+static bool extra_fits(const struct y2_tags *tags)
+{
+	return tags->extra && !tags->chunk && tags->object <= Y2_ID_MAX && tags->parent <= Y2_ID_MAX &&
+	       tags->size < 0xffffffffu;
+}
+
+void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *bytes)
+{
+	*object = tags->object;
+	*chunk = tags->chunk;
+	*bytes = tags->bytes;
+	if (!extra_fits(tags))
+		return;
+	*object |= (u32)tags->type << Y2_EXTRA_TYPE_SHIFT;
+	*chunk = Y2_EXTRA_HEADER | tags->parent;
+	if (tags->shrink)
+		*chunk |= Y2_EXTRA_SHRINK;
+	if (tags->shadows)
+		*chunk |= Y2_EXTRA_SHADOWS;
+	*bytes = tags->type == Y2_HARDLINK ? tags->equivalent : tags->type == Y2_FILE ? (u32)tags->size : 0;
+}
+
+void y2_tags_from_words(u32 seq, u32 object, u32 chunk, u32 bytes, struct y2_tags *tags)
+{
+	*tags = (struct y2_tags) { .used = true, .seq = seq, .object = object, .chunk = chunk, .bytes = bytes };
+	if (!(chunk & Y2_EXTRA_HEADER))
+		return;
+	tags->extra = true;
+	tags->chunk = 0;
+	tags->bytes = 0;
+	tags->shrink = chunk & Y2_EXTRA_SHRINK;
+	tags->shadows = chunk & Y2_EXTRA_SHADOWS;
+	tags->parent = chunk & ~Y2_EXTRA_FLAGS;
+	tags->type = object >> Y2_EXTRA_TYPE_SHIFT;
+	tags->object = object & ~Y2_EXTRA_FLAGS;
+	if (tags->type == Y2_HARDLINK)
+		tags->equivalent = bytes;
+	else if (tags->type == Y2_FILE)
+		tags->size = bytes;
+}
+
+void y2_tags_pack(const struct y2_tags *tags, bool with_ecc, u8 *out)
+{
+	struct y2_tags_ecc ecc;
+	u32 object, chunk, bytes;
+
+	y2_tags_words(tags, &object, &chunk, &bytes);
+	y2_put32(out, tags->seq);
+	y2_put32(out + 4, object);
+	y2_put32(out + 8, chunk);
+	y2_put32(out + 12, bytes);
+	if (!with_ecc)
+		return;
+	y2_tags_ecc(out, &ecc);
+	y2_put32(out + 16, ecc.column);
+	y2_put32(out + 20, ecc.line);
+	y2_put32(out + 24, ecc.line_complement);
+}
+
+static u32 ones(u32 word)
+{
+	u32 count = 0;
+
+	for (; word; word &= word - 1)
+		count++;
+	return count;
+}
+
+static bool looks_erased(const u8 *in, u32 length)
+{
+	u32 zeros = 0;
+
+	for (u32 i = 0; i < length; i++)
+		zeros += 8 - ones(in[i]);
+	return zeros <= MAX_FLIPPED_BITS;
+}
+
+/* Corrects one bit of the tags, or finds that it is the ECC that has one */
+static enum y2_read correct(u8 *tags, const u8 *stored)
+{
+	struct y2_tags_ecc is;
+	u32 column, line, complement;
+
+	y2_tags_ecc(tags, &is);
+	column = (is.column ^ stored[0]) & 0x3f;
+	line = is.line ^ y2_get32(stored + 4);
+	complement = is.line_complement ^ y2_get32(stored + 8);
+	if (!column && !line && !complement)
+		return Y2_READ_CLEAN;
+	if (line == ~complement && line < Y2_TAGS_BYTES && ((column ^ column >> 1) & 0x15) == 0x15) {
+		u32 bit = (column >> 1 & 1) | (column >> 3 & 1) << 1 | (column >> 5 & 1) << 2;
+
+		tags[line] ^= 1u << bit;
+		return Y2_READ_FIXED;
+	}
+	return ones(column) + ones(line) + ones(complement) == 1 ? Y2_READ_FIXED : Y2_READ_LOST;
+}
+
+enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
+{
+	enum y2_read result = Y2_READ_CLEAN;
+	u8 words[Y2_TAGS_BYTES];
+
+	*tags = (struct y2_tags) { .used = false };
+	if (looks_erased(in, with_ecc ? Y2_TAGS_TOTAL_BYTES : Y2_TAGS_BYTES))
+		return Y2_READ_CLEAN;
+	memcpy(words, in, Y2_TAGS_BYTES);
+	if (with_ecc)
+		result = correct(words, in + Y2_TAGS_BYTES);
+	if (result != Y2_READ_LOST)
+		y2_tags_from_words(y2_get32(words), y2_get32(words + 4), y2_get32(words + 8), y2_get32(words + 12), tags);
+	return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tags of a chunk: what they say, and how they lie in the spare area. */
+#ifndef Y2_TAGS_H
+#define Y2_TAGS_H
+
+#include "flash.h"
+#include "format.h"
+
+struct y2_tags {
+	bool used;		/* false: the page is erased */
+	u32 seq;
+	u32 object;
+	u32 chunk;		/* 0: header */
+	u32 bytes;		/* of a data chunk */
+
+	/* Of a header, so that a scan need not read it */
+	bool extra;
+	bool shrink, shadows;
+	u8 type;
+	u32 parent;
+	u32 equivalent;
+	u64 size;
+};
+
+struct y2_tags_ecc {
+	u32 column, line, line_complement;
+};
+
+void y2_tags_ecc(const u8 *tags, struct y2_tags_ecc *ecc);
+
+/* Y2_TAGS_TOTAL_BYTES to out, or Y2_TAGS_BYTES without ECC */
+void y2_tags_pack(const struct y2_tags *tags, bool with_ecc, u8 *out);
+enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags);
+
+/* The three words without sequence number, as a summary holds them */
+void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *bytes);
+void y2_tags_from_words(u32 seq, u32 object, u32 chunk, u32 bytes, struct y2_tags *tags);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file system as its rooms share it. The callers (VFS glue, tests) hold one lock around each call and see objects;
+ * everything takes and returns negative errno values. Flash chunks are numbered block * chunks_per_block + page.
+ */
+#ifndef Y2_YAFFS2_H
+#define Y2_YAFFS2_H
+
+#include "flash.h"
+#include "header.h"
+#include "index.h"
+#include "tags.h"
+
+#define Y2_RESERVED_BLOCKS	5u	/* never filled by users: collection works in them */
+#define Y2_CHECKPOINT_MIN_BLOCKS 60u	/* smaller devices are scanned */
+#define Y2_NO_BLOCK		0xffffffffu
+#define Y2_NO_CHUNK		0xffffffffu
+
+enum y2_block_state {
+	Y2_BLOCK_EMPTY,
+	Y2_BLOCK_ALLOCATING,	/* takes the chunks that are written */
+	Y2_BLOCK_FULL,		/* closed: takes no more */
+	Y2_BLOCK_DIRTY,		/* nothing in it is of use */
+	Y2_BLOCK_CHECKPOINT,
+	Y2_BLOCK_DEAD,
+};
+
+struct y2_block {
+	u32 seq;
+	u16 live;		/* chunks in use */
+	u16 written;		/* pages programmed since the erase */
+	u8 state;
+	bool shrink_header:1;	/* holds headers without which older, obsolete chunks would come back */
+	bool retire:1;		/* failed: empty it, then mark it bad */
+	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
+	bool unsure:1;		/* found empty by one page only: erase before use */
+};
+
+struct y2_object {
+	struct list_head in_hash;	/* by id */
+	struct list_head siblings;	/* in the parent's children, by cookie */
+	struct list_head in_names;	/* by parent and name; only if loaded */
+	struct list_head links;		/* of a hard link: the ring of its target; else the ring of links to this */
+	struct list_head in_dirty;
+	struct y2_object *parent;	/* NULL: unlinked */
+	u64 cookie;			/* place in its directory, for readdir; never 0 */
+	u32 id;
+	u32 header;			/* its chunk; Y2_NO_CHUNK: none yet */
+	u8 type;
+	bool loaded:1;			/* the fields below have been read from the header */
+	bool unlinked:1;		/* goes when refs gets 0 */
+	bool scan_seen:1;		/* a scan has met its newest header */
+	bool scan_dead:1;		/* a scan has met its tombstone: what is older does not count */
+	u32 refs;			/* VFS inodes in memory */
+	u32 mode, uid, gid, atime, mtime, ctime, rdev;
+	u32 name_hash;
+	char *name, *alias;
+	union {
+		struct {
+			struct y2_index index;
+			u64 size;
+			u64 scan_limit;	/* older chunks from here on do not count */
+		};
+		struct {
+			struct list_head children;
+			u32 unloaded;	/* children whose names are not known yet */
+			u64 next_cookie;
+		};
+		struct {
+			struct y2_object *target;	/* of a hard link */
+			u32 target_id;
+		};
+	};
+};
+
+struct y2_options {
+	bool inband_tags;
+	bool no_tags_ecc;
+	bool no_checkpoint;		/* neither read nor written */
+	bool no_checkpoint_read;
+	bool no_checkpoint_write;
+	bool no_summary;
+	bool empty_lost_and_found;
+	bool read_only;
+};
+
+struct y2_stats {
+	u64 pages_read, pages_written, blocks_erased;	/* all that went to the flash */
+	u64 user_chunks, header_chunks;			/* written because somebody asked for it */
+	u64 gc_copies, gc_blocks, passive_gc, aggressive_gc, forced_gc;
+	u64 summaries_used, blocks_scanned, checkpoint_mounts, checkpoints_written;
+	u64 bits_fixed, chunks_lost, retired_blocks, write_retries, erase_intents;
+};
+
+struct y2_fs {
+	struct y2_geometry geometry;
+	const struct y2_flash_ops *ops;
+	void *flash;
+	struct y2_options options;
+	struct y2_stats stats;
+	u32 (*now)(void);		/* seconds since 1970 */
+
+	u32 chunk_bytes;		/* of a page, what holds data */
+	u32 summary_chunks;		/* at the end of a full block */
+	u32 data_chunks;		/* of a block, without the summary */
+
+	struct y2_block *blocks;
+	u8 *live_bits;
+	u32 live_stride;		/* bytes of live_bits a block */
+	u32 seq;			/* of the newest block */
+	u32 alloc_block;		/* Y2_NO_BLOCK: none */
+	u32 last_alloc;			/* the search for an empty block goes on behind it */
+	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
+	u32 promised;			/* chunks that the caller has promised to what it will write later */
+	u8 *summary;			/* of alloc_block */
+
+	struct list_head *by_id, *by_name;
+	u32 hash_mask;
+	u32 objects, leaves, next_id;
+	struct list_head dirty;		/* objects whose header is behind */
+	struct y2_object *root, *lost_and_found;
+
+	u32 gc_block, gc_page;		/* collection at work; Y2_NO_BLOCK: none */
+	u32 gc_sample;			/* where the next sampling starts */
+	u32 gc_rounds;
+	bool collecting;
+
+	bool checkpoint_valid;		/* the one on flash tells the present state */
+	u8 *page, *page2;		/* chunk buffers: of the caller's room, of the flash room */
+	u8 *oob;
+};
+
+/* flash.c: pages with tags */
+int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags);
+int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags);
+
+/* block.c: states of blocks and which chunks live */
+int y2_blocks_init(struct y2_fs *fs);
+int y2_block_erase(struct y2_fs *fs, u32 block);
+void y2_block_bad(struct y2_fs *fs, u32 block);
+u32 y2_block_find_empty(struct y2_fs *fs, u32 after);
+bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk);
+void y2_chunk_live(struct y2_fs *fs, u32 chunk);
+void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk);
+u32 y2_chunks_free(const struct y2_fs *fs);	/* for users, beside all reserves */
+
+/* append.c: the head of the log */
+enum y2_urgency { Y2_USER, Y2_CRITICAL };	/* critical: may take the last block */
+int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency, u32 *chunk);
+void y2_append_close(struct y2_fs *fs);
+
+/* summary.c */
+void y2_summary_note(struct y2_fs *fs, u32 page, const struct y2_tags *tags);
+void y2_summary_write(struct y2_fs *fs, u32 block);
+bool y2_summary_read(struct y2_fs *fs, u32 block, u32 seq);	/* to fs->summary */
+
+/* object.c */
+struct y2_object *y2_object_find(struct y2_fs *fs, u32 id);
+struct y2_object *y2_object_new(struct y2_fs *fs, u32 id, u8 type);
+void y2_object_set_type(struct y2_object *obj, u8 type);
+void y2_object_free(struct y2_fs *fs, struct y2_object *obj);
+u32 y2_object_new_id(struct y2_fs *fs);
+int y2_object_load(struct y2_fs *fs, struct y2_object *obj);
+int y2_object_fill(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header);
+struct y2_object *y2_object_resolve(struct y2_object *obj);	/* the target of a hard link, or itself */
+u32 y2_object_links(const struct y2_object *obj);
+struct y2_object *y2_object_owner(struct y2_fs *fs, u32 chunk, u32 *k);
+
+/* object_header.c */
+struct y2_header_change {
+	bool shrink;
+	u32 shadows;
+	enum y2_urgency urgency;
+};
+int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_header_change *change);
+int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj);
+void y2_mark_dirty(struct y2_fs *fs, struct y2_object *obj);
+int y2_flush(struct y2_fs *fs, struct y2_object *obj);
+
+/* dir.c */
+struct y2_entry {
+	u64 cookie;
+	u32 id;		/* of the object, links resolved */
+	u32 mode;
+	char name[Y2_NAME_MAX + 1];
+};
+int y2_dir_load(struct y2_fs *fs, struct y2_object *dir);
+void y2_dir_add(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj);
+void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
+int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
+int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object **obj);
+/* The first entries with a cookie of at least from; returns how many */
+int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 most);
+
+/* namei.c: what changes names */
+struct y2_new {
+	u32 mode, uid, gid, rdev;
+	const char *alias;
+};
+int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
+	      struct y2_object **obj);
+int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length);
+int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
+int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length);
+void y2_forget(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
+
+/* file.c */
+int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
+int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
+int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
+void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
+u64 y2_file_max(const struct y2_fs *fs);
+
+/* collect.c, collect_choose.c: garbage collection */
+int y2_make_room(struct y2_fs *fs, u32 chunks);
+int y2_collect_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
+int y2_collect_block(struct y2_fs *fs, u32 block);
+u32 y2_choose_best(struct y2_fs *fs);
+u32 y2_choose_sampled(struct y2_fs *fs);
+u32 y2_choose_forced(struct y2_fs *fs);
+bool y2_may_collect(struct y2_fs *fs, u32 block);
+u32 y2_oldest_dirty(struct y2_fs *fs);
+
+/* scan.c */
+int y2_scan(struct y2_fs *fs);
+
+
+
+/* checkpoint.c, checkpoint_stream.c, checkpoint_state.c */
+int y2_checkpoint_read(struct y2_fs *fs);
+int y2_checkpoint_write(struct y2_fs *fs);
+int y2_checkpoint_invalidate(struct y2_fs *fs);
+u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs);
+
+/* mount.c */
+int y2_mount(struct y2_fs **fs, const struct y2_geometry *geometry, const struct y2_flash_ops *ops, void *flash,
+	     const struct y2_options *options, u32 (*now)(void));
+int y2_sync(struct y2_fs *fs, bool checkpoint);
+int y2_set_read_only(struct y2_fs *fs, bool read_only);
+int y2_unmount(struct y2_fs *fs);
+void y2_abandon(struct y2_fs *fs);	/* frees memory; writes nothing */
+u64 y2_total_bytes(const struct y2_fs *fs);
+u64 y2_free_bytes(const struct y2_fs *fs);
+
+/* verify.c: whether the memory agrees with itself; prints what does not. For tests */
+int y2_verify(struct y2_fs *fs);
+
+#endif

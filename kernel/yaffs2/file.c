@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files through the page cache. A folio that becomes dirty is promised its chunks on flash at once, so that writing it back
+ * later cannot meet a full file system; that promise is its private mark.
+ */
+#include <linux/pagemap.h>
+#include <linux/writeback.h>
+
+#include "vfs.h"
+
+#define SPARE_CHUNKS	8u	/* kept beside all promises, for headers */
+
+static int read_into(struct inode *inode, struct folio *folio)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	u8 *to = kmap_local_folio(folio, 0);
+	int got;
+
+	mutex_lock(&sbi->lock);
+	got = y2_read(sbi->fs, y2_object(inode), (u64)folio_pos(folio), to, PAGE_SIZE);
+	mutex_unlock(&sbi->lock);
+	if (got >= 0)
+		memset(to + got, 0, PAGE_SIZE - got);
+	flush_dcache_folio(folio);
+	kunmap_local(to);
+	return got < 0 ? got : 0;
+}
+
+static int read_folio(struct file *file, struct folio *folio)
+{
+	int err = read_into(folio->mapping->host, folio);
+
+	if (!err)
+		folio_mark_uptodate(folio);
+	folio_unlock(folio);
+	return err;
+}
+
+static void readahead(struct readahead_control *rac)
+{
+	struct folio *folio;
+
+	while ((folio = readahead_folio(rac)))
+		read_folio(NULL, folio);
+}
+
+/* The folio is locked. It must not be dirtied without promise */
+static int promise(struct inode *inode, struct folio *folio)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	int err = 0;
+
+	if (folio_test_private(folio))
+		return 0;
+	mutex_lock(&sbi->lock);
+	if (sbi->fs->options.read_only)
+		err = -EROFS;
+	else if (y2_chunks_free(sbi->fs) < sbi->folio_chunks + SPARE_CHUNKS)
+		err = -ENOSPC;
+	else
+		sbi->fs->promised += sbi->folio_chunks;
+	mutex_unlock(&sbi->lock);
+	if (!err)
+		folio_attach_private(folio, (void *)1);
+	return err;
+}
+
+/* sb->lock is held */
+static void keep_promise(struct y2_sb *sbi, struct folio *folio)
+{
+	if (!folio_test_private(folio))
+		return;
+	sbi->fs->promised -= sbi->folio_chunks;
+	folio_detach_private(folio);
+}
+
+static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
+{
+	struct y2_sb *sbi = y2_sb(folio->mapping->host->i_sb);
+
+	if (offset || length < folio_size(folio))
+		return;
+	mutex_lock(&sbi->lock);
+	keep_promise(sbi, folio);
+	mutex_unlock(&sbi->lock);
+}
+
+/* Only clean folios are asked for, and those have no promise */
+static bool release_folio(struct folio *folio, gfp_t gfp)
+{
+	return false;
+}
+
+static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
+		       struct page **pagep, void **fsdata)
+{
+	struct inode *inode = mapping->host;
+	struct page *page = grab_cache_page_write_begin(mapping, pos >> PAGE_SHIFT);
+	struct folio *folio;
+	int err = 0;
+
+	if (!page)
+		return -ENOMEM;
+	folio = page_folio(page);
+	if (!folio_test_uptodate(folio) && len < PAGE_SIZE) {
+		err = read_into(inode, folio);
+		if (!err)
+			folio_mark_uptodate(folio);
+	}
+	if (!err)
+		err = promise(inode, folio);
+	if (err) {
+		folio_unlock(folio);
+		folio_put(folio);
+		return err;
+	}
+	*pagep = page;
+	return 0;
+}
+
+static int write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
+		     unsigned int copied, struct page *page, void *fsdata)
+{
+	struct inode *inode = mapping->host;
+	struct folio *folio = page_folio(page);
+
+	if (copied < len && !folio_test_uptodate(folio))
+		copied = 0;	/* a part of a folio of which the rest is not known: from the beginning again */
+	if (copied) {
+		folio_mark_uptodate(folio);
+		folio_mark_dirty(folio);
+		if (pos + copied > i_size_read(inode)) {
+			i_size_write(inode, pos + copied);
+			mark_inode_dirty(inode);
+		}
+	} else if (!folio_test_dirty(folio)) {
+		invalidate_folio(folio, 0, folio_size(folio));
+	}
+	folio_unlock(folio);
+	folio_put(folio);
+	return (int)copied;
+}
+
+static int write_back(struct inode *inode, struct folio *folio, u32 length)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	struct y2_object *obj = y2_object(inode);
+	const u8 *from = kmap_local_folio(folio, 0);
+	int got;
+
+	mutex_lock(&sbi->lock);
+	keep_promise(sbi, folio);
+	got = y2_write(sbi->fs, obj, (u64)folio_pos(folio), from, length);
+	/* Not now was it changed, but when its user wrote */
+	obj->mtime = (u32)inode->i_mtime.tv_sec;
+	obj->ctime = (u32)inode->i_ctime.tv_sec;
+	mutex_unlock(&sbi->lock);
+	kunmap_local(from);
+	if (got == (int)length)
+		return 0;
+	return got < 0 ? got : -ENOSPC;
+}
+
+static int write_page(struct page *page, struct writeback_control *wbc, void *data)
+{
+	struct folio *folio = page_folio(page);
+	struct inode *inode = folio->mapping->host;
+	loff_t left = i_size_read(inode) - folio_pos(folio);
+	u32 length = (u32)min_t(loff_t, left, PAGE_SIZE);
+	int err;
+
+	if (left <= 0) {
+		folio_unlock(folio);
+		return 0;
+	}
+	if (length < PAGE_SIZE)
+		folio_zero_segment(folio, length, PAGE_SIZE);
+	folio_start_writeback(folio);
+	err = write_back(inode, folio, length);
+	if (err)
+		mapping_set_error(inode->i_mapping, err);
+	folio_unlock(folio);
+	folio_end_writeback(folio);
+	return err;
+}
+
+static int write_pages(struct address_space *mapping, struct writeback_control *wbc)
+{
+	return write_cache_pages(mapping, wbc, write_page, NULL);
+}
+
+const struct address_space_operations y2_file_aops = {
+	.read_folio = read_folio, .readahead = readahead, .write_begin = write_begin, .write_end = write_end,
+	.writepages = write_pages, .dirty_folio = filemap_dirty_folio, .invalidate_folio = invalidate_folio,
+	.release_folio = release_folio, .migrate_folio = filemap_migrate_folio,
+};
+
+static vm_fault_t page_mkwrite(struct vm_fault *vmf)
+{
+	struct folio *folio = page_folio(vmf->page);
+	struct inode *inode = file_inode(vmf->vma->vm_file);
+	vm_fault_t result = VM_FAULT_LOCKED;
+	int err = 0;
+
+	sb_start_pagefault(inode->i_sb);
+	file_update_time(vmf->vma->vm_file);
+	folio_lock(folio);
+	if (folio->mapping != inode->i_mapping || folio_pos(folio) >= i_size_read(inode)) {
+		folio_unlock(folio);
+		result = VM_FAULT_NOPAGE;
+	} else {
+		err = promise(inode, folio);
+	}
+	if (err) {
+		folio_unlock(folio);
+		result = vmf_error(err);
+	} else if (result == VM_FAULT_LOCKED) {
+		folio_mark_dirty(folio);
+		folio_wait_stable(folio);
+	}
+	sb_end_pagefault(inode->i_sb);
+	return result;
+}
+
+static const struct vm_operations_struct vm_ops = {
+	.fault = filemap_fault, .map_pages = filemap_map_pages, .page_mkwrite = page_mkwrite,
+};
+
+static int mmap_file(struct file *file, struct vm_area_struct *vma)
+{
+	file_accessed(file);
+	vma->vm_ops = &vm_ops;
+	return 0;
+}
+
+static ssize_t write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t got = generic_file_write_iter(iocb, from);
+	int err;
+
+	if (got <= 0 || !y2_sb(inode->i_sb)->options.write_through)
+		return got;
+	err = filemap_write_and_wait_range(inode->i_mapping, iocb->ki_pos - got, iocb->ki_pos - 1);
+	return err ? err : got;
+}
+
+/* Data, then the header with size and times; a directory's names are on flash already */
+int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct inode *inode = file->f_mapping->host;
+	int err = file_write_and_wait_range(file, start, end);
+
+	return err ? err : sync_inode_metadata(inode, 1);
+}
+
+const struct file_operations y2_file_ops = {
+	.read_iter = generic_file_read_iter, .write_iter = write_iter, .llseek = generic_file_llseek, .mmap = mmap_file,
+	.fsync = y2_fsync, .splice_read = generic_file_splice_read, .splice_write = iter_file_splice_write,
+};

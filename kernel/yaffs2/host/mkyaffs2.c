@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* mkyaffs2: a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "mkyaffs2_image.h"
+
+void die(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("mkyaffs2: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(1);
+}
+
+static void usage(FILE *to)
+{
+	fputs("usage: mkyaffs2 [options] FOLDER IMAGE\n"
+	      "  -p BYTES   page (2048)\n"
+	      "  -s BYTES   spare area of a page in the image (64); 0 with -i: pages alone\n"
+	      "  -o BYTES   where the tags begin in the spare area (0)\n"
+	      "  -b CHUNKS  pages of a block (64)\n"
+	      "  -i         in-band tags\n"
+	      "  -e         tags without ECC\n"
+	      "  -r         everything belongs to root\n", to);
+}
+
+static u32 number(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 0);
+
+	if (*end || !*text || value > 1u << 20)
+		die("not a number here: %s", text);
+	return (u32)value;
+}
+
+int main(int argc, char **argv)
+{
+	struct image image = { .page_bytes = 2048, .spare_bytes = 64, .chunks_per_block = 64 };
+	bool all_root = false;
+	u32 tags;
+	int option;
+
+	while ((option = getopt(argc, argv, "p:s:o:b:ierh")) != -1) {
+		switch (option) {
+		case 'p':
+			image.page_bytes = number(optarg);
+			break;
+		case 's':
+			image.spare_bytes = number(optarg);
+			break;
+		case 'o':
+			image.tags_offset = number(optarg);
+			break;
+		case 'b':
+			image.chunks_per_block = number(optarg);
+			break;
+		case 'i':
+			image.inband = true;
+			break;
+		case 'e':
+			image.no_ecc = true;
+			break;
+		case 'r':
+			all_root = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 1;
+		}
+	}
+	tags = image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+	if (argc - optind != 2) {
+		usage(stderr);
+		return 1;
+	}
+	if (image.page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES || !image.chunks_per_block)
+		die("a page must hold a header of %u bytes", Y2_HEADER_BYTES);
+	if (!image.inband && image.tags_offset + tags > image.spare_bytes)
+		die("tags of %u bytes at %u do not fit into a spare area of %u", tags, image.tags_offset,
+		    image.spare_bytes);
+	image.name = argv[optind + 1];
+	image_open(&image);
+	image_tree(&image, argv[optind], all_root);
+	image_close(&image);
+	return 0;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Inodes and objects: an inode in memory holds one of its object's refs. */
+#include <linux/pagemap.h>
+#include <linux/writeback.h>
+
+#include "vfs.h"
+
+static void from_object(struct inode *inode, struct y2_object *obj)
+{
+	inode->i_mode = (umode_t)obj->mode;
+	i_uid_write(inode, obj->uid);
+	i_gid_write(inode, obj->gid);
+	inode->i_atime = (struct timespec64) { .tv_sec = obj->atime };
+	inode->i_mtime = (struct timespec64) { .tv_sec = obj->mtime };
+	inode->i_ctime = (struct timespec64) { .tv_sec = obj->ctime };
+	/* 1: how many directories are in this one is not counted */
+	set_nlink(inode, obj->type == Y2_DIRECTORY ? 1 : y2_object_links(obj));
+	switch (obj->mode & S_IFMT) {
+	case S_IFREG:
+		inode->i_size = (loff_t)obj->size;
+		inode->i_op = &y2_file_inode_ops;
+		inode->i_fop = &y2_file_ops;
+		inode->i_mapping->a_ops = &y2_file_aops;
+		break;
+	case S_IFDIR:
+		inode->i_op = &y2_dir_inode_ops;
+		inode->i_fop = &y2_dir_ops;
+		break;
+	case S_IFLNK:
+		inode->i_op = &y2_symlink_inode_ops;
+		inode->i_link = obj->alias;
+		inode->i_size = (loff_t)strlen(obj->alias);
+		break;
+	default:
+		inode->i_op = &y2_special_inode_ops;
+		init_special_inode(inode, inode->i_mode, new_decode_dev(obj->rdev));
+	}
+}
+
+/* A damaged header may say one type in its mode and another in its tags */
+static bool type_agrees(const struct y2_object *obj)
+{
+	switch (obj->type) {
+	case Y2_FILE:
+		return S_ISREG(obj->mode);
+	case Y2_DIRECTORY:
+		return S_ISDIR(obj->mode);
+	case Y2_SYMLINK:
+		return S_ISLNK(obj->mode) && obj->alias;
+	default:
+		return obj->type == Y2_SPECIAL && !S_ISREG(obj->mode) && !S_ISDIR(obj->mode) && !S_ISLNK(obj->mode);
+	}
+}
+
+/*
+ * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for the
+ * search. Meanwhile the object is held by a ref.
+ */
+struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
+{
+	struct y2_sb *sbi = y2_sb(sb);
+	struct inode *inode;
+	int err = y2_object_load(sbi->fs, obj);
+
+	if (err)
+		return ERR_PTR(err);
+	if (!type_agrees(obj))
+		return ERR_PTR(-EUCLEAN);
+	obj->refs++;
+	mutex_unlock(&sbi->lock);
+	inode = iget_locked(sb, obj->id);
+	mutex_lock(&sbi->lock);
+	if (!inode || !(inode->i_state & I_NEW)) {
+		y2_forget(sbi->fs, obj);
+		return inode ? inode : ERR_PTR(-ENOMEM);
+	}
+	container_of(inode, struct y2_inode, vfs)->obj = obj;
+	from_object(inode, obj);
+	unlock_new_inode(inode);
+	return inode;
+}
+
+struct inode *y2_iget(struct super_block *sb, struct y2_object *obj)
+{
+	struct inode *inode;
+
+	mutex_lock(&y2_sb(sb)->lock);
+	inode = y2_iget_locked(sb, obj);
+	mutex_unlock(&y2_sb(sb)->lock);
+	return inode;
+}
+
+void y2_to_object(struct inode *inode)
+{
+	struct y2_object *obj = y2_object(inode);
+
+	obj->mode = inode->i_mode;
+	obj->uid = i_uid_read(inode);
+	obj->gid = i_gid_read(inode);
+	obj->atime = (u32)inode->i_atime.tv_sec;
+	obj->mtime = (u32)inode->i_mtime.tv_sec;
+	obj->ctime = (u32)inode->i_ctime.tv_sec;
+}
+
+int y2_write_inode(struct inode *inode, struct writeback_control *wbc)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	struct y2_object *obj = y2_object(inode);
+	int err;
+
+	mutex_lock(&sbi->lock);
+	y2_to_object(inode);
+	y2_mark_dirty(sbi->fs, obj);
+	err = y2_flush(sbi->fs, obj);
+	mutex_unlock(&sbi->lock);
+	return err;
+}
+
+void y2_evict_inode(struct inode *inode)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	struct y2_object *obj = y2_object(inode);
+
+	truncate_inode_pages_final(&inode->i_data);
+	clear_inode(inode);
+	if (!obj)
+		return;
+	mutex_lock(&sbi->lock);
+	y2_forget(sbi->fs, obj);
+	mutex_unlock(&sbi->lock);
+}
+
+static int resize(struct inode *inode, loff_t size)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	loff_t old = i_size_read(inode);
+	int err;
+
+	if (size < old)
+		truncate_setsize(inode, size);
+	mutex_lock(&sbi->lock);
+	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
+	mutex_unlock(&sbi->lock);
+	if (!err && size > old) {
+		truncate_setsize(inode, size);
+		pagecache_isize_extended(inode, old, size);
+	}
+	return err;
+}
+
+int y2_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr)
+{
+	struct inode *inode = d_inode(dentry);
+	int err = setattr_prepare(ns, dentry, attr);
+
+	if (!err && attr->ia_valid & ATTR_SIZE)
+		err = resize(inode, attr->ia_size);
+	if (err)
+		return err;
+	setattr_copy(ns, inode, attr);
+	mark_inode_dirty(inode);
+	return 0;
+}
+
+const struct inode_operations y2_file_inode_ops = { .setattr = y2_setattr };
+const struct inode_operations y2_special_inode_ops = { .setattr = y2_setattr };
+const struct inode_operations y2_symlink_inode_ops = { .get_link = simple_get_link, .setattr = y2_setattr };

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. */
+#include <linux/mtd/mtd.h>
+
+#include "vfs.h"
+
+static loff_t page_offset_of(const struct mtd_info *mtd, u32 block, u32 page)
+{
+	return (loff_t)block * mtd->erasesize + (loff_t)page * mtd->writesize;
+}
+
+static u32 tag_bytes(const struct mtd_info *mtd)
+{
+	return min_t(u32, mtd->oobavail, Y2_TAGS_TOTAL_BYTES);
+}
+
+static struct mtd_oob_ops transfer(const struct mtd_info *mtd, const u8 *data, const u8 *oob)
+{
+	struct mtd_oob_ops ops = { .mode = MTD_OPS_AUTO_OOB };
+
+	if (data) {
+		ops.datbuf = (u8 *)data;
+		ops.len = mtd->writesize;
+	}
+	if (oob) {
+		ops.oobbuf = (u8 *)oob;
+		ops.ooblen = tag_bytes(mtd);
+	}
+	return ops;
+}
+
+static int mtd_page_read(void *flash, u32 block, u32 page, u8 *data, u8 *oob)
+{
+	struct mtd_info *mtd = flash;
+	struct mtd_oob_ops ops = transfer(mtd, data, oob);
+	int err = mtd_read_oob(mtd, page_offset_of(mtd, block, page), &ops);
+
+	if (mtd_is_bitflip(err))
+		return Y2_READ_FIXED;
+	if (mtd_is_eccerr(err))
+		return Y2_READ_LOST;
+	return err;
+}
+
+static int mtd_page_write(void *flash, u32 block, u32 page, const u8 *data, const u8 *oob)
+{
+	struct mtd_info *mtd = flash;
+	struct mtd_oob_ops ops = transfer(mtd, data, oob);
+
+	return mtd_write_oob(mtd, page_offset_of(mtd, block, page), &ops);
+}
+
+static int mtd_block_erase(void *flash, u32 block)
+{
+	struct mtd_info *mtd = flash;
+	struct erase_info erase = { .addr = page_offset_of(mtd, block, 0), .len = mtd->erasesize };
+
+	return mtd_erase(mtd, &erase);
+}
+
+static int mtd_mark_bad(void *flash, u32 block)
+{
+	return mtd_block_markbad(flash, page_offset_of(flash, block, 0));
+}
+
+static bool mtd_is_bad(void *flash, u32 block)
+{
+	return mtd_block_isbad(flash, page_offset_of(flash, block, 0)) > 0;
+}
+
+const struct y2_flash_ops y2_mtd_ops = {
+	.read = mtd_page_read, .write = mtd_page_write, .erase = mtd_block_erase, .mark_bad = mtd_mark_bad,
+	.is_bad = mtd_is_bad,
+};
+
+int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry)
+{
+	u32 tags = options->no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+
+	if (!mtd_type_is_nand(mtd) || mtd->writesize < 1024) {
+		pr_err("yaffs2: mtd%d is no NAND flash with pages of 1024 bytes or more\n", mtd->index);
+		return -EINVAL;
+	}
+	if (!options->inband_tags && mtd->oobavail < tags) {
+		pr_err("yaffs2: mtd%d has %u free bytes in its spare area, tags need %u: mount with inband-tags\n",
+		       mtd->index, mtd->oobavail, tags);
+		return -EINVAL;
+	}
+	*geometry = (struct y2_geometry) {
+		.page_bytes = mtd->writesize, .oob_bytes = tag_bytes(mtd),
+		.chunks_per_block = mtd->erasesize / mtd->writesize, .blocks = mtd_div_by_eb(mtd->size, mtd),
+	};
+	return 0;
+}

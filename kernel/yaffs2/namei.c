@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names: each operation is on flash when it returns. */
+#include <linux/pagemap.h>
+
+#include "vfs.h"
+
+static struct dentry *lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
+{
+	struct y2_sb *sbi = y2_sb(dir->i_sb);
+	struct inode *inode = NULL;
+	struct y2_object *obj;
+	int err;
+
+	if (dentry->d_name.len > Y2_NAME_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	mutex_lock(&sbi->lock);
+	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &obj);
+	if (!err)
+		inode = y2_iget_locked(dir->i_sb, y2_object_resolve(obj));
+	mutex_unlock(&sbi->lock);
+	if (err && err != -ENOENT)
+		return ERR_PTR(err);
+	return d_splice_alias(inode, dentry);
+}
+
+static void changed(struct inode *dir)
+{
+	dir->i_mtime = dir->i_ctime = current_time(dir);
+}
+
+static int make(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+		const char *alias)
+{
+	struct y2_sb *sbi = y2_sb(dir->i_sb);
+	struct y2_new how = { .rdev = new_encode_dev(rdev), .alias = alias };
+	struct y2_object *obj;
+	struct inode *inode;
+	kgid_t gid = mapped_fsgid(ns, i_user_ns(dir));
+	int err;
+
+	if (dir->i_mode & S_ISGID) {
+		gid = dir->i_gid;
+		if (S_ISDIR(mode))
+			mode |= S_ISGID;
+	}
+	how.mode = mode;
+	how.uid = from_kuid(i_user_ns(dir), mapped_fsuid(ns, i_user_ns(dir)));
+	how.gid = from_kgid(i_user_ns(dir), gid);
+	mutex_lock(&sbi->lock);
+	err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
+	inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
+	mutex_unlock(&sbi->lock);
+	if (err)
+		return err;
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	changed(dir);
+	d_instantiate(dentry, inode);
+	return 0;
+}
+
+static int create(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, bool exclusive)
+{
+	return make(ns, dir, dentry, mode | S_IFREG, 0, NULL);
+}
+
+static int make_dir(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	return make(ns, dir, dentry, mode | S_IFDIR, 0, NULL);
+}
+
+static int make_node(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
+{
+	return make(ns, dir, dentry, mode, rdev, NULL);
+}
+
+static int make_symlink(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, const char *target)
+{
+	return make(ns, dir, dentry, S_IFLNK | 0777, 0, target);
+}
+
+static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
+{
+	struct y2_sb *sbi = y2_sb(dir->i_sb);
+	struct inode *inode = d_inode(old);
+	int err;
+
+	mutex_lock(&sbi->lock);
+	err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name, dentry->d_name.len);
+	mutex_unlock(&sbi->lock);
+	if (err)
+		return err;
+	changed(dir);
+	inode->i_ctime = current_time(inode);
+	inc_nlink(inode);
+	ihold(inode);
+	d_instantiate(dentry, inode);
+	return 0;
+}
+
+/* After a name of it has gone */
+static void count_links(struct inode *inode)
+{
+	inode->i_ctime = current_time(inode);
+	if (S_ISDIR(inode->i_mode))
+		clear_nlink(inode);
+	else
+		drop_nlink(inode);
+}
+
+static int unlink(struct inode *dir, struct dentry *dentry)
+{
+	struct y2_sb *sbi = y2_sb(dir->i_sb);
+	struct y2_object *entry;
+	int err;
+
+	mutex_lock(&sbi->lock);
+	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
+	if (!err)
+		err = y2_unlink(sbi->fs, entry);
+	mutex_unlock(&sbi->lock);
+	if (err)
+		return err;
+	changed(dir);
+	count_links(d_inode(dentry));
+	return 0;
+}
+
+static int rename_one(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, struct inode *new_dir,
+		      struct dentry *new_dentry, unsigned int flags)
+{
+	struct y2_sb *sbi = y2_sb(dir->i_sb);
+	struct inode *inode = d_inode(dentry), *replaced = d_inode(new_dentry);
+	struct y2_object *entry;
+	int err = 0;
+
+	if (flags & ~RENAME_NOREPLACE)
+		return -EINVAL;
+	/* Who replaces a file by a new one wants the old or the new contents after a power cut, not an empty file */
+	if (replaced && S_ISREG(inode->i_mode))
+		err = filemap_write_and_wait(inode->i_mapping);
+	if (err)
+		return err;
+	mutex_lock(&sbi->lock);
+	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
+	if (!err)
+		err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name, new_dentry->d_name.len);
+	mutex_unlock(&sbi->lock);
+	if (err)
+		return err;
+	changed(dir);
+	changed(new_dir);
+	inode->i_ctime = current_time(inode);
+	if (replaced)
+		count_links(replaced);
+	return 0;
+}
+
+const struct inode_operations y2_dir_inode_ops = {
+	.lookup = lookup, .create = create, .link = link, .unlink = unlink, .symlink = make_symlink, .mkdir = make_dir,
+	.rmdir = unlink, .mknod = make_node, .rename = rename_one, .setattr = y2_setattr,
+};

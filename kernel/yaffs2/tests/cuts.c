@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power cuts against the oracle: cuts [-g small|large] [-i] [-f] SEED ROUNDS
+ * A round runs random operations until the power fails in the midst of one, mounts again and compares whole trees: all that
+ * had returned is there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits.
+ */
+#include <unistd.h>
+
+#include "steps.h"
+
+struct run {
+	struct ram_flash *flash;
+	struct y2_options options;
+	struct model *model;
+	u64 random, steps, cuts, torn_erases, in_write, in_mount, ops_that_stayed;
+	u64 gc_blocks, intents, checkpoints, summaries;
+	u32 chunks;
+};
+
+static void fail(const struct run *run, const struct step *step, const char *before, const char *after)
+{
+	fprintf(stderr, "after a cut in \"%s\" (round %" PRIu64 ", torn erase %d):\n  against before: %s\n", step->what,
+		run->cuts, run->flash->torn_erase, before);
+	fprintf(stderr, "  against after: %s\n", after);
+	abort();
+}
+
+static void note(struct run *run, const struct y2_fs *fs)
+{
+	run->gc_blocks += fs->stats.gc_blocks;
+	run->intents += fs->stats.erase_intents;
+	run->checkpoints += fs->stats.checkpoint_mounts;
+	run->summaries += fs->stats.summaries_used;
+}
+
+/* Mounts, sometimes with another cut in the mount itself */
+static struct y2_fs *mount_again(struct run *run)
+{
+	struct y2_fs *fs;
+
+	while (!ram_random(&run->random, 6)) {
+		struct ram_flash *flash = run->flash;
+		bool torn_erase = flash->torn_erase;
+		int err;
+
+		ram_flash_power_on(flash);
+		flash->torn_erase = torn_erase;
+		flash->cut_at = flash->operations + 1 + ram_random(&run->random, 3);
+		err = y2_mount(&fs, &flash->geometry, &ram_flash_ops, flash, &run->options, test_now);
+		if (!err)
+			y2_abandon(fs);
+		run->in_mount += flash->off;
+	}
+	run->flash->off = false;
+	run->flash->cut_at = 0;
+	fs = must_mount(run->flash, &run->options);
+	return fs;
+}
+
+/* Runs operations until the power fails; the model ends as what was found then */
+static void round_of_cut(struct run *run)
+{
+	struct y2_fs *fs = mount_again(run);
+	struct model *before = NULL;
+	struct step step = { .what = "mount", .loose = -1 };
+	const char *as_before, *as_after;
+
+	ram_flash_power_on(run->flash);
+	run->flash->cut_at = run->flash->operations + 1 + ram_random(&run->random, ram_random(&run->random, 2) ? 60 : 900);
+	while (!run->flash->off) {
+		if (before)
+			model_free(before);
+		before = model_copy(run->model);
+		if (!ram_random(&run->random, 300)) {
+			step = (struct step) { .what = "unmount", .loose = -1 };
+			note(run, fs);
+			y2_unmount(fs);
+			fs = NULL;
+			if (run->flash->off)
+				break;
+			fs = must_mount(run->flash, &run->options);
+			CHECK(run->options.no_checkpoint || fs->stats.checkpoint_mounts == 1);
+			continue;
+		}
+		step = step_random(fs, run->model, &run->random, run->chunks);
+		run->steps++;
+		if (run->flash->off || !step.err)
+			continue;
+		CHECK(step.err == -ENOSPC);
+		if (step.loose >= 0) {
+			struct y2_object *obj = model_find(fs, run->model, step.loose);
+
+			CHECK(!model_compare(fs, run->model, before, step.loose));
+			model_take_data(fs, run->model, step.loose, obj);
+		} else {
+			model_free(run->model);
+			run->model = model_copy(before);
+			CHECK(!model_compare(fs, run->model, NULL, -1));
+		}
+	}
+	if (fs) {
+		note(run, fs);
+		y2_abandon(fs);
+	}
+	run->cuts++;
+	run->torn_erases += run->flash->torn_erase;
+	run->in_write += step.loose >= 0;
+	fs = mount_again(run);
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	as_before = model_compare(fs, before, NULL, -1);
+	if (!as_before) {
+		model_free(run->model);
+		run->model = before;
+		note(run, fs);
+		y2_abandon(fs);
+		return;
+	}
+	as_before = strdup(as_before);
+	as_after = model_compare(fs, run->model, before, step.loose);
+	if (as_after)
+		fail(run, &step, as_before, as_after);
+	free((char *)as_before);
+	run->ops_that_stayed++;
+	if (step.loose >= 0)
+		model_take_data(fs, run->model, step.loose, model_find(fs, run->model, step.loose));
+	model_free(before);
+	note(run, fs);
+	y2_abandon(fs);
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .chunks = 24 };
+	struct y2_geometry geometry = large_geometry;
+	bool faults = false;
+	u64 seed, rounds;
+	int option;
+
+	while ((option = getopt(argc, argv, "g:ifns")) != -1) {
+		if (option == 'g')
+			geometry = strcmp(optarg, "small") ? large_geometry : small_geometry;
+		run.options.inband_tags |= option == 'i';
+		run.options.no_checkpoint |= option == 'n';
+		run.options.no_summary |= option == 's';
+		faults |= option == 'f';
+	}
+	CHECK(optind + 2 == argc);
+	seed = strtoull(argv[optind], NULL, 0);
+	rounds = strtoull(argv[optind + 1], NULL, 0);
+	/* Small enough that the collection works hard, large enough for checkpoints */
+	geometry.blocks = run.options.no_checkpoint ? 20 : 64;
+	geometry.chunks_per_block = 16;
+	y2_quiet = true;
+	run.flash = ram_flash_new(&geometry, seed);
+	run.flash->bad[3] = run.flash->bad[7] = 1;
+	run.random = seed * 2654435761u + 12345;
+	run.model = model_new();
+	while (run.cuts < rounds) {
+		run.flash->flip_per_million = faults ? 2000 : 0;
+		run.flash->fail_program_per_million = faults && run.flash->failures < geometry.blocks / 8 ? 50 : 0;
+		run.flash->fail_erase_per_million = faults && run.flash->failures < geometry.blocks / 8 ? 500 : 0;
+		round_of_cut(&run);
+	}
+	printf("seed %" PRIu64 ": %" PRIu64 " cuts (%" PRIu64 " in erases, %" PRIu64 " in writes, %" PRIu64
+	       " more in mounts), %" PRIu64 " steps, %" PRIu64 " blocks collected, %" PRIu64 " erase intents, %" PRIu64
+	       " checkpoint mounts, %" PRIu64 " summaries used\n", seed, run.cuts, run.torn_erases, run.in_write,
+	       run.in_mount, run.steps, run.gc_blocks, run.intents, run.checkpoints, run.summaries);
+	model_free(run.model);
+	ram_flash_free(run.flash);
+	return 0;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The file system from outside, on a flash that keeps its user to the rules. */
+#include "steps.h"
+
+static struct y2_fs *remount(struct y2_fs *fs, struct ram_flash *flash, const struct y2_options *options)
+{
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	CHECK_EQUAL(0, (u64)y2_unmount(fs));
+	fs = must_mount(flash, options);
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	return fs;
+}
+
+/* Random operations and remounts, whole trees compared after each remount */
+static void run_against_oracle(const struct y2_geometry *geometry, const struct y2_options *options, u64 seed, u32 steps)
+{
+	struct ram_flash *flash = ram_flash_new(geometry, seed);
+	struct model *model = model_new();
+	struct y2_fs *fs;
+	u64 random = seed * 77 + 1;
+
+	flash->bad[0] = flash->bad[5] = 1;
+	fs = must_mount(flash, options);
+	for (u32 i = 0; i < steps; i++) {
+		struct step step = step_random(fs, model, &random, 20);
+		const char *differs;
+
+		CHECK_EQUAL(0, (u64)step.err);
+		y2_collect_background(fs);
+		if (i % 100)
+			continue;
+		if (ram_random(&random, 2)) {
+			y2_abandon(fs);		/* the power fails between two operations: nothing is lost */
+			fs = must_mount(flash, options);
+		} else {
+			fs = remount(fs, flash, options);
+		}
+		differs = model_compare(fs, model, NULL, -1);
+		if (differs)
+			fprintf(stderr, "after step %u: %s\n", i, differs);
+		CHECK(!differs);
+	}
+	y2_unmount(fs);
+	model_free(model);
+	ram_flash_free(flash);
+}
+
+static void random_operations_on_large_pages(void)
+{
+	run_against_oracle(&large_geometry, NULL, 1, 3000);
+}
+
+static void random_operations_on_small_pages(void)
+{
+	run_against_oracle(&small_geometry, NULL, 2, 3000);
+}
+
+static void random_operations_with_inband_tags(void)
+{
+	struct y2_geometry geometry = large_geometry;
+
+	geometry.oob_bytes = 0;
+	run_against_oracle(&geometry, &(struct y2_options) { .inband_tags = true }, 3, 3000);
+}
+
+static void random_operations_without_helps(void)
+{
+	run_against_oracle(&large_geometry, &(struct y2_options) { .no_checkpoint = true, .no_summary = true }, 4, 3000);
+	run_against_oracle(&large_geometry, &(struct y2_options) { .no_tags_ecc = true }, 5, 1000);
+}
+
+static int fill(struct y2_fs *fs, struct y2_object *obj, u64 *bytes)
+{
+	static u8 data[16384];
+
+	for (;;) {
+		int got = y2_write(fs, obj, *bytes, data, sizeof(data));
+
+		if (got < 0)
+			return got;
+		*bytes += (u32)got;
+	}
+}
+
+/* Ten times: what can be written is the same each time, and all of the free space that was promised */
+static void full_and_empty_again(void)
+{
+	struct y2_geometry geometry = large_geometry;
+	struct ram_flash *flash;
+	struct y2_fs *fs;
+	u64 first = 0;
+
+	geometry.blocks = 70;
+	flash = ram_flash_new(&geometry, 9);
+	fs = must_mount(flash, NULL);
+	must_create(fs, fs->root, "first", S_IFREG | 0644);
+	CHECK_EQUAL(0, (u64)y2_sync(fs, false));	/* now the root directory has a header of its own */
+	for (u32 i = 0; i < 10; i++) {
+		struct y2_object *obj = must_create(fs, fs->root, "full", S_IFREG | 0644);
+		u64 bytes = 0, promised = y2_free_bytes(fs);
+
+		CHECK_EQUAL((u64)-ENOSPC, (u64)fill(fs, obj, &bytes));
+		/* The index of a large file makes the checkpoint larger */
+		CHECK(bytes <= promised && bytes + 3 * geometry.page_bytes * geometry.chunks_per_block > promised);
+		CHECK(!first || bytes == first);
+		first = bytes;
+		CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, bytes, (const u8 *)"x", 1));
+		CHECK_EQUAL(0, (u64)y2_unlink(fs, obj));
+		if (i % 3 == 1)
+			fs = remount(fs, flash, NULL);
+	}
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	/* Half of the file again and again, when nearly all is full of what does not change */
+	{
+		struct y2_object *still = must_create(fs, fs->root, "still", S_IFREG | 0644);
+		struct y2_object *often = must_create(fs, fs->root, "often", S_IFREG | 0644);
+		u8 *data = calloc(1, (size_t)first);
+
+		CHECK(y2_write(fs, still, 0, data, (u32)(first * 8 / 10)) == (int)(first * 8 / 10));
+		for (u32 i = 0; i < 40; i++) {
+			CHECK(y2_write(fs, often, 0, data, (u32)(first / 10)) == (int)(first / 10));
+			CHECK_EQUAL(0, (u64)y2_resize(fs, often, first / 20));
+		}
+		free(data);
+	}
+	fs = remount(fs, flash, NULL);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+static void readdir_goes_on_when_names_come_and_go(void)
+{
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, NULL);
+	struct y2_object *dir = must_create(fs, fs->root, "dir", S_IFDIR | 0755), *obj;
+	struct y2_entry entries[5];
+	u32 seen[20] = { 0 };
+	char name[8];
+	u64 from = 0;
+	int count;
+
+	for (u32 i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		must_create(fs, dir, name, S_IFREG | 0644);
+	}
+	while ((count = y2_readdir(fs, dir, from, entries, 5)) > 0) {
+		for (int i = 0; i < count; i++) {
+			u32 number = (u32)atoi(entries[i].name + 1);
+
+			if (entries[i].name[0] == 'f')
+				seen[number]++;
+			if (number % 2)
+				continue;
+			CHECK_EQUAL(0, (u64)y2_lookup(fs, dir, entries[i].name, (u32)strlen(entries[i].name), &obj));
+			CHECK_EQUAL(0, (u64)y2_unlink(fs, obj));
+		}
+		from = entries[count - 1].cookie + 1;
+	}
+	for (u32 i = 0; i < 20; i++)
+		CHECK_EQUAL(1, seen[i]);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+/* A truncation must hold although the older chunks are still on flash, also below a hole that is made later */
+static void what_was_cut_off_does_not_come_back(void)
+{
+	const struct y2_options scan = { .no_checkpoint = true };
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, &scan);
+	struct y2_object *obj = must_create(fs, fs->root, "f", S_IFREG | 0644);
+	u8 data[10000], back[60000];
+
+	memset(data, 'x', sizeof(data));
+	CHECK(y2_write(fs, obj, 0, data, 10000) == 10000);
+	CHECK_EQUAL(0, (u64)y2_resize(fs, obj, 100));
+	CHECK(y2_write(fs, obj, 50000, data, 10000) == 10000);
+	y2_abandon(fs);
+	fs = must_mount(flash, &scan);
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, fs->root, "f", 1, &obj));
+	CHECK_EQUAL(60000, obj->size);
+	CHECK(y2_read(fs, obj, 0, back, 60000) == 60000);
+	for (u32 i = 0; i < 60000; i++)
+		CHECK_EQUAL(i < 100 || i >= 50000 ? 'x' : 0, back[i]);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+static void sizes_beyond_4_gb(void)
+{
+	const struct y2_options scan = { .no_checkpoint = true };
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, &scan);
+	struct y2_object *obj = must_create(fs, fs->root, "f", S_IFREG | 0644);
+	u8 back[4];
+
+	CHECK(y2_write(fs, obj, 0, (const u8 *)"head", 4) == 4);
+	CHECK(y2_write(fs, obj, 6000000000ull, (const u8 *)"tail", 4) == 4);
+	CHECK_EQUAL(0, (u64)y2_flush(fs, obj));
+	fs = remount(fs, flash, &scan);
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, fs->root, "f", 1, &obj));
+	CHECK_EQUAL(6000000004ull, obj->size);
+	CHECK(y2_read(fs, obj, 6000000000ull, back, 4) == 4);
+	CHECK(!memcmp(back, "tail", 4));
+	CHECK_EQUAL((u64)-EFBIG, (u64)y2_write(fs, obj, y2_file_max(fs), back, 1));
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+/* A clean mount reads the checkpoint and little else; the first write makes it void; small devices have none */
+static void checkpoints_save_the_scan(void)
+{
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_geometry small = large_geometry;
+	struct y2_fs *fs = must_mount(flash, NULL);
+	u64 scanned, restored;
+
+	for (u32 i = 0; i < 500; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "file%u", i);
+		must_create(fs, fs->root, name, S_IFREG | 0644);
+	}
+	y2_abandon(fs);
+	fs = must_mount(flash, NULL);
+	CHECK_EQUAL(0, fs->stats.checkpoint_mounts);
+	scanned = fs->stats.pages_read;
+	fs = remount(fs, flash, NULL);
+	CHECK_EQUAL(1, fs->stats.checkpoint_mounts);
+	restored = fs->stats.pages_read;
+	CHECK(restored * 10 < scanned);
+	y2_abandon(fs);
+	fs = must_mount(flash, NULL);
+	CHECK_EQUAL(1, fs->stats.checkpoint_mounts);
+	must_create(fs, fs->root, "another", S_IFREG | 0644);
+	y2_abandon(fs);
+	fs = must_mount(flash, NULL);
+	CHECK_EQUAL(0, fs->stats.checkpoint_mounts);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+
+	small.blocks = Y2_CHECKPOINT_MIN_BLOCKS - 1;
+	flash = ram_flash_new(&small, 1);
+	fs = must_mount(flash, NULL);
+	must_create(fs, fs->root, "a", S_IFREG | 0644);
+	fs = remount(fs, flash, NULL);
+	CHECK_EQUAL(0, fs->stats.checkpoint_mounts);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+/* Read-only means that not one page or block changes */
+static void read_only_writes_nothing(void)
+{
+	const struct y2_options read_only = { .read_only = true };
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, NULL);
+	struct y2_object *obj = must_create(fs, fs->root, "f", S_IFREG | 0644);
+	u64 operations;
+
+	y2_write(fs, obj, 0, (const u8 *)"abc", 3);
+	y2_abandon(fs);
+	operations = flash->operations;
+	fs = must_mount(flash, &read_only);
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, fs->root, "f", 1, &obj));
+	CHECK_EQUAL((u64)-EROFS, (u64)y2_write(fs, obj, 0, (const u8 *)"x", 1));
+	CHECK_EQUAL((u64)-EROFS, (u64)y2_unlink(fs, obj));
+	CHECK_EQUAL((u64)-EROFS, (u64)y2_resize(fs, obj, 0));
+	CHECK_EQUAL(0, (u64)y2_unmount(fs));
+	CHECK_EQUAL(operations, flash->operations);
+	ram_flash_free(flash);
+}
+
+const struct test fs_tests[] = {
+	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
+	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
+	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
+	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing), END_OF_TESTS,
+};

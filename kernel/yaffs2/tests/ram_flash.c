@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ram_flash.h"
+
+#define MILLION	1000000u
+
+/* xorshift64* (G. Marsaglia, S. Vigna) */
+u32 ram_random(u64 *state, u32 below)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (u32)((*state * 0x2545f4914f6cdd1dull >> 32) % below);
+}
+
+static void breach(const char *what, u32 block, u32 page)
+{
+	fprintf(stderr, "flash misused: %s, block %u page %u\n", what, block, page);
+	abort();
+}
+
+static size_t index_of(const struct ram_flash *flash, u32 block, u32 page)
+{
+	if (block >= flash->geometry.blocks || page >= flash->geometry.chunks_per_block)
+		breach("no such page", block, page);
+	return (size_t)block * flash->geometry.chunks_per_block + page;
+}
+
+static u8 *data_of(struct ram_flash *flash, size_t index)
+{
+	return flash->data + index * flash->geometry.page_bytes;
+}
+
+static u8 *oob_of(struct ram_flash *flash, size_t index)
+{
+	return flash->oob + index * flash->geometry.oob_bytes;
+}
+
+struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
+{
+	struct ram_flash *flash = calloc(1, sizeof(*flash));
+	size_t pages = (size_t)geometry->blocks * geometry->chunks_per_block;
+
+	flash->geometry = *geometry;
+	flash->data = malloc(pages * geometry->page_bytes);
+	flash->oob = malloc(pages * geometry->oob_bytes + 1);
+	memset(flash->data, 0xff, pages * geometry->page_bytes);
+	memset(flash->oob, 0xff, pages * geometry->oob_bytes);
+	flash->page_state = calloc(pages, 1);
+	flash->data_lost = calloc(pages, 1);
+	flash->bad = calloc(geometry->blocks, 1);
+	flash->next_page = calloc(geometry->blocks, sizeof(u32));
+	flash->random = seed * 0x9e3779b97f4a7c15ull + 1;
+	return flash;
+}
+
+void ram_flash_free(struct ram_flash *flash)
+{
+	free(flash->data);
+	free(flash->oob);
+	free(flash->page_state);
+	free(flash->data_lost);
+	free(flash->bad);
+	free(flash->next_page);
+	free(flash);
+}
+
+void ram_flash_power_on(struct ram_flash *flash)
+{
+	flash->off = false;
+	flash->cut_at = 0;
+	flash->torn_erase = false;
+}
+
+static bool chance(struct ram_flash *flash, u32 per_million)
+{
+	return per_million && ram_random(&flash->random, MILLION) < per_million;
+}
+
+/* Some bits of what was to be written did not get there */
+static void half_write(struct ram_flash *flash, u8 *to, const u8 *from, u32 bytes)
+{
+	for (u32 i = 0; i < bytes; i++)
+		to[i] = from[i] | (u8)ram_random(&flash->random, 256);
+}
+
+static void put(struct ram_flash *flash, size_t index, const u8 *data, const u8 *oob)
+{
+	memcpy(data_of(flash, index), data, flash->geometry.page_bytes);
+	if (oob)
+		memcpy(oob_of(flash, index), oob, flash->geometry.oob_bytes);
+	flash->page_state[index] = RAM_WRITTEN;
+}
+
+static void tear_write(struct ram_flash *flash, size_t index, const u8 *data, const u8 *oob)
+{
+	u32 way = ram_random(&flash->random, 5);
+
+	if (way == 0)
+		return;
+	put(flash, index, data, oob);
+	if (way == 1)
+		return;
+	flash->page_state[index] = RAM_TORN;
+	if (way != 4) {
+		half_write(flash, data_of(flash, index), data, flash->geometry.page_bytes);
+		flash->data_lost[index] = 1;
+	}
+	if (way != 3 && oob)
+		half_write(flash, oob_of(flash, index), oob, flash->geometry.oob_bytes);
+}
+
+static void erase_page(struct ram_flash *flash, size_t index)
+{
+	memset(data_of(flash, index), 0xff, flash->geometry.page_bytes);
+	memset(oob_of(flash, index), 0xff, flash->geometry.oob_bytes);
+	flash->page_state[index] = RAM_ERASED;
+	flash->data_lost[index] = 0;
+}
+
+/* Early in the erase pages are whole or garbage, late garbage or empty; or anything, which is worse than real cells do */
+static void tear_erase(struct ram_flash *flash, u32 block)
+{
+	u32 way = ram_random(&flash->random, 5);
+
+	flash->torn_erase = true;
+	if (way == 0)
+		return;
+	for (u32 page = 0; page < flash->geometry.chunks_per_block; page++) {
+		size_t index = index_of(flash, block, page);
+		u32 to = way == 1 ? 2 : way == 2 ? ram_random(&flash->random, 2) :
+			 way == 3 ? 1 + ram_random(&flash->random, 2) : ram_random(&flash->random, 3);
+
+		if (to == 2)
+			erase_page(flash, index);
+		if (to != 1 || flash->page_state[index] == RAM_ERASED)
+			continue;	/* an erase does not program what was empty */
+		half_write(flash, data_of(flash, index), data_of(flash, index), flash->geometry.page_bytes);
+		half_write(flash, oob_of(flash, index), oob_of(flash, index), flash->geometry.oob_bytes);
+		flash->page_state[index] = RAM_TORN;
+		flash->data_lost[index] = 1;
+	}
+	flash->next_page[block] = flash->geometry.chunks_per_block;	/* to be erased before it is written */
+}
+
+static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
+{
+	struct ram_flash *flash = context;
+	size_t index = index_of(flash, block, page);
+	int result = Y2_READ_CLEAN;
+
+	if (flash->off)
+		return -EIO;
+	if (flash->bad[block])
+		breach("read of a bad block", block, page);
+	if (data) {
+		memcpy(data, data_of(flash, index), flash->geometry.page_bytes);
+		if (chance(flash, flash->flip_per_million))
+			result = Y2_READ_FIXED;
+		if (flash->data_lost[index])
+			result = Y2_READ_LOST;
+	}
+	if (oob) {
+		memcpy(oob, oob_of(flash, index), flash->geometry.oob_bytes);
+		/* The spare area is not under the data's ECC */
+		if (chance(flash, flash->flip_per_million))
+			oob[ram_random(&flash->random, 28)] ^= (u8)(1u << ram_random(&flash->random, 8));
+	}
+	return result;
+}
+
+/* True: this is the operation during which the power fails */
+static bool cut_now(struct ram_flash *flash)
+{
+	if (++flash->operations != flash->cut_at)
+		return false;
+	flash->off = true;
+	return true;
+}
+
+static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u8 *oob)
+{
+	struct ram_flash *flash = context;
+	size_t index = index_of(flash, block, page);
+
+	if (flash->off)
+		return -EIO;
+	if (flash->bad[block])
+		breach("write to a bad block", block, page);
+	if (flash->lenient && (flash->page_state[index] != RAM_ERASED || page != flash->next_page[block]))
+		return -EIO;
+	if (flash->page_state[index] != RAM_ERASED)
+		breach("second write", block, page);
+	if (page != flash->next_page[block])
+		breach("write out of order", block, page);
+	if (cut_now(flash)) {
+		tear_write(flash, index, data, oob);
+		flash->next_page[block] = flash->geometry.chunks_per_block;
+		return -EIO;
+	}
+	flash->next_page[block]++;
+	if (chance(flash, flash->fail_program_per_million)) {
+		flash->failures++;
+		tear_write(flash, index, data, oob);
+		return -EIO;
+	}
+	put(flash, index, data, oob);
+	return 0;
+}
+
+static int ram_erase(void *context, u32 block)
+{
+	struct ram_flash *flash = context;
+
+	if (flash->off)
+		return -EIO;
+	index_of(flash, block, 0);
+	if (flash->bad[block])
+		breach("erase of a bad block", block, 0);
+	if (cut_now(flash)) {
+		tear_erase(flash, block);
+		return -EIO;
+	}
+	if (chance(flash, flash->fail_erase_per_million)) {
+		flash->failures++;
+		return -EIO;
+	}
+	for (u32 page = 0; page < flash->geometry.chunks_per_block; page++)
+		erase_page(flash, index_of(flash, block, page));
+	flash->next_page[block] = 0;
+	return 0;
+}
+
+static int ram_mark_bad(void *context, u32 block)
+{
+	struct ram_flash *flash = context;
+
+	if (flash->off)
+		return -EIO;
+	flash->bad[block] = 1;
+	return 0;
+}
+
+static bool ram_is_bad(void *context, u32 block)
+{
+	return ((struct ram_flash *)context)->bad[block];
+}
+
+const struct y2_flash_ops ram_flash_ops = {
+	.read = ram_read, .write = ram_write, .erase = ram_erase, .mark_bad = ram_mark_bad, .is_bad = ram_is_bad,
+};

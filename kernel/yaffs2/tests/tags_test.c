@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tags, their ECC and headers: against values worked out by hand from the format. */
+#include "test.h"
+
+/*
+ * seq 0x1000, object 0x101, chunk 1, 0x800 bytes: 00 10 00 00 | 01 01 00 00 | 01 00 00 00 | 00 08 00 00.
+ * Bytes of odd parity are 1, 4, 5, 8, 13: line = 1^4^5^8^13 = 5, complement = ~5 (an odd number of them).
+ * XOR of all bytes: 10^01^01^01^08 = 19 hex = bits 0, 3, 4. Their numbers' bit 0 is 0 for 0 and 4 (even), 1 for 3 (odd): pair
+ * 2; bit 1 is 0 for 0 and 4 (even), 1 for 3 (odd): pair 2; bit 2 is 0 for 0 and 3 (even), 1 for 4 (odd): pair 2; so 0x2a.
+ */
+static const u8 worked_out[28] = {
+	0x00, 0x10, 0, 0, 0x01, 0x01, 0, 0, 0x01, 0, 0, 0, 0x00, 0x08, 0, 0,
+	0x2a, 0, 0, 0, 5, 0, 0, 0, 0xfa, 0xff, 0xff, 0xff,
+};
+
+static void tags_lie_as_the_format_says(void)
+{
+	struct y2_tags tags = { .seq = 0x1000, .object = 0x101, .chunk = 1, .bytes = 0x800 }, back;
+	u8 packed[28];
+
+	y2_tags_pack(&tags, true, packed);
+	CHECK(!memcmp(packed, worked_out, 28));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_unpack(packed, true, &back));
+	CHECK(back.used && back.seq == 0x1000 && back.object == 0x101 && back.chunk == 1 && back.bytes == 0x800);
+}
+
+static void header_tags_carry_extra_knowledge(void)
+{
+	static const u8 expected[16] = { 0x34, 0x12, 0, 0, 0x05, 0x01, 0, 0x10, 0x01, 0, 0, 0xc0, 0x39, 0x30, 0, 0 };
+	struct y2_tags tags = {
+		.seq = 0x1234, .object = 0x105, .extra = true, .type = Y2_FILE, .parent = 1, .shrink = true, .size = 12345,
+	};
+	struct y2_tags back;
+	u8 packed[28];
+
+	y2_tags_pack(&tags, true, packed);
+	CHECK(!memcmp(packed, expected, 16));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_unpack(packed, true, &back));
+	CHECK(back.extra && back.shrink && !back.shadows && back.object == 0x105 && !back.chunk);
+	CHECK(back.type == Y2_FILE && back.parent == 1 && back.size == 12345);
+}
+
+/* 5 GB does not fit into n_bytes: such a header must be read */
+static void long_files_have_no_extra_knowledge(void)
+{
+	struct y2_tags tags = { .seq = 0x1000, .object = 300, .extra = true, .type = Y2_FILE, .size = 5000000000ull }, back;
+	u8 packed[28];
+
+	y2_tags_pack(&tags, true, packed);
+	y2_tags_unpack(packed, true, &back);
+	CHECK(!back.extra && back.object == 300 && !back.chunk);
+}
+
+static void each_single_bit_is_corrected(void)
+{
+	for (u32 bit = 0; bit < 28 * 8; bit++) {
+		struct y2_tags tags;
+		u8 packed[28];
+
+		/* Bytes 17 to 19 and two bits of byte 16 mean nothing */
+		if (bit / 8 >= 17 && bit / 8 < 20)
+			continue;
+		memcpy(packed, worked_out, 28);
+		packed[bit / 8] ^= (u8)(1u << bit % 8);
+		if (bit / 8 == 16 && bit % 8 >= 6)
+			CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_unpack(packed, true, &tags));
+		else
+			CHECK_EQUAL(Y2_READ_FIXED, y2_tags_unpack(packed, true, &tags));
+		CHECK(tags.seq == 0x1000 && tags.object == 0x101 && tags.chunk == 1 && tags.bytes == 0x800);
+	}
+}
+
+static void each_pair_of_bits_is_noticed(void)
+{
+	for (u32 a = 0; a < 16 * 8; a++) {
+		for (u32 b = a + 1; b < 16 * 8; b++) {
+			struct y2_tags tags;
+			u8 packed[28];
+
+			memcpy(packed, worked_out, 28);
+			packed[a / 8] ^= (u8)(1u << a % 8);
+			packed[b / 8] ^= (u8)(1u << b % 8);
+			CHECK_EQUAL(Y2_READ_LOST, y2_tags_unpack(packed, true, &tags));
+			CHECK(!tags.used);
+		}
+	}
+}
+
+static void erased_pages_are_unused_despite_flipped_bits(void)
+{
+	struct y2_tags tags;
+	u8 packed[28];
+
+	memset(packed, 0xff, 28);
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_unpack(packed, true, &tags));
+	CHECK(!tags.used);
+	packed[3] = 0x7f;
+	packed[20] = 0xfe;
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_unpack(packed, true, &tags));
+	CHECK(!tags.used);
+}
+
+static void headers_lie_as_the_format_says(void)
+{
+	struct y2_header header = {
+		.type = Y2_FILE, .parent = 1, .name = "kernel", .mode = 0100644, .uid = 1, .gid = 2, .atime = 3, .mtime = 4,
+		.ctime = 5, .size = 0x123456789aull, .shadows = 0x1234, .shrink = true,
+	};
+	struct y2_header back;
+	u8 packed[512];
+
+	y2_header_pack(&header, packed);
+	CHECK_EQUAL(1, packed[0]);
+	CHECK_EQUAL(0xffff, packed[8] | packed[9] << 8);
+	CHECK(!strcmp((char *)packed + 10, "kernel"));
+	CHECK_EQUAL(0100644, y2_get32(packed + 268));
+	CHECK_EQUAL(5, y2_get32(packed + 288));
+	CHECK_EQUAL(0x3456789a, y2_get32(packed + 292));
+	CHECK_EQUAL(0x12, y2_get32(packed + 496));
+	CHECK_EQUAL(0x1234, y2_get32(packed + 504));
+	CHECK_EQUAL(1, y2_get32(packed + 508));
+	CHECK(y2_header_unpack(packed, &back));
+	CHECK(!memcmp(&header, &back, sizeof(header)));
+}
+
+/* From before there were long files: the upper half of the size was unused, so erased */
+void old_sizes_have_32_bits(void)
+{
+	struct y2_header header = { .type = Y2_FILE, .name = "a", .size = 77 };
+	u8 packed[512];
+
+	y2_header_pack(&header, packed);
+	y2_put32(packed + 496, 0xffffffff);
+	CHECK(y2_header_unpack(packed, &header));
+	CHECK_EQUAL(77, header.size);
+}
+
+static void rubbish_is_no_header(void)
+{
+	struct y2_header header = { .type = Y2_FILE, .name = "a" };
+	u8 packed[512];
+
+	memset(packed, 0xff, sizeof(packed));
+	CHECK(!y2_header_unpack(packed, &header));
+	memset(packed, 0, sizeof(packed));
+	CHECK(!y2_header_unpack(packed, &header));
+	header = (struct y2_header) { .type = Y2_FILE, .name = "a" };
+	y2_header_pack(&header, packed);
+	memset(packed + 10, 'x', 256);
+	CHECK(!y2_header_unpack(packed, &header));
+}
+
+const struct test tags_tests[] = {
+	TEST(tags_lie_as_the_format_says), TEST(header_tags_carry_extra_knowledge),
+	TEST(long_files_have_no_extra_knowledge), TEST(each_single_bit_is_corrected), TEST(each_pair_of_bits_is_noticed),
+	TEST(erased_pages_are_unused_despite_flipped_bits), TEST(headers_lie_as_the_format_says),
+	TEST(old_sizes_have_32_bits), TEST(rubbish_is_no_header), END_OF_TESTS,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The glue between the VFS and the core. One lock a mount is held around every call into the core; it nests inside inode
+ * and folio locks, and nothing that may fault or wait for a folio happens under it.
+ */
+#ifndef Y2_VFS_H
+#define Y2_VFS_H
+
+#include <linux/fs.h>
+#include <linux/fs_context.h>
+#include <linux/fs_parser.h>
+#include <linux/mtd/mtd.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "core/yaffs2.h"
+
+#define Y2_MAGIC	0x5941ff53
+
+struct y2_vfs_options {
+	struct y2_options core;
+	bool write_through;		/* no-cache */
+	bool no_background;
+	bool checkpoint_on_sync;
+};
+
+struct y2_sb {
+	struct super_block *sb;
+	struct y2_fs *fs;
+	struct mutex lock;
+	struct delayed_work background;
+	struct y2_vfs_options options;
+	u32 folio_chunks;		/* that one page of the cache may take on flash */
+	struct list_head in_all;	/* for /proc/yaffs */
+};
+
+struct y2_inode {
+	struct inode vfs;
+	struct y2_object *obj;
+};
+
+static inline struct y2_sb *y2_sb(const struct super_block *sb)
+{
+	return sb->s_fs_info;
+}
+
+static inline struct y2_object *y2_object(const struct inode *inode)
+{
+	return container_of(inode, struct y2_inode, vfs)->obj;
+}
+
+/* options.c */
+extern const struct fs_parameter_spec y2_parameters[];
+int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param);
+int y2_show_options(struct seq_file *m, struct dentry *root);
+
+/* mtd.c */
+extern const struct y2_flash_ops y2_mtd_ops;
+int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry);
+
+/* inode.c: sb->lock not held */
+struct inode *y2_iget(struct super_block *sb, struct y2_object *obj);
+struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj);	/* with sb->lock held; leaves it held */
+int y2_write_inode(struct inode *inode, struct writeback_control *wbc);
+void y2_evict_inode(struct inode *inode);
+int y2_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr);
+void y2_to_object(struct inode *inode);		/* times and attributes; sb->lock held */
+
+extern const struct inode_operations y2_dir_inode_ops, y2_file_inode_ops, y2_symlink_inode_ops, y2_special_inode_ops;
+extern const struct file_operations y2_dir_ops, y2_file_ops;
+extern const struct address_space_operations y2_file_aops;
+
+int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync);
+
+/* statistics.c */
+int y2_statistics_init(void);
+void y2_statistics_exit(void);
+void y2_statistics_add(struct y2_sb *sbi);
+void y2_statistics_remove(struct y2_sb *sbi);
+
+#endif
