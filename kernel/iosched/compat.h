@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels: 6.1, which is tested, and 6.12, for which this is prepared.
+ * What differs between the kernels: 6.1 and 6.12.
  */
 #ifndef IOSCHED_COMPAT_H
 #define IOSCHED_COMPAT_H

@@ -30,6 +30,7 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 
+#include "compat.h"
 #include "fb_power.h"
 #include "media_blk.h"
 
@@ -269,35 +270,35 @@ static const struct blk_mq_ops media_blk_mq_ops = {
 static const struct block_device_operations media_blk_fops = { .owner = THIS_MODULE };
 
 /* The kernel cuts discards at multiples of the granularity; groups begin at address 0, so no offset is needed */
-static void set_discard(struct request_queue *q, u64 granularity)
+static void set_discard(struct queue_limits *limits, u64 granularity)
 {
 	u64 most = max(MEDIA_BLK_MAX_DISCARD_BYTES / granularity, 1ull) * granularity;
 
-	q->limits.discard_granularity = granularity;
-	q->limits.discard_alignment = 0;
-	blk_queue_max_discard_sectors(q, most >> SECTOR_SHIFT);
+	limits->discard_granularity = granularity;
+	limits->max_hw_discard_sectors = most >> SECTOR_SHIFT;
 }
 
-static void set_limits(struct media_blk *mb)
+static struct gendisk *alloc_disk(struct media_blk *mb)
 {
 	const struct fb_params *params = fb_medium_params(mb->medium);
-	struct request_queue *q = mb->disk->queue;
-	bool write_cache = mb->options.write_cache || fb_volatile_cache(params);
+	struct media_features features = {
+		.rotational = fb_rotational(params),
+		.write_cache = mb->options.write_cache || fb_volatile_cache(params),
+	};
+	struct queue_limits limits = {
+		.logical_block_size = params->sector_bytes,
+		.max_hw_sectors = MEDIA_BLK_MAX_SECTORS,
+		.max_segments = MEDIA_BLK_MAX_SEGMENTS,
+	};
 
-	blk_queue_logical_block_size(q, params->sector_bytes);
-	blk_queue_max_hw_sectors(q, MEDIA_BLK_MAX_SECTORS);
-	blk_queue_max_segments(q, MEDIA_BLK_MAX_SEGMENTS);
-	blk_queue_write_cache(q, write_cache, write_cache);
-	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
-	if (!fb_rotational(params))
-		blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
-	if (params->kind != FB_FLASH)
-		return;
-	blk_queue_physical_block_size(q, params->page_bytes);
-	blk_queue_io_min(q, params->page_bytes);
-	/* Not the erase group: no such device tells it, and the kernel would read twice as much ahead */
-	blk_queue_io_opt(q, params->page_bytes * params->dies);
-	set_discard(q, fb_discard_bytes(params));
+	if (params->kind == FB_FLASH) {
+		limits.physical_block_size = params->page_bytes;
+		limits.io_min = params->page_bytes;
+		/* Not the erase group: no such device tells it, and the kernel would read twice as much ahead */
+		limits.io_opt = params->page_bytes * params->dies;
+		set_discard(&limits, fb_discard_bytes(params));
+	}
+	return media_alloc_disk(&mb->tags, &limits, features, mb);
 }
 
 static void set_tags(struct media_blk *mb)
@@ -339,12 +340,11 @@ int media_blk_add(struct media_blk *mb)
 	err = blk_mq_alloc_tag_set(&mb->tags);
 	if (err)
 		return err;
-	mb->disk = blk_mq_alloc_disk(&mb->tags, mb);
+	mb->disk = alloc_disk(mb);
 	if (IS_ERR(mb->disk)) {
 		err = PTR_ERR(mb->disk);
 		goto free_tags;
 	}
-	set_limits(mb);
 	mb->disk->fops = &media_blk_fops;
 	mb->disk->private_data = mb;
 	mb->disk->flags |= GENHD_FL_NO_PART;	/* or adding the disk would read from it */

@@ -8,6 +8,7 @@
 #include <linux/highmem.h>
 #include <linux/module.h>
 
+#include "compat.h"
 #include "media_ftl.h"
 
 #define MOST_SECTORS (SZ_512K >> SECTOR_SHIFT)
@@ -83,21 +84,21 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 static const struct blk_mq_ops mq_ops = { .queue_rq = queue_rq };
 static const struct block_device_operations fops = { .owner = THIS_MODULE };
 
-static void set_limits(struct media_ftl *f)
+static struct gendisk *alloc_disk(struct media_ftl *f)
 {
-	struct request_queue *q = f->disk->queue;
 	u32 page_bytes = f->layer->flash.page_bytes;
+	struct queue_limits limits = {
+		.logical_block_size = SECTOR_SIZE,
+		.physical_block_size = page_bytes,
+		.io_min = page_bytes,
+		.max_hw_sectors = MOST_SECTORS,
+	};
 
-	blk_queue_logical_block_size(q, SECTOR_SIZE);
-	blk_queue_physical_block_size(q, page_bytes);
-	blk_queue_io_min(q, page_bytes);
-	blk_queue_max_hw_sectors(q, MOST_SECTORS);
-	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
-	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
-	if (fb_medium_params(f->layer->medium)->ftl != FB_FTL_PAGE)
-		return;
-	q->limits.discard_granularity = page_bytes;
-	blk_queue_max_discard_sectors(q, UINT_MAX);
+	if (fb_medium_params(f->layer->medium)->ftl == FB_FTL_PAGE) {
+		limits.discard_granularity = page_bytes;
+		limits.max_hw_discard_sectors = UINT_MAX;
+	}
+	return media_alloc_disk(&f->tags, &limits, (struct media_features) { }, f);
 }
 
 int media_ftl_add_disk(struct media_ftl *f)
@@ -112,12 +113,11 @@ int media_ftl_add_disk(struct media_ftl *f)
 	err = blk_mq_alloc_tag_set(&f->tags);
 	if (err)
 		return err;
-	f->disk = blk_mq_alloc_disk(&f->tags, f);
+	f->disk = alloc_disk(f);
 	if (IS_ERR(f->disk)) {
 		err = PTR_ERR(f->disk);
 		goto free_tags;
 	}
-	set_limits(f);
 	f->disk->fops = &fops;
 	f->disk->private_data = f;
 	f->disk->flags |= GENHD_FL_NO_PART;

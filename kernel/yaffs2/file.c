@@ -92,16 +92,14 @@ static bool release_folio(struct folio *folio, gfp_t gfp)
 }
 
 static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
-		       struct page **pagep, void **fsdata)
+		       y2_cached **cached, void **fsdata)
 {
 	struct inode *inode = mapping->host;
-	struct page *page = grab_cache_page_write_begin(mapping, pos >> PAGE_SHIFT);
-	struct folio *folio;
+	struct folio *folio = y2_grab_folio(mapping, pos >> PAGE_SHIFT);
 	int err = 0;
 
-	if (!page)
-		return -ENOMEM;
-	folio = page_folio(page);
+	if (IS_ERR(folio))
+		return PTR_ERR(folio);
 	if (!folio_test_uptodate(folio) && len < PAGE_SIZE) {
 		err = read_into(inode, folio);
 		if (!err)
@@ -114,15 +112,15 @@ static int write_begin(struct file *file, struct address_space *mapping, loff_t 
 		folio_put(folio);
 		return err;
 	}
-	*pagep = page;
+	*cached = y2_cached_of(folio);
 	return 0;
 }
 
 static int write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
-		     unsigned int copied, struct page *page, void *fsdata)
+		     unsigned int copied, y2_cached *cached, void *fsdata)
 {
 	struct inode *inode = mapping->host;
-	struct folio *folio = page_folio(page);
+	struct folio *folio = y2_folio(cached);
 
 	if (copied < len && !folio_test_uptodate(folio))
 		copied = 0;	/* a part of a folio of which the rest is not known: from the beginning again */
@@ -152,8 +150,8 @@ static int write_back(struct inode *inode, struct folio *folio, u32 length)
 	keep_promise(sbi, folio);
 	got = y2_write(sbi->fs, obj, (u64)folio_pos(folio), from, length);
 	/* Not now was it changed, but when its user wrote */
-	obj->mtime = (u32)inode->i_mtime.tv_sec;
-	obj->ctime = (u32)inode->i_ctime.tv_sec;
+	obj->mtime = (u32)inode_get_mtime_sec(inode);
+	obj->ctime = (u32)inode_get_ctime_sec(inode);
 	mutex_unlock(&sbi->lock);
 	kunmap_local(from);
 	if (got == (int)length)
@@ -161,9 +159,9 @@ static int write_back(struct inode *inode, struct folio *folio, u32 length)
 	return got < 0 ? got : -ENOSPC;
 }
 
-static int write_page(struct page *page, struct writeback_control *wbc, void *data)
+static int write_page(y2_cached *cached, struct writeback_control *wbc, void *data)
 {
-	struct folio *folio = page_folio(page);
+	struct folio *folio = y2_folio(cached);
 	struct inode *inode = folio->mapping->host;
 	loff_t left = i_size_read(inode) - folio_pos(folio);
 	u32 length = (u32)min_t(loff_t, left, PAGE_SIZE);
@@ -256,5 +254,5 @@ int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 
 const struct file_operations y2_file_ops = {
 	.read_iter = generic_file_read_iter, .write_iter = write_iter, .llseek = generic_file_llseek, .mmap = mmap_file,
-	.fsync = y2_fsync, .splice_read = generic_file_splice_read, .splice_write = iter_file_splice_write,
+	.fsync = y2_fsync, .splice_read = filemap_splice_read, .splice_write = iter_file_splice_write,
 };

@@ -10,9 +10,9 @@ static void from_object(struct inode *inode, struct y2_object *obj)
 	inode->i_mode = (umode_t)obj->mode;
 	i_uid_write(inode, obj->uid);
 	i_gid_write(inode, obj->gid);
-	inode->i_atime = (struct timespec64) { .tv_sec = obj->atime };
-	inode->i_mtime = (struct timespec64) { .tv_sec = obj->mtime };
-	inode->i_ctime = (struct timespec64) { .tv_sec = obj->ctime };
+	inode_set_atime(inode, obj->atime, 0);
+	inode_set_mtime(inode, obj->mtime, 0);
+	inode_set_ctime(inode, obj->ctime, 0);
 	/* 1: how many directories are in this one is not counted */
 	set_nlink(inode, obj->type == Y2_DIRECTORY ? 1 : y2_object_links(obj));
 	switch (obj->mode & S_IFMT) {
@@ -97,9 +97,9 @@ void y2_to_object(struct inode *inode)
 	obj->mode = inode->i_mode;
 	obj->uid = i_uid_read(inode);
 	obj->gid = i_gid_read(inode);
-	obj->atime = (u32)inode->i_atime.tv_sec;
-	obj->mtime = (u32)inode->i_mtime.tv_sec;
-	obj->ctime = (u32)inode->i_ctime.tv_sec;
+	obj->atime = (u32)inode_get_atime_sec(inode);
+	obj->mtime = (u32)inode_get_mtime_sec(inode);
+	obj->ctime = (u32)inode_get_ctime_sec(inode);
 }
 
 int y2_write_inode(struct inode *inode, struct writeback_control *wbc)
@@ -148,16 +148,16 @@ static int resize(struct inode *inode, loff_t size)
 	return err;
 }
 
-int y2_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr)
+int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 {
 	struct inode *inode = d_inode(dentry);
-	int err = setattr_prepare(ns, dentry, attr);
+	int err = setattr_prepare(idmap, dentry, attr);
 
 	if (!err && attr->ia_valid & ATTR_SIZE)
 		err = resize(inode, attr->ia_size);
 	if (err)
 		return err;
-	setattr_copy(ns, inode, attr);
+	setattr_copy(idmap, inode, attr);
 	mark_inode_dirty(inode);
 	return 0;
 }

@@ -25,17 +25,17 @@ static struct dentry *lookup(struct inode *dir, struct dentry *dentry, unsigned 
 
 static void changed(struct inode *dir)
 {
-	dir->i_mtime = dir->i_ctime = current_time(dir);
+	inode_set_mtime_to_ts(dir, inode_set_ctime_current(dir));
 }
 
-static int make(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
 		const char *alias)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct y2_new how = { .rdev = new_encode_dev(rdev), .alias = alias };
 	struct y2_object *obj;
 	struct inode *inode;
-	kgid_t gid = mapped_fsgid(ns, i_user_ns(dir));
+	kgid_t gid = mapped_fsgid(idmap, i_user_ns(dir));
 	int err;
 
 	if (dir->i_mode & S_ISGID) {
@@ -44,7 +44,7 @@ static int make(struct user_namespace *ns, struct inode *dir, struct dentry *den
 			mode |= S_ISGID;
 	}
 	how.mode = mode;
-	how.uid = from_kuid(i_user_ns(dir), mapped_fsuid(ns, i_user_ns(dir)));
+	how.uid = from_kuid(i_user_ns(dir), mapped_fsuid(idmap, i_user_ns(dir)));
 	how.gid = from_kgid(i_user_ns(dir), gid);
 	mutex_lock(&sbi->lock);
 	err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
@@ -59,24 +59,24 @@ static int make(struct user_namespace *ns, struct inode *dir, struct dentry *den
 	return 0;
 }
 
-static int create(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, bool exclusive)
+static int create(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, bool exclusive)
 {
-	return make(ns, dir, dentry, mode | S_IFREG, 0, NULL);
+	return make(idmap, dir, dentry, mode | S_IFREG, 0, NULL);
 }
 
-static int make_dir(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode)
+static int make_dir(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
 {
-	return make(ns, dir, dentry, mode | S_IFDIR, 0, NULL);
+	return make(idmap, dir, dentry, mode | S_IFDIR, 0, NULL);
 }
 
-static int make_node(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
+static int make_node(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
 {
-	return make(ns, dir, dentry, mode, rdev, NULL);
+	return make(idmap, dir, dentry, mode, rdev, NULL);
 }
 
-static int make_symlink(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, const char *target)
+static int make_symlink(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, const char *target)
 {
-	return make(ns, dir, dentry, S_IFLNK | 0777, 0, target);
+	return make(idmap, dir, dentry, S_IFLNK | 0777, 0, target);
 }
 
 static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
@@ -91,7 +91,7 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 	if (err)
 		return err;
 	changed(dir);
-	inode->i_ctime = current_time(inode);
+	inode_set_ctime_current(inode);
 	inc_nlink(inode);
 	ihold(inode);
 	d_instantiate(dentry, inode);
@@ -101,7 +101,7 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 /* After a name of it has gone */
 static void count_links(struct inode *inode)
 {
-	inode->i_ctime = current_time(inode);
+	inode_set_ctime_current(inode);
 	if (S_ISDIR(inode->i_mode))
 		clear_nlink(inode);
 	else
@@ -126,7 +126,7 @@ static int unlink(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-static int rename_one(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, struct inode *new_dir,
+static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, struct inode *new_dir,
 		      struct dentry *new_dentry, unsigned int flags)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
@@ -150,7 +150,7 @@ static int rename_one(struct user_namespace *ns, struct inode *dir, struct dentr
 		return err;
 	changed(dir);
 	changed(new_dir);
-	inode->i_ctime = current_time(inode);
+	inode_set_ctime_current(inode);
 	if (replaced)
 		count_links(replaced);
 	return 0;

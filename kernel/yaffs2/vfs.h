@@ -13,6 +13,7 @@
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "core/yaffs2.h"
 
 #define Y2_MAGIC	0x5941ff53
@@ -63,7 +64,7 @@ struct inode *y2_iget(struct super_block *sb, struct y2_object *obj);
 struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj);	/* with sb->lock held; leaves it held */
 int y2_write_inode(struct inode *inode, struct writeback_control *wbc);
 void y2_evict_inode(struct inode *inode);
-int y2_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr);
+int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr);
 void y2_to_object(struct inode *inode);		/* times and attributes; sb->lock held */
 
 extern const struct inode_operations y2_dir_inode_ops, y2_file_inode_ops, y2_symlink_inode_ops, y2_special_inode_ops;
