@@ -18,7 +18,7 @@ from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 from flashbed.progress import stage
 
-CHOSEN = ("iosched", "media_ftl")
+CHOSEN = ("iosched", "media_ftl", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
 OF_THE_KERNEL = {
