@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium nilfs-tools
+	@setup/debian chromium nilfs-tools unyaffs
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 
@@ -46,6 +46,7 @@ test: lint
 	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
+	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=200
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
@@ -53,6 +54,7 @@ test-long: lint
 	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
+	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 

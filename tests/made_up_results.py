@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import random
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +20,7 @@ import pandas
 
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.study import Study
-from flashbed.study_format import Answer, Figure, Table
+from flashbed.study_format import Answer, Figure, Table, Trace
 
 FILESYSTEMS = ("fat16:cluster=32k", "ext2:block=4k", "f2fs")
 PATTERNS = ("read", "randread", "write", "randwrite")
@@ -31,6 +34,7 @@ BANDWIDTH = {
     "randwrite": {"fat16:cluster=32k": 0.21, "ext2:block=4k": 0.34, "f2fs": 1.3},
 }
 FILE_BYTES = 10 << 20
+TRACED = {"filesystem": FILESYSTEMS[:2], "pattern": ("randread",), "request": ("4k",)}
 REASON = "mkfs.f2fs: exit status 255"
 
 
@@ -174,6 +178,16 @@ CONSOLE = [
 ]
 
 
+def write_made_up_log(out: Path, requests: Sequence[tuple[int, int, int, int]], began_ns: int, ended_ns: int) -> None:
+    """What a guest leaves of its requests, each (time in ns, operation, offset, length) and done 100 us later."""
+    out.mkdir(parents=True, exist_ok=True)
+    entries = [struct.pack("<4Q2I", at, at + 100_000, offset, length, op, 0) for at, op, offset, length in requests]
+    (out / "requests.bin").write_bytes(b"".join(entries))
+    for moment, now in (("before", began_ns), ("measured", ended_ns)):
+        lines = f"now at {now} nsecs\n.idle_sleeptime : 0 nsecs\n.iowait_sleeptime: 0 nsecs\n"
+        (out / f"idle.{moment}").write_text(lines)
+
+
 def rows_of(frame: pandas.DataFrame) -> list[dict[str, Any]]:
     return frame.to_dict("records")  # type: ignore[return-value]
 
@@ -183,3 +197,19 @@ def made_up_report(folder: Path) -> Path:
     frame = made_up_frame(study)
     consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
     return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles)
+
+
+def traced_study() -> Study:
+    """The same study with a figure of requests."""
+    return replace(made_up_study(), traces=(Trace(title="Where the requests lie", where=TRACED),))
+
+
+def traced_report(folder: Path) -> Path:
+    """A report with logs of 20 requests for the cells whose requests are drawn."""
+    study = traced_study()
+    rows = rows_of(made_up_frame(study))
+    artefacts = {row["key"]: folder / row["key"] for row in rows if row["seed"] == 1 and study.is_traced(row)}
+    for place, path in enumerate(artefacts.values()):
+        requests = [(1_000_000 * (n + 1), n % 2, (n * 7 + place) % 20 << 20, 4096) for n in range(20)]
+        write_made_up_log(path / "out", requests, 0, 15_000_000)
+    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts)

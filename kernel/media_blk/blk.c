@@ -172,8 +172,8 @@ static u64 ask_medium(struct media_blk *mb, struct request *rq, const struct fb_
 		fb_undo_submitted(mb->undo, command->undo, first_part, fb_next_sequence(mb->medium));
 	if (mb->options.cut_at_request)
 		media_blk_cut_count(mb, ktime_to_ns(now));
-	if (mb->records)
-		media_blk_record_add(mb, request, ktime_to_ns(now), done_ns);
+	if (mb->log.at)
+		request_log_add(&mb->log, request, ktime_to_ns(now), done_ns);
 	spin_unlock_irqrestore(&mb->lock, flags);
 	return done_ns;
 }
@@ -319,8 +319,17 @@ struct fb_medium *media_of(struct device *dev)
 	return mb->medium;
 }
 
+static struct request_log *log_of(struct gendisk *disk)
+{
+	struct media_blk *mb = disk->private_data;
+
+	return &mb->log;
+}
+
+REQUEST_LOG_FILE(request_group, log_of);
+
 /* What is in /sys/block/mblk0/ */
-static const struct attribute_group *groups[] = { &media_counter_group, &media_blk_record_group, NULL };
+static const struct attribute_group *groups[] = { &media_counter_group, &request_group, NULL };
 
 int media_blk_add(struct media_blk *mb)
 {

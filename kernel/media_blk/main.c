@@ -92,7 +92,7 @@ static int open_undo(struct media_blk *mb)
 
 static void free_device(void)
 {
-	media_blk_record_stop(device);
+	request_log_stop(&device->log);
 	kfree(device);
 }
 
@@ -107,14 +107,13 @@ static int add_device(void)
 	device->options.pio_sector_ns = pio_sector_ns;
 	device->options.queue_depth = queue_depth;
 	device->options.write_cache = write_cache;
-	device->options.record = record;
 	device->options.cut_at_request = cut_at_request;
 	device->options.cut_after_ns = cut_after_ns;
 	err = open_medium(device);
 	if (!err)
 		err = open_undo(device);
 	if (!err)
-		err = media_blk_record_start(device);
+		err = request_log_start(&device->log, record);
 	if (!err)
 		err = media_blk_add(device);
 	if (err)

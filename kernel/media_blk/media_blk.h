@@ -10,25 +10,15 @@
 #include "fb_medium.h"
 #include "fb_undo.h"
 #include "media_common.h"
+#include "request_log.h"
 
 /* As given at insmod */
 struct media_blk_options {
 	unsigned int pio_sector_ns;	/* 0: the medium transfers by DMA */
 	unsigned int queue_depth;	/* 0: as the medium's parameters say */
 	bool write_cache;
-	unsigned int record;		/* requests to be recorded */
 	unsigned long cut_at_request;	/* 0: the power stays on */
 	unsigned long cut_after_ns;
-};
-
-/* What the medium was asked and what it said; read on the host by tests */
-struct media_blk_record {
-	u64 now_ns;
-	u64 done_ns;
-	u64 offset_bytes;
-	u64 length_bytes;
-	u32 op;				/* enum fb_op */
-	u32 fua;
 };
 
 struct media_blk {
@@ -36,8 +26,7 @@ struct media_blk {
 	spinlock_t lock;		/* one request at a time asks the medium */
 	u8 *data;			/* the medium's content by address */
 	struct media_blk_options options;
-	struct media_blk_record *records;	/* NULL: not recording; guarded by lock */
-	u32 record_count;
+	struct request_log log;		/* guarded by lock */
 
 	struct fb_undo *undo;		/* NULL: old content is not kept; guarded by lock */
 	unsigned long requests;		/* that the medium was asked, for cut_at_request */
@@ -57,11 +46,5 @@ void media_blk_remove(struct media_blk *mb);
 u64 media_blk_undo_begin(struct media_blk *mb, u64 offset_bytes, u64 length_bytes);
 void media_blk_cut_init(struct media_blk *mb);
 void media_blk_cut_count(struct media_blk *mb, u64 now_ns);
-
-/* record.c */
-int media_blk_record_start(struct media_blk *mb);
-void media_blk_record_stop(struct media_blk *mb);
-void media_blk_record_add(struct media_blk *mb, const struct fb_request *request, u64 now_ns, u64 done_ns);
-extern const struct attribute_group media_blk_record_group;
 
 #endif

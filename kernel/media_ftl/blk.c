@@ -52,14 +52,29 @@ static blk_status_t serve(struct media_ftl *f, struct request *rq)
 	}
 }
 
+static void log_request(struct media_ftl *f, struct request *rq, u64 now_ns)
+{
+	const struct fb_request request = {
+		.op = req_op(rq) == REQ_OP_READ ? FB_READ : req_op(rq) == REQ_OP_WRITE ? FB_WRITE : FB_DISCARD,
+		.offset_bytes = (u64)blk_rq_pos(rq) << SECTOR_SHIFT,
+		.length_bytes = blk_rq_bytes(rq),
+	};
+
+	request_log_add(&f->log, &request, now_ns, ktime_get_ns());
+}
+
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 {
 	struct media_ftl *f = bd->rq->q->queuedata;
 	blk_status_t status;
+	u64 now_ns;
 
 	blk_mq_start_request(bd->rq);
 	mutex_lock(&f->lock);
+	now_ns = ktime_get_ns();
 	status = serve(f, bd->rq);
+	if (f->log.at)
+		log_request(f, bd->rq, now_ns);
 	mutex_unlock(&f->lock);
 	blk_mq_end_request(bd->rq, status);
 	return BLK_STS_OK;

@@ -30,6 +30,10 @@ static unsigned int log_blocks = 8;
 module_param(log_blocks, uint, 0444);
 MODULE_PARM_DESC(log_blocks, "bast, fast: blocks that may be open for updates");
 
+static unsigned int record;
+module_param(record, uint, 0444);
+MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mftl0/requests; 0 (default): none");
+
 static struct media_ftl device;
 
 static int configure(struct sftl_config *config)
@@ -91,9 +95,12 @@ static int add_device(struct media_ftl *f)
 	err = start_layer(f);
 	if (err)
 		goto free_gather;
-	err = media_ftl_add_disk(f);
+	err = request_log_start(&f->log, record);
+	if (!err)
+		err = media_ftl_add_disk(f);
 	if (!err)
 		return 0;
+	request_log_stop(&f->log);
 	sftl_stop(f->layer);
 free_gather:
 	kfree(f->gather.data);
@@ -118,6 +125,7 @@ static int __init media_ftl_init(void)
 static void __exit media_ftl_exit(void)
 {
 	media_ftl_remove_disk(&device);
+	request_log_stop(&device.log);
 	sftl_stop(device.layer);
 	kfree(device.gather.data);
 	put_mtd_device(device.mtd);

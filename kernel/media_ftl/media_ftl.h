@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 
 #include "layer.h"
+#include "request_log.h"
 
 /*
  * What the host writes into a page piece by piece, until it is programmed at the end of the request or when the next page
@@ -26,6 +27,7 @@ struct media_ftl {
 	struct sftl *layer;
 	struct mutex lock;		/* the layer takes one request at a time */
 	struct media_ftl_gather gather;
+	struct request_log log;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 };

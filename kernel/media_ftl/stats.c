@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/block/mftl0/layer/, a number in each file: the core's counters of the flash, as far as a layer on real flash has
- * them, and what the layer costs the host.
+ * them, and what the layer costs the host. Beside it the log of requests.
  */
 #include <linux/sysfs.h>
 
@@ -47,4 +47,13 @@ static struct attribute *attributes[] = {
 
 static const struct attribute_group group = { .name = "layer", .attrs = attributes };
 
-const struct attribute_group *media_ftl_groups[] = { &group, NULL };
+static struct request_log *log_of(struct gendisk *disk)
+{
+	struct media_ftl *f = disk->private_data;
+
+	return &f->log;
+}
+
+REQUEST_LOG_FILE(request_group, log_of);
+
+const struct attribute_group *media_ftl_groups[] = { &group, &request_group, NULL };

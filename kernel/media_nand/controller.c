@@ -60,12 +60,30 @@ static void finish_transfer(struct media_nand *mn, ktime_t end)
 		spin_until(end);
 }
 
+static void log_cycle(struct media_nand *mn, enum cycle_kind kind, u32 value, ktime_t now)
+{
+	if (mn->cycles.at)
+		cycle_log_add(&mn->cycles, (struct cycle_entry) { ktime_to_ns(now), mn->bus.ready_ns, kind, value });
+}
+
+static void put_command(struct media_nand *mn, u8 command)
+{
+	ktime_t now = take_bus(mn, 1);
+
+	fb_bus_command(&mn->bus, command, ktime_to_ns(now));
+	log_cycle(mn, CYCLE_COMMAND, command, now);
+}
+
 static void put_address(struct media_nand *mn, const u8 *addresses, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		fb_bus_address(&mn->bus, addresses[i], ktime_to_ns(take_bus(mn, 1)));
+	for (i = 0; i < count; i++) {
+		ktime_t now = take_bus(mn, 1);
+
+		fb_bus_address(&mn->bus, addresses[i], ktime_to_ns(now));
+		log_cycle(mn, CYCLE_ADDRESS, addresses[i], now);
+	}
 }
 
 static int wait_ready(struct media_nand *mn, unsigned int timeout_ms)
@@ -87,7 +105,7 @@ static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
 
 	switch (instr->type) {
 	case NAND_OP_CMD_INSTR:
-		fb_bus_command(&mn->bus, instr->ctx.cmd.opcode, ktime_to_ns(take_bus(mn, 1)));
+		put_command(mn, instr->ctx.cmd.opcode);
 		return 0;
 	case NAND_OP_ADDR_INSTR:
 		put_address(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
@@ -95,11 +113,13 @@ static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
 	case NAND_OP_DATA_IN_INSTR:
 		end = take_bus(mn, instr->ctx.data.len);
 		fb_bus_read(&mn->bus, instr->ctx.data.buf.in, instr->ctx.data.len, ktime_to_ns(end));
+		log_cycle(mn, CYCLE_READ, instr->ctx.data.len, end);
 		finish_transfer(mn, end);
 		return 0;
 	case NAND_OP_DATA_OUT_INSTR:
 		end = take_bus(mn, instr->ctx.data.len);
 		fb_bus_write(&mn->bus, instr->ctx.data.buf.out, instr->ctx.data.len);
+		log_cycle(mn, CYCLE_WRITE, instr->ctx.data.len, end);
 		finish_transfer(mn, end);
 		return 0;
 	case NAND_OP_WAITRDY_INSTR:
@@ -187,7 +207,9 @@ struct fb_medium *media_of(struct device *dev)
 	return mn->medium;
 }
 
-/* The device is there for the counters: /sys/devices/platform/media_nand/medium/ */
+static const struct attribute_group *device_groups[] = { &media_counter_group, &cycle_group, NULL };
+
+/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and the log of cycles beside them */
 static int add_device(struct media_nand *mn)
 {
 	int err;
@@ -196,7 +218,7 @@ static int add_device(struct media_nand *mn)
 	if (IS_ERR(mn->pdev))
 		return PTR_ERR(mn->pdev);
 	platform_set_drvdata(mn->pdev, mn);
-	err = sysfs_create_group(&mn->pdev->dev.kobj, &media_counter_group);
+	err = sysfs_create_groups(&mn->pdev->dev.kobj, device_groups);
 	if (err)
 		platform_device_unregister(mn->pdev);
 	return err;
@@ -204,7 +226,7 @@ static int add_device(struct media_nand *mn)
 
 static void remove_device(struct media_nand *mn)
 {
-	sysfs_remove_group(&mn->pdev->dev.kobj, &media_counter_group);
+	sysfs_remove_groups(&mn->pdev->dev.kobj, device_groups);
 	platform_device_unregister(mn->pdev);
 }
 

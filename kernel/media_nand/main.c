@@ -28,6 +28,10 @@ static bool dma;
 module_param(dma, bool, 0444);
 MODULE_PARM_DESC(dma, "the controller moves data; default: the CPU does");
 
+static unsigned int record;
+module_param(record, uint, 0444);
+MODULE_PARM_DESC(record, "how many cycles to keep for the file cycles; 0 (default): none");
+
 static unsigned long long digest;
 module_param(digest, ullong, 0444);
 MODULE_PARM_DESC(digest, "digest of the parameters that the state must have, from fbmedia digest; 0 (default): any");
@@ -54,11 +58,12 @@ static int open_chip(struct media_nand *mn)
 	fb_bus_init(&mn->bus, mn->medium, data_region.memory, registers);
 	mn->cycle_ps = max_t(u64, cycle_ps, params->bus_ps_per_byte);
 	mn->dma = dma;
-	return 0;
+	return cycle_log_start(&mn->cycles, record);
 }
 
 static void free_device(void)
 {
+	cycle_log_stop(&device->cycles);
 	kvfree(device->bus.registers);
 	kvfree(device);
 }

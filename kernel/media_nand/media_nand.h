@@ -6,6 +6,7 @@
 #include <linux/mtd/rawnand.h>
 #include <linux/platform_device.h>
 
+#include "cycles.h"
 #include "fb_chip_bus.h"
 #include "media_common.h"
 
@@ -14,6 +15,7 @@ struct media_nand {
 	struct fb_chip_bus bus;
 	u64 cycle_ps;			/* of a byte on the bus: the slower one of chip and controller */
 	bool dma;			/* a transfer sleeps; else the CPU is busy with it */
+	struct cycle_log cycles;
 	ktime_t bus_free;		/* when the cycles so far are over */
 
 	struct platform_device *pdev;

@@ -102,8 +102,16 @@ struct word word_next(char **rest)
 
 bool word_is(struct word word, const char *text)
 {
-	return !strncmp(word.text, text, word.length) && !text[word.length];
+	size_t i;
+
+	for (i = 0; i < word.length; i++)
+		if (word.text[i] != text[i])
+			return false;
+	return !text[i];
 }
+
+/* Numbers of so many digits fit, whatever they are */
+enum { SAFE_DIGITS = 19 };
 
 bool word_number(struct word word, u64 *number)
 {
@@ -113,7 +121,11 @@ bool word_number(struct word word, u64 *number)
 	for (i = 0; i < word.length; i++) {
 		unsigned int digit = (unsigned char)word.text[i] - '0';
 
-		if (digit > 9 || __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+		if (digit > 9)
+			return false;
+		if (i < SAFE_DIGITS)
+			value = 10 * value + digit;
+		else if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
 			return false;
 	}
 	*number = value;

@@ -5,7 +5,7 @@
 #include "message.h"
 #include "player.h"
 
-enum { PROGRESS_STEP = 1 << 20, EXPECTED_AHEAD = 8 };
+enum { PROGRESS_STEP = 1 << 20 };
 
 /* When requests that are under way are done, the earliest first: a binary heap */
 struct under_way {
@@ -73,6 +73,19 @@ static u64 moment_in_time(const struct outage *outage, u64 begin_ns)
 	return outage->after_ns < FB_NEVER - begin_ns ? begin_ns + outage->after_ns : FB_NEVER;
 }
 
+/* The requests behind request i */
+static void expect_next(const struct fb_medium *medium, const struct trace *trace, size_t i)
+{
+	u32 step;
+
+	for (step = 0; step < FB_EXPECT_STEPS; step++) {
+		size_t next = i + (FB_EXPECT_STEPS - step) * FB_EXPECT_APART;
+
+		if (next < trace->count)
+			fb_expect(medium, &trace->entries[next].request, step);
+	}
+}
+
 /* Returns when the power fails; FB_NEVER if it does not, or would do so when all is done */
 static u64 put_all(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
 		   struct under_way *under_way, struct played *played)
@@ -95,8 +108,7 @@ static u64 put_all(struct fb_medium *medium, const struct trace *trace, const st
 		}
 		if (now_ns > cut_ns)
 			return cut_ns;
-		if (i + EXPECTED_AHEAD < trace->count)
-			fb_expect(medium, &trace->entries[i + EXPECTED_AHEAD].request);
+		expect_next(medium, trace, i);
 		done_ns = fb_submit(medium, &entry->request, now_ns);
 		if (options->queue_depth)
 			add_done(under_way, done_ns);

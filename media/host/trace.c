@@ -42,7 +42,7 @@ static const char *fault(const struct trace *trace, const struct trace_entry *en
 		return NULL;
 	if (!r->length_bytes)
 		return "a request of no bytes";
-	if (r->offset_bytes % trace->sector_bytes || r->length_bytes % trace->sector_bytes)
+	if ((r->offset_bytes | r->length_bytes) & (trace->sector_bytes - 1))
 		return "not whole sectors of the medium";
 	if (r->length_bytes > trace->capacity_bytes || r->offset_bytes > trace->capacity_bytes - r->length_bytes)
 		return "beyond the end of the medium";

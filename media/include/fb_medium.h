@@ -18,9 +18,9 @@ enum fb_op { FB_READ, FB_WRITE, FB_DISCARD, FB_FLUSH };
 /* Addresses are bytes of the medium, whole sectors. A flush has none. */
 struct fb_request {
 	enum fb_op op;
+	bool fua;		/* a write that is done when it is on the medium itself, past any volatile cache */
 	u64 offset_bytes;
 	u64 length_bytes;
-	bool fua;		/* a write that is done when it is on the medium itself, past any volatile cache */
 };
 
 /* How a request ended that the medium took */
@@ -83,9 +83,12 @@ u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 no
 
 /*
  * For whoever knows requests ahead: this one comes soon. What it will be looked up in is fetched from memory meanwhile;
- * nothing else happens, and no answer depends on it.
+ * nothing else happens, and no answer depends on it. Each step uses what the one before has fetched: step 0 is for the
+ * request that comes FB_EXPECT_STEPS * FB_EXPECT_APART requests later, step 1 for one FB_EXPECT_APART nearer, and so on.
  */
-void fb_expect(const struct fb_medium *medium, const struct fb_request *request);
+#define FB_EXPECT_STEPS 3
+#define FB_EXPECT_APART 8
+void fb_expect(const struct fb_medium *medium, const struct fb_request *request, u32 step);
 
 /* How the request ended for which fb_submit() was last called; FB_DONE if that said FB_NEVER */
 enum fb_outcome fb_last_outcome(const struct fb_medium *medium);

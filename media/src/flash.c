@@ -235,10 +235,10 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 	return fb_later(command_done_ns, m->durable_ns);
 }
 
-void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request)
+void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
-	if (request->op != FB_FLUSH && fb_ftl(&m->params)->expect)
-		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift);
+	if (fb_ftl(&m->params)->expect)
+		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
 }
 
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)

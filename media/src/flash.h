@@ -33,7 +33,7 @@ u64 fb_flash_restart(struct fb_medium *m);
 
 /* The controller takes up a request, not before ready_ns, in the lane that is free first; returns when it is through */
 u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns);
-void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request);
+void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step);
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
 const char *fb_flash_verify(const struct fb_medium *m);
 

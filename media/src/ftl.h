@@ -58,8 +58,8 @@ struct fb_ftl {
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
 
-	/* The page will be read or written soon; NULL: nothing is gained by knowing that */
-	void (*expect)(const struct fb_medium *m, u64 page);
+	/* The page will be read (step 0 only) or written soon (fb_expect()); NULL: nothing is gained by knowing that */
+	void (*expect)(const struct fb_medium *m, u64 page, u32 step);
 
 	/* Brings bytes of a page to the controller; ready_ns, if it has no place on flash */
 	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);

@@ -465,9 +465,27 @@ static u32 *map_entry(const struct fb_medium *m, u64 page)
 	return fb_die_tables(m, at.die).map + at.index;
 }
 
-void fb_page_expect(const struct fb_medium *m, u64 page)
+/* The page's entry in the map; then its old place, and the block; then the block's neighbours on its list */
+void fb_page_expect(const struct fb_medium *m, u64 page, u32 step)
 {
-	__builtin_prefetch(map_entry(m, page), 1);
+	struct fb_die_page at = fb_die_page(m, page);
+	struct fb_die_tables t = fb_die_tables(m, at.die);
+	const struct fb_block *block;
+	u32 place;
+
+	if (!step)
+		__builtin_prefetch(&t.map[at.index], 1);
+	if (!step || t.map[at.index] == FB_UNMAPPED)
+		return;
+	place = t.map[at.index] - FB_MAPPED;
+	block = &t.blocks[fb_quotient(t.by_pages_per_block, place)];
+	if (step == 1) {
+		__builtin_prefetch(&t.owner[place], 1);
+		__builtin_prefetch(block, 1);
+	} else if (block->programmed_pages == t.pages_per_block) {
+		__builtin_prefetch(&t.blocks[block->next], 1);
+		__builtin_prefetch(&t.blocks[block->previous], 1);
+	}
 }
 
 bool fb_page_mapped(const struct fb_medium *m, u64 page)

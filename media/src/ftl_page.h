@@ -166,7 +166,7 @@ bool fb_page_check(const struct fb_params *params, struct fb_complaint *complain
 struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);
 bool fb_page_mapped(const struct fb_medium *m, u64 page);
-void fb_page_expect(const struct fb_medium *m, u64 page);
+void fb_page_expect(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);

@@ -244,10 +244,12 @@ u64 fb_age_ns(const struct fb_medium *m)
 	return m->age_ns + m->now_ns;
 }
 
-void fb_expect(const struct fb_medium *m, const struct fb_request *request)
+/* Reads and writes; the first step is all that a read needs */
+void fb_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
-	if (m->params.kind == FB_FLASH && acceptable(m, request))
-		fb_flash_expect(m, request);
+	if (m->params.kind == FB_FLASH && (request->op == FB_WRITE || (request->op == FB_READ && !step)) &&
+	    request->offset_bytes < m->params.capacity_bytes)
+		fb_flash_expect(m, request, step);
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)

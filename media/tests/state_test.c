@@ -125,6 +125,36 @@ static struct fb_request random_request(const struct fb_params *params, u64 *see
 	return request;
 }
 
+/* To announce a request, also one that will be refused, leaves each byte as it is */
+static void an_announced_request_changes_nothing(void)
+{
+	struct fb_params all[] = { sample_flash(), sample_disk(), sample_null() };
+	u64 seed = 5;
+	int kind, i;
+	u32 step;
+
+	for (kind = 0; kind < 3; kind++) {
+		struct fb_medium *m = new_medium(&all[kind]);
+		size_t bytes = m->state_bytes;
+		void *before = aligned_alloc(64, bytes);
+
+		for (i = 0; i < 500; i++) {
+			struct fb_request request = random_request(&all[kind], &seed);
+
+			fb_submit(m, &request, i * 1000);
+			request = random_request(&all[kind], &seed);
+			if (i % 10 == 0)
+				request.offset_bytes += all[kind].capacity_bytes;
+			memcpy(before, m, bytes);
+			for (step = 0; step < FB_EXPECT_STEPS; step++)
+				fb_expect(m, &request, step);
+			CHECK(!memcmp(before, m, bytes));
+		}
+		free(before);
+		free(m);
+	}
+}
+
 /* A state that was moved in memory goes on exactly like the one that stayed */
 static void a_state_can_be_moved(void)
 {
@@ -190,6 +220,7 @@ const struct test state_tests[] = {
 	TEST(init_refuses_what_does_not_fit),
 	TEST(requests_outside_the_medium_are_never_done),
 	TEST(null_takes_no_time_and_counts),
+	TEST(an_announced_request_changes_nothing),
 	TEST(a_state_can_be_moved),
 	TEST(power_on_forgets_what_was_under_way),
 	TEST(power_on_frees_the_arm),

@@ -143,6 +143,73 @@ static void random_work_never_overlaps(void)
 	CHECK_EQUAL(0, busy);
 }
 
+/*
+ * The rules once more, by trying: every moment of a span is marked, a take looks at each moment, and when there are too
+ * many spans the smallest gap is looked for from the first to the last.
+ */
+enum { MODEL_MOMENTS = 60000 };
+
+static void model_give_up(u8 *busy, u64 now)
+{
+	u64 at = now, gap_begin = 0, best_begin = 0, best = MODEL_MOMENTS, behind;
+
+	while (at < MODEL_MOMENTS && !busy[at])
+		at++;
+	for (; at < MODEL_MOMENTS; at = behind) {
+		for (gap_begin = at; gap_begin < MODEL_MOMENTS && busy[gap_begin];)
+			gap_begin++;
+		for (behind = gap_begin; behind < MODEL_MOMENTS && !busy[behind];)
+			behind++;
+		if (behind < MODEL_MOMENTS && behind - gap_begin <= best) {
+			best = behind - gap_begin;
+			best_begin = gap_begin;
+		}
+	}
+	memset(busy + best_begin, 1, best);
+}
+
+static u64 model_spans(const u8 *busy, u64 now)
+{
+	u64 at, count = 0;
+
+	for (at = now; at + 1 < MODEL_MOMENTS; at++)
+		count += busy[at] && !busy[at + 1];
+	return count;
+}
+
+static u64 model_take(u8 *busy, u64 ready, u64 length)
+{
+	u64 at, first = ready;
+
+	for (at = ready; at < first + length; at++)
+		if (busy[at])
+			first = at + 1;
+	memset(busy + first, 1, length);
+	return first + length;
+}
+
+static void a_full_line_answers_as_the_rules_say(void)
+{
+	static u8 busy[MODEL_MOMENTS];
+	struct fb_timeline line = { 0 };
+	u64 seed = 3, now = 0, given_up = 0;
+	int i;
+
+	for (i = 0; i < 1500; i++) {
+		u64 ready, length = 1 + next_random(&seed) % 9;
+
+		if (i % 8 == 0)
+			now += next_random(&seed) % 400;
+		ready = now + next_random(&seed) % (next_random(&seed) % 4 ? 12000 : 20);
+		if (model_spans(busy, now) == FB_TIMELINE_SPANS) {
+			model_give_up(busy, now);
+			given_up++;
+		}
+		CHECK_EQUAL(model_take(busy, ready, length), fb_timeline_take(&line, now, ready, length));
+	}
+	CHECK(given_up > 100);
+}
+
 const struct test timeline_tests[] = {
 	TEST(work_goes_one_after_another),
 	TEST(earlier_work_takes_the_gap_before),
@@ -152,5 +219,6 @@ const struct test timeline_tests[] = {
 	TEST(the_smallest_gap_is_given_up_when_nothing_is_past),
 	TEST(the_smallest_gap_is_always_found),
 	TEST(random_work_never_overlaps),
+	TEST(a_full_line_answers_as_the_rules_say),
 	END_OF_TESTS,
 };

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
-from flashbed.study_format import STACK, Answer, Figure, StudyFile, Table, Where
+from flashbed.study_format import STACK, Answer, Figure, StudyFile, Table, Trace, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
 from flashbed.units import describe_size
 from flashbed.workload.fio_parameters import FioParameters, job_variables
@@ -24,6 +24,9 @@ LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
 TOOLS = ("fio",)
+MOST_TRACED = 8
+"""Cells that one figure of requests shows."""
+
 _PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
 _COLUMNS = ("seed", "outcome", "reason", "key", "tool", "job")  # what else the results table and [workload] name
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
@@ -33,7 +36,7 @@ def combinations(axes: Mapping[str, Sequence[str]], skip: Sequence[Where]) -> It
     """Every combination of the axes' values but those that `skip` names; the last axis changes fastest."""
     for values in product(*axes.values()):
         cell = dict(zip(axes, values, strict=True))
-        if not any(_matches(cell, entry) for entry in skip):
+        if not any(matches(cell, entry) for entry in skip):
             yield cell
 
 
@@ -247,6 +250,39 @@ def checked_report(
     return study.answer, tuple(figures), tuple(tables)
 
 
+def checked_traces(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> tuple[Trace, ...]:
+    """The figures of requests, with the values of `where` in full. Raises InputError."""
+    problems: list[Problem] = []
+    traces = []
+    for index, trace in enumerate(study.trace):
+        at: Keys = ("trace", index)
+        before = len(problems)
+        where = _selection(study, trace.where, (*at, "where"), problems)
+        if len(problems) == before:
+            cells = [cell for cell in combinations(study.axes, skip) if matches(cell, where)]
+            problems += dict.fromkeys(_trace_problems(study, library, cells, at))
+        traces.append(trace.model_copy(update={"where": where}))
+    _raise(file, problems)
+    return tuple(traces)
+
+
+def _trace_problems(
+    study: StudyFile, library: Library, cells: Sequence[Mapping[str, str]], at: Keys
+) -> Iterator[Problem]:
+    """A trace shows a few cells, each with a block device that can log its requests."""
+    if not 0 < len(cells) <= MOST_TRACED:
+        yield Problem((*at, "where"), f"shows {len(cells)} cells; take 1 to {MOST_TRACED}, each gets a panel")
+        return
+    for cell in cells:
+        said = {**study.fixed(), **cell}
+        translation, medium = said["translation"], said["medium"]
+        between = library.translation(translation)
+        if between.device is None and library.medium(medium).provides != "block":
+            yield Problem((*at, "where"), f"shows {medium}, which is raw flash: it gets no requests of sectors")
+        elif between.device is not None and not between.logs_requests:
+            yield Problem((*at, "where"), f"shows {translation}, which keeps no log of its requests")
+
+
 def _shown(
     study: StudyFile,
     skip: Sequence[Where],
@@ -267,7 +303,7 @@ def _shown(
     full = _selection(study, where, (*at, "where"), problems)
     if len(problems) > before:
         return full
-    cells = [cell for cell in combinations(study.axes, skip) if _matches(cell, full)]
+    cells = [cell for cell in combinations(study.axes, skip) if matches(cell, full)]
     if not cells:
         problems.append(Problem((*at, "where"), "leaves no cell to show"))
     for name in study.axes:
@@ -298,7 +334,8 @@ def _selection(study: StudyFile, selection: Where, at: Keys, problems: list[Prob
     return full
 
 
-def _matches(cell: Mapping[str, str], selection: Where) -> bool:
+def matches(cell: Mapping[str, str], selection: Where) -> bool:
+    """Whether a cell is among those that `selection`, with its values in full, names."""
     return all(cell[axis] in values for axis, values in selection.items())
 
 

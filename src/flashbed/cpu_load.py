@@ -19,8 +19,14 @@ _ASLEEP = re.compile(rb"(?:idle|iowait)_sleeptime\s*: (\d+) nsecs")
 
 def percent(out: Mapping[str, bytes]) -> float:
     """CPU load in percent over the measurement, the start of the tool included. Raises KeyError or ValueError."""
-    began, ended = (_times_ns(out[name])[0] for name in (BEFORE, MEASURED))
+    began, ended = window_ns(out)
     return 100.0 * busy_ns(out) / (ended - began)
+
+
+def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
+    """When the measurement began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
+    began, ended = (_times_ns(out[name])[0] for name in (BEFORE, MEASURED))
+    return began, ended
 
 
 def busy_ns(out: Mapping[str, bytes]) -> int:

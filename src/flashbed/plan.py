@@ -64,6 +64,8 @@ class Cell:
     workload: Workload
     seed: int
     placement: Placement
+    traced: bool = False
+    """Whether its requests are kept, for a figure."""
 
     @property
     def label(self) -> str:
@@ -92,6 +94,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         workload=_workload(study, said),
         seed=seed,
         placement=Placement.of(seed),
+        traced=study.is_traced(coordinates),
     )
 
 

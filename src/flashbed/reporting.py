@@ -23,8 +23,9 @@ def write(done: Run, folder: Path) -> Path:
     table = rows(done.records)
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
+    artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
     try:
-        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles)
+        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles, artefacts)
     except OSError as error:
         raise host_refusal(folder, error) from None
 

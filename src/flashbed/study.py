@@ -12,7 +12,7 @@ from typing import Any
 
 from flashbed import contradictions
 from flashbed.library import Library
-from flashbed.study_format import DEFAULTS, STACK, Answer, Figure, StudyFile, Table, Where, as_written
+from flashbed.study_format import DEFAULTS, STACK, Answer, Figure, StudyFile, Table, Trace, Where, as_written
 from flashbed.tomlfile import TomlFile
 from flashbed.workload.fio_parameters import FioParameters
 
@@ -40,6 +40,11 @@ class Study:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     library: Library
+    traces: tuple[Trace, ...] = ()
+
+    def is_traced(self, coordinates: Mapping[str, str]) -> bool:
+        """Whether a figure wants the requests of the cell with these coordinates."""
+        return any(contradictions.matches(coordinates, trace.where) for trace in self.traces)
 
     def combinations(self) -> Iterator[dict[str, str]]:
         """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
@@ -57,6 +62,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)
     answer, figures, tables = contradictions.checked_report(file, content, skip)
+    traces = contradictions.checked_traces(file, content, skip, profiles)
     return Study(
         name=path.stem,
         path=path,
@@ -74,6 +80,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         figures=figures,
         tables=tables,
         library=profiles,
+        traces=traces,
     )
 
 

@@ -100,6 +100,13 @@ class Figure(Strict):
     kind: Literal["line", "bar"] = "line"
 
 
+class Trace(Strict):
+    """A figure of requests as the medium got them: where each lies, against time."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+
+
 class Table(Strict):
     """A table of the report: a number for each combination of rows and columns."""
 
@@ -129,6 +136,7 @@ class StudyFile(Strict):
     answer: Answer | None = None
     figure: list[Figure] = Field(default_factory=list)
     table: list[Table] = Field(default_factory=list)
+    trace: list[Trace] = Field(default_factory=list)
 
     @field_validator("axes", mode="before")
     @classmethod

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_results import made_up_report, made_up_study
+from made_up_results import traced_report, traced_study
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -100,7 +100,7 @@ def visit(report: Path, folder: Path, width: int = 1280, *more: str) -> tuple[di
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up_report(tmp_path_factory.mktemp("report"))
+    return traced_report(tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="module")
@@ -113,26 +113,31 @@ def seen(report: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 
 def test_every_figure_is_drawn(seen: dict[str, Any]) -> None:
     drawn = {figure["title"]: figure for figure in seen["first"]}
-    assert [figure["title"] for figure in seen["first"]] == [figure.title for figure in made_up_study().figures]
+    assert [figure["title"] for figure in seen["first"]] == [
+        *(figure.title for figure in traced_study().figures),
+        *(trace.title for trace in traced_study().traces),
+    ]
     # 3 file systems at 4 request sizes in each panel, less the one that failed with each seed.
     assert drawn["Reading"]["marks"] == [12, 12]
     assert drawn["Reading"]["lines"] == 6
     assert drawn["Writing"]["marks"] == [12, 11]
     assert drawn["How long the slowest requests take"]["marks"] == [12]
     assert drawn["What 4 KiB requests cost the flash"]["marks"] == [3]
-    assert all(figure["whiskers"] == sum(figure["marks"]) for figure in seen["first"])
+    assert drawn["Where the requests lie"]["marks"] == [20, 20]
+    assert all(figure["whiskers"] == sum(figure["marks"]) for figure in seen["first"][:4])
 
 
 def test_axes_have_real_labels_and_units(seen: dict[str, Any]) -> None:
-    reading, writing, latency, cost = seen["first"]
+    reading, writing, latency, cost, requests = seen["first"]
     assert reading["ticks"] == writing["ticks"] == latency["ticks"] == ["1k", "4k", "16k", "64k"]
     assert cost["ticks"] == ["FAT16", "ext2", "F2FS"]
     assert reading["yTitle"] == "Bandwidth (MiB/s)"
     assert latency["yTitle"] == "99th percentile latency (ms)"
+    assert requests["yTitle"] == "Address (MiB)"
 
 
 def test_a_file_system_has_one_colour_everywhere(seen: dict[str, Any]) -> None:
-    colours = [set(figure["colours"]) for figure in seen["first"]]
+    colours = [set(figure["colours"]) for figure in seen["first"][:4]]
     assert all(len(found) == 3 and found == colours[0] for found in colours)
     assert len(set(seen["first"][3]["colours"])) == 3
 
@@ -143,7 +148,7 @@ def test_a_logarithmic_axis_draws_dots_for_bars(seen: dict[str, Any]) -> None:
 
 
 def test_the_legend_hides_a_file_system_in_all_panels(seen: dict[str, Any]) -> None:
-    assert [figure["marks"] for figure in seen["hidden"]] == [[8, 8], [8, 7], [8], [3]]
+    assert [figure["marks"] for figure in seen["hidden"]] == [[8, 8], [8, 7], [8], [3], [20, 20]]
 
 
 def test_paper_has_every_figure(seen: dict[str, Any]) -> None:
@@ -171,4 +176,4 @@ def test_nothing_sticks_out_of_a_narrow_window(report: Path, tmp_path: Path) -> 
     assert console == narrow["troubles"] == []
     page, window = narrow["width"]
     assert page <= window
-    assert [figure["marks"] for figure in narrow["first"]] == [[12, 12], [12, 11], [12], [3]]
+    assert [figure["marks"] for figure in narrow["first"]] == [[12, 12], [12, 11], [12], [3], [20, 20]]

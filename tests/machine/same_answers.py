@@ -87,7 +87,7 @@ def check(wanted: Repetition, folder: Path) -> int:
     requests = guest_requests(wanted, folder)
     counters = tool.inspect(folder / "state.bin")["counters"]
     assert len(requests) == sum(counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")) < RECORDS
-    assert len(requests) > 500
+    assert len(requests) > 500, len(requests)
 
     trace.write_text("".join(request.blkparse() for request in requests))
     tool.replay(fresh, "--completions", completions, "--save", saved, trace)

@@ -50,6 +50,7 @@ def test_two_builds_of_the_kernel_are_the_same_bytes(archive: Archive, built: Ke
     assert kernel.build(Cache(tmp_path / "elsewhere"), archive, VERSION).entry.digests == built.entry.digests
 
 
+@pytest.mark.long
 def test_two_builds_of_fio_are_the_same_bytes(archive: Archive, tmp_path: Path) -> None:
     there = programs.fio(Cache(paths.cache_root() / "image"), archive)
     assert programs.fio(Cache(tmp_path / "elsewhere"), archive).digests == there.digests

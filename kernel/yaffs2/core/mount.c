@@ -133,14 +133,24 @@ static void make_writable(struct y2_fs *fs)
 		y2_scan_end_renames(fs);
 }
 
+/* A directory that is not empty stays */
+static bool remove_one(struct y2_fs *fs, struct y2_object *dir)
+{
+	struct y2_object *obj;
+
+	list_for_each_entry(obj, &dir->children, siblings)
+		if (!y2_unlink(fs, obj))
+			return true;
+	return false;
+}
+
+/* Begun anew after each, because a file that goes on under another name takes the link of that name off the list */
 static void empty_lost_and_found(struct y2_fs *fs)
 {
-	struct y2_object *obj, *after;
-
 	if (y2_dir_load(fs, fs->lost_and_found))
 		return;
-	list_for_each_entry_safe(obj, after, &fs->lost_and_found->children, siblings)
-		y2_unlink(fs, obj);
+	while (remove_one(fs, fs->lost_and_found))
+		;
 }
 
 static int mount(struct y2_fs *fs)

@@ -271,9 +271,29 @@ static void read_only_writes_nothing(void)
 	ram_flash_free(flash);
 }
 
+/* A file with another name there takes it when it loses its own: the list changes while it is gone through */
+static void lost_and_found_is_emptied_of_links(void)
+{
+	const struct y2_options options = { .empty_lost_and_found = true };
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, NULL);
+	struct y2_object *dir = must_create(fs, fs->lost_and_found, "d", S_IFDIR | 0755);
+	struct y2_object *file = must_create(fs, fs->lost_and_found, "f", S_IFREG | 0644);
+	struct y2_entry entries[4];
+
+	must_create(fs, dir, "keeps it", S_IFREG | 0644);
+	CHECK_EQUAL(0, (u64)y2_link(fs, file, fs->lost_and_found, "a", 1));
+	fs = remount(fs, flash, &options);
+	CHECK_EQUAL(1, (u64)y2_readdir(fs, fs->lost_and_found, 0, entries, 4));
+	CHECK(!strcmp(entries[0].name, "d"));
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
 const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
 	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
 	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
-	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing), END_OF_TESTS,
+	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing),
+	TEST(lost_and_found_is_emptied_of_links), END_OF_TESTS,
 };

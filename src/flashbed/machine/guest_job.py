@@ -18,6 +18,10 @@ DRIVERS = {
 """By what the kernel makes of the medium: the module, its device, and the folder that has its counters."""
 
 MOUNT_POINT = "/mnt"
+
+TRACED_REQUESTS = 16_384
+"""How many requests the log of a traced cell has room for, 40 bytes each."""
+
 SECTOR_BYTES = 512
 
 
@@ -45,14 +49,16 @@ def _script(commands: Iterable[str]) -> bytes:
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
     module, _, folder = DRIVERS[cell.medium.provides]
+    log, between = f" record={TRACED_REQUESTS}" if cell.traced else "", cell.translation.device is not None
     variables = {
         "MEDIUM_MODULE": module,
         "MEDIUM": folder,
-        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}",
+        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
         "TRANSLATION_MODULE": cell.translation.module or "",
-        "TRANSLATION_ARGUMENTS": cell.translation.module_arguments,
+        "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + (log if between else ""),
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
+        "TRACED": f"/sys/block/{device.removeprefix('/dev/')}/requests" if cell.traced else "",
         "SCHEDULER": cell.scheduler.name,
         "SCHEDULER_MODULE": cell.scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,

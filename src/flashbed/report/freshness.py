@@ -30,18 +30,20 @@ def bring_up_to_date(
     manifest: Mapping[str, Any],
     out_dir: Path,
     consoles: Mapping[str, Sequence[str]] | None = None,
+    artefacts: Mapping[str, Path] | None = None,
 ) -> Path:
     """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
     path.
 
-    `consoles` is by key: the last lines of the console.
+    `consoles` is by key: the last lines of the console; so is `artefacts`: the folder of a repetition whose requests
+    are drawn. A key stands for what is in its folder.
     """
     digest = inputs_digest(study, rows, manifest, consoles)
     if not is_current(out_dir, digest):
         from flashbed.report.model import report_of
         from flashbed.report.writer import write_report
 
-        write_report(report_of(study, rows, manifest, consoles), out_dir, digest)
+        write_report(report_of(study, rows, manifest, consoles, artefacts), out_dir, digest)
     return out_dir / REPORT
 
 

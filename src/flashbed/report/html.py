@@ -20,7 +20,7 @@ from typing import Any
 
 from flashbed.analysis import Flow, flows, headline, sentence
 from flashbed.analysis.words import count, listing
-from flashbed.report import evidence, tables
+from flashbed.report import evidence, tables, traces
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
@@ -42,6 +42,8 @@ def render(report: Report, digest: str, command: str) -> str:
     environment.filters["count"] = count
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     pictures = drawings(report)
+    traced = traces.drawings(report)
+    data = [*(drawing.data() for drawing in pictures), *(drawing.data() for drawing in traced)]
     found_flows = flows(report.results, report.fixed)
     context = {
         "report": report,
@@ -49,7 +51,10 @@ def render(report: Report, digest: str, command: str) -> str:
         "command": command,
         "answer": _answer(report),
         "cautions": _cautions(report, found_flows),
-        "drawings": [(drawing, tables.data_table(drawing)) for drawing in pictures],
+        "drawings": [
+            *((drawing, tables.data_table(drawing)) for drawing in pictures),
+            *((drawing, traces.table(drawing)) for drawing in traced),
+        ],
         "tables": tables.study_tables(report),
         "evidence": _evidence(report, found_flows),
         "facts": _facts(report),
@@ -58,8 +63,8 @@ def render(report: Report, digest: str, command: str) -> str:
         "digest_mark": Markup(digest_mark(digest)),  # made of hex digits
         "style": Markup(_text("report.css")),  # our own files
         "script": Markup(_text("report.js")),
-        "plotly": Markup(_plotly() if pictures else ""),
-        "data": Markup(_json([drawing.data() for drawing in pictures])),  # escaped there
+        "plotly": Markup(_plotly() if pictures or traced else ""),
+        "data": Markup(_json(data)),  # escaped there
     }
     return environment.get_template("report.html.j2").render(context)
 

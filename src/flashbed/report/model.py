@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Combination, Comparison, Results, Words, compare, results_of
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 Consoles = Mapping[str, Sequence[str]]
 """By key, the last lines of the console."""
 
+Artefacts = Mapping[str, Path]
+"""By key, the folder with what a repetition left, for those whose requests are drawn."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -30,6 +34,7 @@ class Report:
     words: Words
     manifest: Mapping[str, Any]
     consoles: Consoles = field(default_factory=dict)
+    artefacts: Artefacts = field(default_factory=dict)
 
     @property
     def fixed(self) -> dict[str, str]:
@@ -58,6 +63,7 @@ def report_of(
     rows: Iterable[Mapping[str, Any]],
     manifest: Mapping[str, Any],
     consoles: Consoles | None = None,
+    artefacts: Artefacts | None = None,
 ) -> Report:
     """The report's contents from rows of the results table; what was planned and is not among them is missing."""
     planned = [
@@ -67,4 +73,4 @@ def report_of(
     ]
     results = results_of(study.axes, rows, planned)
     words = Words(results.axes, names_of(study.library, results.axes))
-    return Report(study, results, words, manifest, consoles or {})
+    return Report(study, results, words, manifest, consoles or {}, artefacts or {})

@@ -57,6 +57,46 @@
     };
   }
 
+  function requests(drawing, series) {
+    return {
+      type: "scatter",
+      mode: "markers",
+      x: series.x,
+      y: series.y,
+      name: series.label,
+      hovertemplate: `${series.label} at %{y} MiB, %{x} ms<extra></extra>`,
+      showlegend: false,
+      visible: !drawing.hidden.has(series.label),
+      marker: { color: slotColour(series.slot), size: 4, symbol: MARKERS[series.slot % SLOTS] },
+    };
+  }
+
+  // Where the measurement ends, if anything came after it.
+  function endOfMeasurement(panel) {
+    const last = Math.max(...panel.series.flatMap((series) => series.x.slice(-1)));
+    const line = { color: colour("quiet"), width: 1, dash: "dot" };
+    return last > panel.measured
+      ? [{ type: "line", yref: "paper", x0: panel.measured, x1: panel.measured, y0: 0, y1: 1, line }] : [];
+  }
+
+  // The addresses used while the workload was measured: what an unmount writes far away must not press them together.
+  function addresses(panel) {
+    const all = panel.series.flatMap((series) => series.y.map((y, i) => [series.x[i], y]));
+    const during = all.filter(([x]) => x <= panel.measured);
+    const used = (during.length ? during : all).map(([, y]) => y);
+    const [low, high] = used.reduce(([a, b], y) => [Math.min(a, y), Math.max(b, y)], [Infinity, -Infinity]);
+    const room = Math.max(0.04 * (high - low), 0.5);
+    return [Math.max(0, low - room), high + room];
+  }
+
+  function requestAxes(panel) {
+    return {
+      more: { hovermode: "closest", shapes: endOfMeasurement(panel) },
+      x: { type: "linear", rangemode: "tozero", showgrid: true },
+      y: { type: "linear", range: addresses(panel) },
+    };
+  }
+
   function ends(drawing, panels) {
     const shown = panels.flatMap((panel) => panel.series).filter((series) => !drawing.hidden.has(series.label));
     const highs = shown.flatMap((series) => series.y.map((y, i) => (y === null ? NaN : y + series.above[i])));
@@ -99,8 +139,23 @@
     return { type: "log", tickmode: "array", tickvals, ticktext: tickvals.map((value) => value.toLocaleString("en")), range };
   }
 
+  function resultAxes(drawing, panel) {
+    const { data } = drawing;
+    return {
+      more: {
+        barmode: "group", bargap: data.x.values.length * panel.series.length < 6 ? 0.6 : 0.28, bargroupgap: 0.06,
+        scattermode: data.kind === "bar" ? "group" : "overlay", scattergap: 0.5,
+        hovermode: "x unified", hoverdistance: 80,
+      },
+      x: { ...xAxis(data), showgrid: data.kind === "line", showspikes: false },
+      y: yAxis(drawing, panel),
+    };
+  }
+
   function layout(drawing, panel, size) {
     const { data } = drawing;
+    const axes = data.kind === "trace" ? requestAxes(panel) : resultAxes(drawing, panel);
+    const title = (text) => ({ text, standoff: 8, font: { size: 12, color: colour("quiet") } });
     const axis = {
       gridcolor: colour("grid"), linecolor: colour("line"), zerolinecolor: colour("line"),
       tickfont: { size: 12 }, automargin: true, fixedrange: false,
@@ -112,17 +167,12 @@
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("text") },
       margin: { l: 12, r: 12, t: 30, b: 8 }, // the buttons stand in the upper margin
-      barmode: "group", bargap: data.x.values.length * panel.series.length < 6 ? 0.6 : 0.28, bargroupgap: 0.06,
-      scattermode: data.kind === "bar" ? "group" : "overlay", scattergap: 0.5,
-      hovermode: "x unified", hoverdistance: 80,
+      ...axes.more,
       hoverlabel: { bgcolor: colour("surface"), bordercolor: colour("line"), font: { color: colour("text"), size: 13 } },
       dragmode: "zoom",
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("quiet"), activecolor: colour("accent"), orientation: "h" },
-      xaxis: { ...axis, ...xAxis(data), showgrid: data.kind === "line", showspikes: false, title: { text: data.x.title, standoff: 8, font: { size: 12, color: colour("quiet") } } },
-      yaxis: {
-        ...axis, ...yAxis(drawing, panel),
-        title: { text: data.y.title, standoff: 8, font: { size: 12, color: colour("quiet") } },
-      },
+      xaxis: { ...axis, ...axes.x, title: title(data.x.title) },
+      yaxis: { ...axis, ...axes.y, title: title(data.y.title) },
     };
   }
 
@@ -131,7 +181,8 @@
       const plot = drawing.plots[place];
       const width = drawing.plots.length > 1 ? COLUMN_PX : PAGE_PX;
       const size = paper ? { width, height: plot.clientHeight } : null;
-      const traces = panel.series.map((series) => trace(drawing, series));
+      const marks = drawing.data.kind === "trace" ? requests : trace;
+      const traces = panel.series.map((series) => marks(drawing, series));
       Plotly.react(plot, traces, layout(drawing, panel, size), {
         responsive: true,
         displaylogo: false,

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See request_log.h */
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "request_log.h"
+
+int request_log_start(struct request_log *log, unsigned int room)
+{
+	log->room = room;
+	if (!room)
+		return 0;
+	log->at = kvcalloc(room, sizeof(*log->at), GFP_KERNEL);
+	return log->at ? 0 : -ENOMEM;
+}
+
+void request_log_stop(struct request_log *log)
+{
+	kvfree(log->at);
+}
+
+void request_log_add(struct request_log *log, const struct fb_request *request, u64 now_ns, u64 done_ns)
+{
+	u32 count = READ_ONCE(log->count);
+
+	if (count == log->room)
+		return;
+	log->at[count] = (struct request_log_entry) {
+		.now_ns = now_ns,
+		.done_ns = done_ns,
+		.offset_bytes = request->offset_bytes,
+		.length_bytes = request->length_bytes,
+		.op = request->op,
+		.fua = request->fua,
+	};
+	WRITE_ONCE(log->count, count + 1);
+}
+
+ssize_t request_log_read(const struct request_log *log, char *buffer, loff_t at, size_t count)
+{
+	return memory_read_from_buffer(buffer, count, &at, log->at, READ_ONCE(log->count) * sizeof(*log->at));
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of requests as data: where on the medium each request lies, against the time at which the medium got it.
+
+A panel is a cell, with the first seed that was measured. What a scheduler or a file system does to the order of
+requests is seen here, before it becomes a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flashbed import request_log
+from flashbed.analysis.words import number
+from flashbed.report.model import Report
+from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.request_log import Request, RequestLog
+from flashbed.study_format import Trace
+
+OPERATIONS = ("read", "write", "discard")
+"""What has an address, in the order of the colours."""
+
+MOST_DRAWN = 4000
+"""Requests that a panel draws; a browser is slow with more."""
+
+MIB, MS = 2**20, 1e6
+
+
+@dataclass(frozen=True)
+class TracePanel:
+    """The requests of one cell."""
+
+    title: str
+    log: RequestLog | None
+
+    @property
+    def placed(self) -> list[Request]:
+        """The requests that have an address."""
+        return [request for request in self.log.requests if request.operation in OPERATIONS] if self.log else []
+
+    @property
+    def drawn(self) -> list[Request]:
+        """The first of them, as many as a panel draws."""
+        return self.placed[:MOST_DRAWN]
+
+    @property
+    def has_points(self) -> bool:
+        return bool(self.placed)
+
+    @property
+    def alternative(self) -> str:
+        told = [f"{sum(r.operation == name for r in self.placed)} {name} requests" for name in OPERATIONS[:2]]
+        return f"{self.title or 'The only cell'}: {', '.join(told)}, by address and time."
+
+
+@dataclass(frozen=True)
+class TraceDrawing:
+    """A figure of requests, ready to be drawn, described and tabulated."""
+
+    id: str
+    title: str
+    panels: Sequence[TracePanel]
+    kind: str = "trace"
+    same_scale: bool = True  # each panel has its own, and its note says so
+    notes: Sequence[str] = field(default_factory=list)
+
+    @property
+    def drawn_panels(self) -> list[TracePanel]:
+        """Those with something to draw."""
+        return [panel for panel in self.panels if panel.has_points]
+
+    @property
+    def legend(self) -> list[tuple[str, int]]:
+        used = {request.operation for panel in self.panels for request in panel.drawn}
+        return [(name, slot) for slot, name in enumerate(OPERATIONS) if name in used]
+
+    def data(self) -> dict[str, Any]:
+        """What report.js needs, as JSON values."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "x": {"title": "Time (ms)"},
+            "y": {"title": "Address (MiB)"},
+            "sameScale": self.same_scale,
+            "colourByX": [],
+            "panels": [
+                {
+                    "title": panel.title,
+                    "measured": panel.log.measured_ns / MS if panel.log else None,
+                    "series": [
+                        {
+                            "label": name,
+                            "slot": slot,
+                            "x": [round(r.begun_ns / MS, 3) for r in panel.drawn if r.operation == name],
+                            "y": [round(r.offset_bytes / MIB, 3) for r in panel.drawn if r.operation == name],
+                        }
+                        for name, slot in self.legend
+                    ],
+                }
+                for panel in self.drawn_panels
+            ],
+        }
+
+
+def drawings(report: Report) -> list[TraceDrawing]:
+    """The figures of requests that the study asks for."""
+    return [_drawing(report, trace, place) for place, trace in enumerate(report.study.traces, start=1)]
+
+
+def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
+    axes = list(report.results.axes)
+    cells = list(report.results.combinations(trace.where))
+    told = [axis for axis in axes if len({cell[axes.index(axis)] for cell in cells}) > 1]
+    panels = []
+    for cell in cells:
+        title = report.words.places({axis: cell[axes.index(axis)] for axis in told})
+        panels.append(TracePanel(title, _log(report, cell)))
+    notes = [
+        "A point is a request, where it begins and when the device got it; seed "
+        f"{report.study.seeds[0]}. Right of the line: what the sync and the unmount brought after the measurement. The "
+        "panels have axes of their own, over the addresses used during the measurement."
+    ]
+    if any(len(panel.placed) > MOST_DRAWN for panel in panels):
+        notes.append(f"The first {MOST_DRAWN:,} requests of each cell.")
+    return TraceDrawing(f"trace-{place}", trace.title, panels, notes=notes)
+
+
+def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
+    for repetition in report.results.repetitions:
+        if repetition.combination == cell and repetition.seed == report.study.seeds[0] and repetition.is_measured:
+            folder = report.artefacts.get(repetition.key)
+            return request_log.read(folder / "out") if folder else None
+    return None
+
+
+def table(drawing: TraceDrawing) -> Table:
+    """What can be counted in the logs: how many requests, how large, how many begin where the one before ended."""
+    columns = ["Requests", "KiB each", "In order", "Mean distance"]
+    rows = []
+    for panel in drawing.drawn_panels:
+        for operation in OPERATIONS:
+            requests = [request for request in panel.placed if request.operation == operation]
+            if requests:
+                cells = [Cell(text) for text in _told(requests)]
+                rows.append(Row([Head(panel.title or "the only cell"), Head(operation)], cells))
+    return Table(
+        caption="The requests in numbers",
+        note="In order: begins where the last request of its kind ended. Mean distance: from there, of all others.",
+        corner=["Cell", "Operation"],
+        columns=columns,
+        rows=rows,
+    )
+
+
+def _told(requests: Sequence[Request]) -> list[str]:
+    ends = [request.offset_bytes + request.length_bytes for request in requests]
+    jumps = [abs(after.offset_bytes - end) for after, end in zip(requests[1:], ends, strict=False)]
+    away = [jump for jump in jumps if jump]
+    return [
+        f"{len(requests):,}",
+        number(sum(request.length_bytes for request in requests) / len(requests) / 1024),
+        f"{100 * (len(jumps) - len(away)) / len(jumps):.0f} %" if jumps else "–",
+        f"{number(sum(away) / len(away) / MIB)} MiB" if away else "–",
+    ]

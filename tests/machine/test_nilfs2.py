@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NILFS2 has no checker on the host: that it is made, mounted and written in a guest is all there is to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flashbed import run
+from flashbed.study import load_study
+
+STUDY = """
+    filesystem = "nilfs2"
+    [workload]
+    tool = "fio"
+    pattern = "randwrite"
+    request = "4k"
+    file = "1M"
+    flush = "fsync-each"
+"""
+
+
+def test_it_writes_a_log(study_file, measure, tmp_path: Path) -> None:
+    (wanted,) = run.prepare(load_study(study_file(STUDY)))
+    metrics = measure(wanted, tmp_path / "work").result["metrics"]
+    # A block of data brings those of its log with it: the segment's summary, and the file's and the inode's own.
+    assert metrics["medium_written_bytes"] > 2 * metrics["requested_bytes"] > 0
