@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAFFS2 under Linux, on a modelled raw chip: every kind of file, renames, holes, mmap, unlinked and open files, remounts,
+"""YAFFS2 under Linux, on a modelled raw chip: every kind of file, renames, holes, unlinked and open files, remounts,
 fullness; with tags in the spare area and in-band.
 """
 
@@ -151,7 +151,10 @@ def boot(bed: Bed, **scripts: str) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("options", ["", ":inband-tags=on", ":no-checkpoint=on,no-cache=on", ":disable-summary=on"])
+OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disable-background")
+
+
+@pytest.mark.parametrize("options", ["", *(pytest.param(f":{name}=on", marks=pytest.mark.long) for name in OPTIONS)])
 def test_a_tree_survives_remounts(new_bed, options: str) -> None:
     outcome = boot(new_bed(f"yaffs2{options}"), prepare=TREE, measure=NOTHING)
     listed = outcome.files["listed"].decode()
@@ -163,6 +166,7 @@ def test_a_tree_survives_remounts(new_bed, options: str) -> None:
     assert "./a/f4 48000 981173106" in listed
 
 
+@pytest.mark.long
 def test_a_full_medium_recovers(new_bed) -> None:
     outcome = boot(new_bed("yaffs2"), prepare=FULL, measure=NOTHING)
     *turns, after, before = outcome.files["full"].decode().splitlines()
