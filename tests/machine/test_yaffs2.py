@@ -122,7 +122,7 @@ class Bed(NamedTuple):
 def new_bed(study_file, tmp_path: Path):
     """`new_bed(filesystem, chip)`: a new chip for a cell of this file system."""
 
-    def make(filesystem: str, chip: str = "slc-nand-256m") -> Bed:
+    def make(filesystem: str, chip: str) -> Bed:
         study = study_file(STUDY, filesystem=filesystem, medium=chip, board="arm64-1000")
         (wanted,) = run.prepare(load_study(study))
         names = (tmp_path / name for name in ("initramfs", "state.bin", "data.img"))
@@ -151,12 +151,22 @@ def boot(bed: Bed, **scripts: str) -> Outcome:
     return outcome
 
 
+LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
+"""Chips with pages of 2 KiB, and of 512 bytes, which are laid out as in YAFFS1."""
+
 OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disable-background")
 
 
-@pytest.mark.parametrize("options", ["", *(pytest.param(f":{name}=on", marks=pytest.mark.long) for name in OPTIONS)])
-def test_a_tree_survives_remounts(new_bed, options: str) -> None:
-    outcome = boot(new_bed(f"yaffs2{options}"), prepare=TREE, measure=NOTHING)
+@pytest.mark.parametrize(
+    ("chip", "options"),
+    [
+        (LARGE, ""),
+        pytest.param(SMALL, "", marks=pytest.mark.long),
+        *(pytest.param(LARGE, f":{name}=on", marks=pytest.mark.long) for name in OPTIONS),
+    ],
+)
+def test_a_tree_survives_remounts(new_bed, chip: str, options: str) -> None:
+    outcome = boot(new_bed(f"yaffs2{options}", chip), prepare=TREE, measure=NOTHING)
     listed = outcome.files["listed"].decode()
     assert len(listed.splitlines()) > 800
     assert "./a/b/soft ../f2" in listed
@@ -167,8 +177,9 @@ def test_a_tree_survives_remounts(new_bed, options: str) -> None:
 
 
 @pytest.mark.long
-def test_a_full_medium_recovers(new_bed) -> None:
-    outcome = boot(new_bed("yaffs2"), prepare=FULL, measure=NOTHING)
+@pytest.mark.parametrize("chip", [LARGE, SMALL])
+def test_a_full_medium_recovers(new_bed, chip: str) -> None:
+    outcome = boot(new_bed("yaffs2", chip), prepare=FULL, measure=NOTHING)
     *turns, after, before = outcome.files["full"].decode().splitlines()
     sizes = [int(turn.split()[2]) for turn in turns]
     assert len(sizes) == 3
