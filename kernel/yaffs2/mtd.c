@@ -75,10 +75,15 @@ const struct y2_flash_ops y2_mtd_ops = {
 
 int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry)
 {
-	u32 tags = options->no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+	bool small = mtd->writesize == Y2_SMALL_PAGE_BYTES;
+	u32 tags = small ? Y2_TAGS_SMALL_BYTES : options->no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
-	if (!mtd_type_is_nand(mtd) || mtd->writesize < 1024) {
-		pr_err("yaffs2: mtd%d is no NAND flash with pages of 1024 bytes or more\n", mtd->index);
+	if (!mtd_type_is_nand(mtd) || (!small && mtd->writesize < 1024)) {
+		pr_err("yaffs2: mtd%d is no NAND flash with pages of 512 bytes, or 1024 or more\n", mtd->index);
+		return -EINVAL;
+	}
+	if (small && options->inband_tags) {
+		pr_err("yaffs2: mtd%d has pages of 512 bytes: a header leaves no room for inband-tags\n", mtd->index);
 		return -EINVAL;
 	}
 	if (!options->inband_tags && mtd->oobavail < tags) {

@@ -25,6 +25,7 @@ static void show_one(struct seq_file *m, struct y2_sb *sbi)
 	mutex_unlock(&sbi->lock);
 	SHOW(pages_read);
 	SHOW(pages_written);
+	SHOW(pages_marked);
 	SHOW(blocks_erased);
 	SHOW(user_chunks);
 	SHOW(header_chunks);

@@ -56,7 +56,7 @@ static int statfs(struct dentry *dentry, struct kstatfs *buf)
 	buf->f_bsize = fs->chunk_bytes;
 	buf->f_blocks = (u64)fs->good_blocks * fs->data_chunks;
 	buf->f_bfree = buf->f_bavail = y2_chunks_free(fs);
-	buf->f_files = Y2_ID_MAX - Y2_ID_FIRST_FREE;
+	buf->f_files = fs->id_max - Y2_ID_FIRST_FREE;
 	buf->f_ffree = buf->f_files - min_t(u64, buf->f_files, fs->objects);
 	buf->f_namelen = Y2_NAME_MAX;
 	buf->f_fsid = u64_to_fsid(huge_encode_dev(dentry->d_sb->s_dev));
@@ -126,7 +126,9 @@ static void set_limits(struct super_block *sb, struct y2_sb *sbi)
 	sb->s_time_gran = NSEC_PER_SEC;
 	sb->s_time_min = 0;
 	sb->s_time_max = U32_MAX;
-	sbi->folio_chunks = DIV_ROUND_UP(PAGE_SIZE, sbi->fs->chunk_bytes) + 1;
+	sbi->folio_chunks = DIV_ROUND_UP(PAGE_SIZE, sbi->fs->chunk_bytes);
+	if (PAGE_SIZE % sbi->fs->chunk_bytes && sbi->fs->chunk_bytes % PAGE_SIZE)
+		sbi->folio_chunks++;	/* it begins and ends within chunks */
 }
 
 static int fill_super(struct super_block *sb, struct fs_context *fc)

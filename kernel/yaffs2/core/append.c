@@ -47,9 +47,9 @@ void y2_append_close(struct y2_fs *fs)
 		y2_block_erase(fs, number);
 }
 
-static void note_shrink(struct y2_block *block, const struct y2_tags *tags)
+static void note_shrink(const struct y2_fs *fs, struct y2_block *block, const struct y2_tags *tags)
 {
-	if (tags->chunk || tags->object == Y2_ID_SUMMARY)
+	if (fs->small || tags->chunk || tags->object == Y2_ID_SUMMARY)
 		return;
 	if (tags->shrink || tags->shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
 		block->shrink_header = true;
@@ -74,11 +74,13 @@ int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_ur
 		*chunk = fs->alloc_block * fs->geometry.chunks_per_block + page;
 		tags->used = true;
 		tags->seq = block->seq;
-		note_shrink(block, tags);
+		note_shrink(fs, block, tags);
 		err = y2_page_write(fs, *chunk, data, tags);
 		if (err) {
 			fs->stats.write_retries++;
 			block->retire = true;
+			if (fs->small)
+				y2_page_mark(fs, *chunk);	/* it may be whole */
 			y2_append_close(fs);
 			err = 0;
 			continue;

@@ -40,7 +40,7 @@ void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 
 /*
  * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds shrink
- * headers: then it waits for the collection, which minds the order.
+ * headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
  */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {
@@ -53,8 +53,12 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 	*byte &= ~mask;
 	block->live--;
 	fs->live_chunks--;
-	if (!block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && number != fs->gc_block)
+	if (fs->options.read_only)
+		fs->unmarked = true;
+	else if (!block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && number != fs->gc_block)
 		y2_block_erase(fs, number);
+	else if (fs->small)
+		y2_page_mark(fs, chunk);
 }
 
 void y2_block_bad(struct y2_fs *fs, u32 number)

@@ -20,9 +20,10 @@ static int copy_header(struct y2_fs *fs, struct y2_object *obj)
 	return err ? err : y2_header_write(fs, obj, &change);
 }
 
-static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old, u32 bytes)
+static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old, const struct y2_tags *was)
 {
-	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k };
+	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .serial = (was->serial + 1) & 3 };
+	u32 bytes = was->bytes;
 	u64 start = (u64)(k - 1) * fs->chunk_bytes;
 	u64 inside = obj->size > start ? obj->size - start : 0;
 	u32 chunk = 0;
@@ -80,7 +81,7 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 	fs->stats.gc_copies++;
 	if (tags.bytes > fs->chunk_bytes)
 		tags.bytes = fs->chunk_bytes;
-	return k ? copy_data(fs, obj, k, chunk, tags.bytes) : copy_header(fs, obj);
+	return k ? copy_data(fs, obj, k, chunk, &tags) : copy_header(fs, obj);
 }
 
 static int write_intent(struct y2_fs *fs, u32 number)
@@ -163,6 +164,29 @@ int y2_collect_block(struct y2_fs *fs, u32 number)
 	return collect_step(fs, 0xffffffffu);
 }
 
+/* Before the next change, and before the header goes that tells what went: else what is obsolete there could come back */
+int y2_collect_unmarked(struct y2_fs *fs)
+{
+	if (!fs->mark_failed || fs->collecting)
+		return 0;
+	fs->mark_failed = false;
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		int err = 0;
+
+		if (!fs->blocks[i].unmarked)
+			continue;
+		if (i == fs->alloc_block)
+			y2_append_close(fs);
+		if (fs->blocks[i].state == Y2_BLOCK_FULL)
+			err = y2_collect_block(fs, i);
+		if (err) {
+			fs->mark_failed = true;
+			return err;
+		}
+	}
+	return 0;
+}
+
 static u32 choose_in_peace(struct y2_fs *fs)
 {
 	u32 number = Y2_NO_BLOCK;
@@ -210,15 +234,16 @@ int y2_make_room(struct y2_fs *fs, u32 chunks)
 {
 	u32 must = 4 + chunks / fs->data_chunks, should = Y2_RESERVED_BLOCKS + 1 + y2_checkpoint_blocks_needed(fs);
 	u32 tries = 2 * fs->geometry.blocks;
-	int err = 0;
+	int err;
 
 	if (fs->options.read_only || fs->collecting)
 		return 0;
+	err = fs->empty_blocks >= must ? y2_collect_unmarked(fs) : 0;
 	if (should > fs->checkpoint_blocks)
 		should -= fs->checkpoint_blocks;
-	if (fs->empty_blocks >= must && fs->empty_blocks < should)
+	if (!err && fs->empty_blocks >= must && fs->empty_blocks < should)
 		err = collect_aggressively(fs);
-	else if (fs->empty_blocks >= must && passive_is_due(fs, ERASED_PER_FREE))
+	else if (!err && fs->empty_blocks >= must && passive_is_due(fs, ERASED_PER_FREE))
 		err = collect_passively(fs);
 	while (!err && fs->empty_blocks < must && tries--)
 		err = collect_aggressively(fs);

@@ -4,6 +4,7 @@
 
 #define SAMPLE_MOST	100u
 #define SAMPLE_PART	16u
+#define LEAST_TO_RETIRE	3u	/* empty blocks */
 
 static u32 obsolete(const struct y2_fs *fs, const struct y2_block *block)
 {
@@ -33,12 +34,15 @@ bool y2_may_collect(struct y2_fs *fs, u32 number)
 	return block->state == Y2_BLOCK_FULL && (!block->shrink_header || block->seq <= y2_oldest_dirty(fs));
 }
 
-/* Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing. */
+/*
+ * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing; so what is about to
+ * be lost anyhow waits while there is hardly a block to copy it to.
+ */
 static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
 	if (block->state != Y2_BLOCK_FULL || (block->shrink_header && block->seq > oldest))
 		return 0;
-	if (block->retire || block->refresh)
+	if ((block->retire || block->refresh) && fs->empty_blocks >= LEAST_TO_RETIRE)
 		return 2 * fs->data_chunks - block->live;
 	return block->live < fs->data_chunks ? fs->data_chunks - block->live : 0;
 }

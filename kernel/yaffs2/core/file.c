@@ -19,7 +19,7 @@ static u64 start_of(const struct y2_fs *fs, u32 k)
 
 u64 y2_file_max(const struct y2_fs *fs)
 {
-	return (u64)Y2_CHUNK_MAX * fs->chunk_bytes;
+	return (u64)fs->chunk_max * fs->chunk_bytes;
 }
 
 /* Chunk k to data; a hole is zeros */
@@ -41,7 +41,7 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 	return 0;
 }
 
-static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes)
+static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes, enum y2_urgency urgency)
 {
 	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .bytes = bytes };
 	u32 old, chunk = 0;
@@ -49,11 +49,13 @@ static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 
 
 	if (err)
 		return err;
-	err = y2_append(fs, data, &tags, Y2_USER, &chunk);
+	old = y2_index_get(&obj->index, k);
+	if (old)
+		tags.serial = y2_serial_after(fs, old - 1);
+	err = y2_append(fs, data, &tags, urgency, &chunk);
 	if (err)
 		return err;
 	fs->stats.user_chunks++;
-	old = y2_index_get(&obj->index, k);
 	y2_index_set(&obj->index, k, chunk + 1);
 	if (old)
 		y2_chunk_obsolete(fs, old - 1);
@@ -106,7 +108,7 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 	if (err)
 		return err;
 	memset(fs->page + used, 0, fs->chunk_bytes - used);
-	return write_chunk(fs, obj, k, fs->page, used);
+	return write_chunk(fs, obj, k, fs->page, used, Y2_USER);
 }
 
 static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 part)
@@ -131,7 +133,7 @@ static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 		memcpy(fs->page + at, from, part);
 		data = fs->page;
 	}
-	err = write_chunk(fs, obj, k, data, bytes);
+	err = write_chunk(fs, obj, k, data, bytes, Y2_USER);
 	if (!err && offset + part > obj->size)
 		obj->size = offset + part;
 	return err;
@@ -198,6 +200,44 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 	y2_index_cut(&obj->index, first, &fs->leaves);
 }
 
+/* The last chunk says no longer that it holds more than the file has */
+static int shorten_last(struct y2_fs *fs, struct y2_object *obj)
+{
+	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
+	int err;
+
+	if (!used || !y2_index_get(&obj->index, k))
+		return 0;
+	err = read_chunk(fs, obj, k, fs->page);
+	if (err)
+		return err == -EIO ? 0 : err;
+	memset(fs->page + used, 0, fs->chunk_bytes - used);
+	return write_chunk(fs, obj, k, fs->page, used, Y2_CRITICAL);
+}
+
+static void drop_beyond(struct y2_fs *fs, struct y2_object *obj)
+{
+	y2_file_drop_chunks(fs, obj, (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+}
+
+/*
+ * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked, another
+ * header says that from now on chunks beyond the size count again.
+ */
+int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
+{
+	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
+	int err;
+
+	drop_beyond(fs, obj);
+	if (!fs->small)
+		return 0;
+	err = shorten_last(fs, obj);
+	if (!err)
+		err = y2_collect_unmarked(fs);
+	return err ? err : y2_header_write(fs, obj, &change);
+}
+
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 {
 	const struct y2_header_change change = { .shrink = size < obj->size, .urgency = Y2_CRITICAL };
@@ -212,7 +252,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	if (!err && size > old)
 		err = clean_tail(fs, obj);
 	if (!err)
-		err = size > old ? space_for(fs, 1) : y2_make_room(fs, 1);
+		err = size > old ? space_for(fs, 1) : y2_make_room(fs, 3);
 	if (err || size == old)
 		return err;
 	obj->size = size;
@@ -222,7 +262,8 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		obj->size = old;
 		return err;
 	}
-	if (size < old)
-		y2_file_drop_chunks(fs, obj, (u32)y2_divide(size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+	/* It has been done, whatever else cannot be written now */
+	if (size < old && y2_file_end_shrink(fs, obj))
+		y2_mark_dirty(fs, obj);
 	return 0;
 }

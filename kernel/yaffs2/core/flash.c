@@ -38,7 +38,8 @@ static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 
 	if (result < 0 || !tags)
 		return result;
-	of_tags = y2_tags_unpack(fs->oob, !fs->options.no_tags_ecc, tags);
+	of_tags = fs->small ? y2_tags_small_unpack(fs->oob, tags) :
+			      y2_tags_unpack(fs->oob, !fs->options.no_tags_ecc, tags);
 	return of_tags > (enum y2_read)result ? (int)of_tags : result;
 }
 
@@ -66,6 +67,32 @@ int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_t
 		return fs->ops->write(fs->flash, block, page, fs->page2, NULL);
 	}
 	memset(fs->oob, 0xff, fs->geometry.oob_bytes);
-	y2_tags_pack(tags, !fs->options.no_tags_ecc, fs->oob);
+	if (fs->small)
+		y2_tags_small_pack(tags, fs->oob);
+	else
+		y2_tags_pack(tags, !fs->options.no_tags_ecc, fs->oob);
 	return fs->ops->write(fs->flash, block, page, data, fs->oob);
+}
+
+/* A mark that does not get there leaves a chunk that a mount would find again: see y2_collect_unmarked() */
+void y2_page_mark(struct y2_fs *fs, u32 chunk)
+{
+	fs->stats.pages_marked++;
+	memset(fs->oob, 0xff, fs->geometry.oob_bytes);
+	y2_tags_small_mark(fs->oob);
+	if (!fs->ops->write(fs->flash, block_of(fs, chunk), page_of(fs, chunk), NULL, fs->oob))
+		return;
+	fs->blocks[block_of(fs, chunk)].retire = true;
+	fs->blocks[block_of(fs, chunk)].unmarked = true;
+	fs->mark_failed = true;
+}
+
+/* The serial number of what replaces this chunk */
+u8 y2_serial_after(struct y2_fs *fs, u32 chunk)
+{
+	struct y2_tags tags;
+
+	if (!fs->small || y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used)
+		return 0;
+	return (tags.serial + 1) & 3;
 }

@@ -22,7 +22,10 @@ enum y2_read {
 struct y2_flash_ops {
 	/* data or oob may be NULL. The spare area need not be under the data's ECC. */
 	int (*read)(void *flash, u32 block, u32 page, u8 *data, u8 *oob);
-	/* Pages of a block come in order, each once between two erases. oob may be NULL. */
+	/*
+	 * Pages of a block come in order, each once between two erases. oob may be NULL. Without data: a mark is programmed
+	 * on top of the spare area of a page that is written, once; only where pages have 512 bytes.
+	 */
 	int (*write)(void *flash, u32 block, u32 page, const u8 *data, const u8 *oob);
 	int (*erase)(void *flash, u32 block);
 	int (*mark_bad)(void *flash, u32 block);

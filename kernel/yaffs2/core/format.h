@@ -30,6 +30,12 @@
 #define Y2_TAGS_ECC_BYTES	12u	/* column parity, 3 unused, line parity, its complement */
 #define Y2_TAGS_TOTAL_BYTES	(Y2_TAGS_BYTES + Y2_TAGS_ECC_BYTES)
 
+/* Pages of 512 bytes are laid out as in YAFFS1: see tags_small.c */
+#define Y2_SMALL_PAGE_BYTES	512u
+#define Y2_TAGS_SMALL_BYTES	8u
+#define Y2_SMALL_ID_MAX		0x3ffffu
+#define Y2_SMALL_CHUNK_MAX	0xfffffu
+
 /* In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of obj_id */
 #define Y2_EXTRA_HEADER		0x80000000u
 #define Y2_EXTRA_SHRINK		0x40000000u

@@ -11,10 +11,19 @@ static int init_sizes(struct y2_fs *fs)
 	const struct y2_geometry *geometry = &fs->geometry;
 	u32 tags = fs->options.no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
-	if (geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES || geometry->page_bytes > 65536 ||
+	fs->small = geometry->page_bytes == Y2_SMALL_PAGE_BYTES;
+	fs->id_max = fs->small ? Y2_SMALL_ID_MAX : Y2_ID_MAX;
+	fs->chunk_max = fs->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_MAX;
+	if (fs->small) {
+		tags = Y2_TAGS_SMALL_BYTES;
+		fs->options.no_summary = fs->options.no_checkpoint = true;
+	}
+	if ((!fs->small && geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES) || geometry->page_bytes > 65536 ||
 	    geometry->chunks_per_block < 4 || geometry->chunks_per_block > 4096 ||
 	    geometry->blocks < Y2_RESERVED_BLOCKS + 3 ||
 	    (u64)geometry->blocks * geometry->chunks_per_block > 0x7fffffffu)
+		return -EINVAL;
+	if (fs->small && fs->options.inband_tags)
 		return -EINVAL;
 	if (!fs->options.inband_tags && geometry->oob_bytes < tags)
 		return -EINVAL;
@@ -129,6 +138,8 @@ static void erase_dirty(struct y2_fs *fs)
 static void make_writable(struct y2_fs *fs)
 {
 	erase_dirty(fs);
+	if (fs->small)
+		y2_scan_small_write(fs);
 	if (!fs->stats.checkpoint_mounts)
 		y2_scan_end_renames(fs);
 }

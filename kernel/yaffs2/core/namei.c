@@ -130,6 +130,13 @@ static void destroy(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (obj->type == Y2_FILE)
 		y2_file_drop_chunks(fs, obj, 1);
+	if (fs->mark_failed) {
+		/* The collection may write the header again: as of what is gone */
+		if (obj->parent)
+			y2_dir_remove(fs, obj);
+		obj->unlinked = true;
+		y2_collect_unmarked(fs);
+	}
 	if (obj->header != Y2_NO_CHUNK)
 		y2_chunk_obsolete(fs, obj->header);
 	y2_object_free(fs, obj);
@@ -162,6 +169,9 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 		err = y2_header_write(fs, obj, &change);
 		if (!err) {
 			y2_free(old_name);
+			/* It must not shadow for ever what may be another object by then */
+			if (shadows && fs->small)
+				y2_mark_dirty(fs, obj);
 			return 0;
 		}
 		y2_dir_remove(fs, obj);

@@ -67,10 +67,10 @@ void y2_object_free(struct y2_fs *fs, struct y2_object *obj)
 
 u32 y2_object_new_id(struct y2_fs *fs)
 {
-	for (u32 tries = 0; tries < Y2_ID_MAX; tries++) {
+	for (u32 tries = 0; tries < fs->id_max; tries++) {
 		u32 id = fs->next_id;
 
-		fs->next_id = id < Y2_ID_MAX ? id + 1 : Y2_ID_FIRST_FREE;
+		fs->next_id = id < fs->id_max ? id + 1 : Y2_ID_FIRST_FREE;
 		if (!y2_object_find(fs, id))
 			return id;
 	}

@@ -29,7 +29,7 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 	header->shadows = change->shadows;
 	header->shrink = change->shrink;
 	*tags = (struct y2_tags) {
-		.used = true, .object = obj->id, .extra = true, .type = header->type, .parent = header->parent,
+		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type, .parent = header->parent,
 		.shrink = header->shrink, .shadows = header->shadows, .size = header->size,
 		.equivalent = header->equivalent,
 	};
@@ -44,12 +44,22 @@ static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y
 	return y2_append(fs, fs->page, tags, urgency, chunk);
 }
 
+static void replace_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk)
+{
+	u32 old = obj->header;
+
+	obj->header = chunk;
+	obj->serial = (obj->serial + 1) & 3;
+	if (old != Y2_NO_CHUNK)
+		y2_chunk_obsolete(fs, old);
+}
+
 /* The object must be loaded. Its old header becomes obsolete. */
 int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_header_change *change)
 {
 	struct y2_header *header = y2_zalloc(sizeof(*header));
 	struct y2_tags tags;
-	u32 chunk = 0, old;
+	u32 chunk = 0;
 	int err;
 
 	if (!header)
@@ -60,14 +70,14 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 	if (err)
 		return err;
 	list_del_init(&obj->in_dirty);
-	old = obj->header;
-	obj->header = chunk;
-	if (old != Y2_NO_CHUNK)
-		y2_chunk_obsolete(fs, old);
+	replace_header(fs, obj, chunk);
 	return 0;
 }
 
-/* Obsolete as soon as it is written: what keeps it is that its block holds shrink headers */
+/*
+ * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it stays the
+ * object's header until all else of it has been marked.
+ */
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .shrink = true };
@@ -85,7 +95,9 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 	header->size = tags.size = 0;
 	err = write_page(fs, header, &tags, Y2_CRITICAL, &chunk);
 	y2_free(header);
-	if (!err)
+	if (!err && fs->small)
+		replace_header(fs, obj, chunk);
+	else if (!err)
 		y2_chunk_obsolete(fs, chunk);
 	return err;
 }

@@ -118,7 +118,9 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		if (err)
 			return err;
 	}
-	err = y2_scan_settle(fs);
+	err = fs->small ? y2_scan_small_headers(fs, scan) : 0;
+	if (!err)
+		err = y2_scan_settle(fs);
 	if (err)
 		return err;
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {

@@ -7,7 +7,7 @@
 
 #define NO_LIMIT	(~0ull)
 
-static struct y2_object *object_of(struct y2_fs *fs, u32 id)
+struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id)
 {
 	struct y2_object *obj = y2_object_find(fs, id);
 
@@ -35,7 +35,7 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 
 	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
 		return 0;
-	obj = object_of(fs, tags->object);
+	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
 		return -ENOMEM;
 	if (obj->scan_dead || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) || start >= obj->scan_limit ||
@@ -94,7 +94,7 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 		return 0;
 	if (tags->shrink || shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
 		block->shrink_header = true;
-	obj = object_of(fs, tags->object);
+	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
 		return -ENOMEM;
 	if (!obj->scan_dead) {
@@ -107,7 +107,7 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	}
 	if (shadows <= Y2_ID_DELETED || shadows == tags->object)
 		return 0;
-	shadowed = object_of(fs, shadows);
+	shadowed = y2_scan_object(fs, shadows);
 	if (!shadowed)
 		return -ENOMEM;
 	if (!shadowed->scan_dead)

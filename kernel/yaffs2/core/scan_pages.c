@@ -48,7 +48,10 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 			block->written = (u16)(page + 1);
 		if (tags.seq != block->seq)
 			continue;
-		err = y2_scan_chunk(fs, scan, first + page, &tags);
+		if (fs->small && result == Y2_READ_FIXED && y2_scan_small_is_torn(fs, first + page))
+			continue;
+		err = fs->small ? y2_scan_small_chunk(fs, first + page, &tags) :
+				  y2_scan_chunk(fs, scan, first + page, &tags);
 		if (err)
 			return err;
 	}

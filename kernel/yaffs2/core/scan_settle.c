@@ -27,7 +27,7 @@ static void sort_out(struct y2_fs *fs)
 	u32 bucket;
 
 	for_each_object(fs, bucket, obj, after) {
-		if (is_fixed(fs, obj) || obj->scan_seen)
+		if (is_fixed(fs, obj) || (obj->scan_seen && !(fs->small && obj->scan_dead)))
 			continue;
 		if (obj->scan_dead || !obj->size) {
 			drop(fs, obj);

@@ -8,6 +8,8 @@
 
 struct y2_tags {
 	bool used;		/* false: the page is erased */
+	bool marked;		/* deleted, by a mark on the page: only pages of 512 bytes have such */
+	u8 serial;		/* 0 to 3, one more than that of the chunk which it replaces; pages of 512 bytes only */
 	u32 seq;
 	u32 object;
 	u32 chunk;		/* 0: header */
@@ -31,6 +33,11 @@ void y2_tags_ecc(const u8 *tags, struct y2_tags_ecc *ecc);
 /* Y2_TAGS_TOTAL_BYTES to out, or Y2_TAGS_BYTES without ECC */
 void y2_tags_pack(const struct y2_tags *tags, bool with_ecc, u8 *out);
 enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags);
+
+/* Of pages of 512 bytes: Y2_TAGS_SMALL_BYTES */
+void y2_tags_small_pack(const struct y2_tags *tags, u8 *out);
+void y2_tags_small_mark(u8 *out);
+enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags);
 
 /* The three words without sequence number, as a summary holds them */
 void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *bytes);

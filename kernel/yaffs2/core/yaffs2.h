@@ -33,6 +33,7 @@ struct y2_block {
 	bool shrink_header:1;	/* holds headers without which older, obsolete chunks would come back */
 	bool retire:1;		/* failed: empty it, then mark it bad */
 	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
+	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
 	bool unsure:1;		/* found empty by one page only: erase before use */
 };
 
@@ -47,9 +48,11 @@ struct y2_object {
 	u32 id;
 	u32 header;			/* its chunk; Y2_NO_CHUNK: none yet */
 	u8 type;
+	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
 	bool unlinked:1;		/* goes when refs gets 0 */
 	bool scan_seen:1;		/* a scan has met its newest header */
+	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
 	bool scan_dead:1;		/* a scan has met its tombstone: what is older does not count */
 	u32 refs;			/* VFS inodes in memory */
 	u32 mode, uid, gid, atime, mtime, ctime, rdev;
@@ -85,7 +88,7 @@ struct y2_options {
 };
 
 struct y2_stats {
-	u64 pages_read, pages_written, blocks_erased;	/* all that went to the flash */
+	u64 pages_read, pages_written, pages_marked, blocks_erased;	/* all that went to the flash */
 	u64 user_chunks, header_chunks;			/* written because somebody asked for it */
 	u64 gc_copies, gc_blocks, passive_gc, aggressive_gc, forced_gc;
 	u64 summaries_used, blocks_scanned, checkpoint_mounts, checkpoints_written;
@@ -100,6 +103,8 @@ struct y2_fs {
 	struct y2_stats stats;
 	u32 (*now)(void);		/* seconds since 1970 */
 
+	bool small;			/* pages of 512 bytes: as YAFFS1, see scan_small.c */
+	u32 id_max, chunk_max;
 	u32 chunk_bytes;		/* of a page, what holds data */
 	u32 summary_chunks;		/* at the end of a full block */
 	u32 data_chunks;		/* of a block, without the summary */
@@ -111,6 +116,8 @@ struct y2_fs {
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
+	bool mark_failed;		/* a block is unmarked */
+	bool unmarked;			/* what a mount without the right to write has found obsolete */
 	u32 promised;			/* chunks that the caller has promised to what it will write later */
 	u8 *summary;			/* of alloc_block */
 
@@ -133,6 +140,8 @@ struct y2_fs {
 /* flash.c: pages with tags */
 int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags);
 int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags);
+void y2_page_mark(struct y2_fs *fs, u32 chunk);
+u8 y2_serial_after(struct y2_fs *fs, u32 chunk);
 
 /* block.c: states of blocks and which chunks live */
 int y2_blocks_init(struct y2_fs *fs);
@@ -209,12 +218,14 @@ int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 len
 int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
+int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
 u64 y2_file_max(const struct y2_fs *fs);
 
 /* collect.c, collect_choose.c: garbage collection */
 int y2_make_room(struct y2_fs *fs, u32 chunks);
 int y2_collect_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
 int y2_collect_block(struct y2_fs *fs, u32 block);
+int y2_collect_unmarked(struct y2_fs *fs);
 u32 y2_choose_best(struct y2_fs *fs);
 u32 y2_choose_sampled(struct y2_fs *fs);
 u32 y2_choose_forced(struct y2_fs *fs);
@@ -223,8 +234,6 @@ u32 y2_oldest_dirty(struct y2_fs *fs);
 
 /* scan.c */
 int y2_scan(struct y2_fs *fs);
-
-
 
 /* checkpoint.c, checkpoint_stream.c, checkpoint_state.c */
 int y2_checkpoint_read(struct y2_fs *fs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power cuts against the oracle: cuts [-g small|large] [-i] [-f] SEED ROUNDS
+ * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] SEED ROUNDS
  * A round runs random operations until the power fails in the midst of one, mounts again and compares whole trees: all that
  * had returned is there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits.
  */
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "g:ifns")) != -1) {
 		if (option == 'g')
-			geometry = strcmp(optarg, "small") ? large_geometry : small_geometry;
+			geometry = !strcmp(optarg, "tiny") ? tiny_geometry : strcmp(optarg, "small") ? large_geometry : small_geometry;
 		run.options.inband_tags |= option == 'i';
 		run.options.no_checkpoint |= option == 'n';
 		run.options.no_summary |= option == 's';

@@ -55,6 +55,11 @@ static void random_operations_on_small_pages(void)
 	run_against_oracle(&small_geometry, NULL, 2, 3000);
 }
 
+static void random_operations_on_pages_of_512_bytes(void)
+{
+	run_against_oracle(&tiny_geometry, NULL, 6, 3000);
+}
+
 static void random_operations_with_inband_tags(void)
 {
 	struct y2_geometry geometry = large_geometry;
@@ -272,6 +277,46 @@ static void read_only_writes_nothing(void)
 }
 
 /* A file with another name there takes it when it loses its own: the list changes while it is gone through */
+/* Two copies of a chunk, as a cut leaves them: looked at without the right to write, then marked as soon as there is one */
+static void what_was_read_only_is_marked_later(void)
+{
+	const struct y2_options read_only = { .read_only = true };
+	struct ram_flash *flash = ram_flash_new(&tiny_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, NULL);
+	struct y2_object *file = must_create(fs, fs->root, "f", S_IFREG | 0644);
+	u64 marks;
+	u8 data[512];
+
+	memset(data, 'a', sizeof(data));
+	CHECK(y2_write(fs, file, 0, data, sizeof(data)) == sizeof(data));
+	CHECK_EQUAL(0, (u64)y2_sync(fs, false));
+	memset(data, 'b', sizeof(data));
+	flash->cut_at = flash->operations + 2;		/* the program of the new, then the mark of the old */
+	for (u32 seed = 1;; seed++) {
+		/* Of the cut mark no bit may have reached the flash: the way that the seed gives */
+		flash->random = seed;
+		if (ram_random(&(u64) { seed }, 3) == 0)
+			break;
+	}
+	y2_write(fs, file, 0, data, sizeof(data));
+	CHECK(flash->off);
+	y2_abandon(fs);
+	ram_flash_power_on(flash);
+	memset(flash->marked, 0, (size_t)tiny_geometry.blocks * tiny_geometry.chunks_per_block);
+	marks = flash->marks;
+	fs = must_mount(flash, &read_only);
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	CHECK_EQUAL(marks, flash->marks);
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, fs->root, "f", 1, &file));
+	CHECK(y2_read(fs, file, 0, data, sizeof(data)) == sizeof(data) && data[0] == 'b' && data[511] == 'b');
+	CHECK_EQUAL(0, (u64)y2_set_read_only(fs, false));
+	CHECK_EQUAL(marks + 1, flash->marks);
+	fs = remount(fs, flash, NULL);
+	CHECK_EQUAL(0, fs->stats.pages_marked);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
 static void lost_and_found_is_emptied_of_links(void)
 {
 	const struct y2_options options = { .empty_lost_and_found = true };
@@ -292,6 +337,7 @@ static void lost_and_found_is_emptied_of_links(void)
 
 const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
+	TEST(random_operations_on_pages_of_512_bytes), TEST(what_was_read_only_is_marked_later),
 	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
 	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
 	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing),

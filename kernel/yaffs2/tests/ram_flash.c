@@ -47,6 +47,7 @@ struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 	memset(flash->oob, 0xff, pages * geometry->oob_bytes);
 	flash->page_state = calloc(pages, 1);
 	flash->data_lost = calloc(pages, 1);
+	flash->marked = calloc(pages, 1);
 	flash->bad = calloc(geometry->blocks, 1);
 	flash->next_page = calloc(geometry->blocks, sizeof(u32));
 	flash->random = seed * 0x9e3779b97f4a7c15ull + 1;
@@ -59,6 +60,7 @@ void ram_flash_free(struct ram_flash *flash)
 	free(flash->oob);
 	free(flash->page_state);
 	free(flash->data_lost);
+	free(flash->marked);
 	free(flash->bad);
 	free(flash->next_page);
 	free(flash);
@@ -101,6 +103,9 @@ static void tear_write(struct ram_flash *flash, size_t index, const u8 *data, co
 	if (way == 1)
 		return;
 	flash->page_state[index] = RAM_TORN;
+	/* In a small spare area, the data's ECC lies among the tags: it cannot be that those alone are torn */
+	if (way == 4 && flash->geometry.page_bytes == 512)
+		way = 2;
 	if (way != 4) {
 		half_write(flash, data_of(flash, index), data, flash->geometry.page_bytes);
 		flash->data_lost[index] = 1;
@@ -114,6 +119,7 @@ static void erase_page(struct ram_flash *flash, size_t index)
 	memset(data_of(flash, index), 0xff, flash->geometry.page_bytes);
 	memset(oob_of(flash, index), 0xff, flash->geometry.oob_bytes);
 	flash->page_state[index] = RAM_ERASED;
+	flash->marked[index] = 0;
 	flash->data_lost[index] = 0;
 }
 
@@ -161,8 +167,8 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 	}
 	if (oob) {
 		memcpy(oob, oob_of(flash, index), flash->geometry.oob_bytes);
-		/* The spare area is not under the data's ECC */
-		if (chance(flash, flash->flip_per_million))
+		/* The spare area is not under the data's ECC. Short tags have one that does not bear wrong bits of its own. */
+		if (flash->geometry.page_bytes != 512 && chance(flash, flash->flip_per_million))
 			oob[ram_random(&flash->random, 28)] ^= (u8)(1u << ram_random(&flash->random, 8));
 	}
 	return result;
@@ -177,6 +183,31 @@ static bool cut_now(struct ram_flash *flash)
 	return true;
 }
 
+/* Bits of the spare area go to zero, on top of what is there */
+static int mark(struct ram_flash *flash, u32 block, u32 page, const u8 *oob)
+{
+	size_t index = index_of(flash, block, page);
+	bool cut = cut_now(flash), failed = !cut && chance(flash, flash->fail_program_per_million);
+	u32 way = ram_random(&flash->random, 3);
+
+	/* A program that failed may have left nothing */
+	if (flash->page_state[index] == RAM_ERASED && page >= flash->next_page[block] && !flash->lenient)
+		breach("mark of an erased page", block, page);
+	if (flash->marked[index] && !flash->lenient)
+		breach("second mark", block, page);
+	flash->marks++;
+	flash->marked[index] = !cut;
+	if (flash->page_state[index] == RAM_ERASED)
+		flash->page_state[index] = RAM_TORN;
+	flash->failures += failed;
+	for (u32 i = 0; i < flash->geometry.oob_bytes; i++) {
+		u8 half = way == 0 ? 0xff : way == 1 ? 0 : (u8)ram_random(&flash->random, 256);
+
+		oob_of(flash, index)[i] &= oob[i] | (cut || failed ? half : 0);
+	}
+	return cut || failed ? -EIO : 0;
+}
+
 static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u8 *oob)
 {
 	struct ram_flash *flash = context;
@@ -186,6 +217,8 @@ static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u
 		return -EIO;
 	if (flash->bad[block])
 		breach("write to a bad block", block, page);
+	if (!data)
+		return mark(flash, block, page, oob);
 	if (flash->lenient && (flash->page_state[index] != RAM_ERASED || page != flash->next_page[block]))
 		return -EIO;
 	if (flash->page_state[index] != RAM_ERASED)

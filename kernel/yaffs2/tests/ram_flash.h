@@ -16,6 +16,7 @@ struct ram_flash {
 	u8 *data, *oob;
 	u8 *page_state;		/* enum ram_page */
 	u8 *data_lost;		/* a page whose data is beyond correction */
+	u8 *marked;		/* its spare area was programmed a second time */
 	u8 *bad;
 	u32 *next_page;		/* of a block */
 	u64 random;
@@ -24,7 +25,7 @@ struct ram_flash {
 	bool off;
 	bool lenient;		/* a write that breaks the rules only fails */
 	u32 fail_program_per_million, fail_erase_per_million, flip_per_million;
-	u64 failures;
+	u64 failures, marks;
 	bool torn_erase;	/* the cut came during an erase */
 };
 

@@ -2,6 +2,7 @@
 #include "test.h"
 
 const struct y2_geometry small_geometry = { .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 32, .blocks = 256 };
+const struct y2_geometry tiny_geometry = { .page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 32, .blocks = 256 };
 const struct y2_geometry large_geometry = { .page_bytes = 2048, .oob_bytes = 38, .chunks_per_block = 64, .blocks = 128 };
 
 u32 test_now(void)

@@ -150,9 +150,60 @@ static void rubbish_is_no_header(void)
 	CHECK(!y2_header_unpack(packed, &header));
 }
 
+/*
+ * Object 0x101, chunk 1, serial number 1, 0x200 bytes: low word 1 | 1 << 20 | 0x200 << 22 = 0x80100001, high word 0x101 and the
+ * upper two bits = 0xc0000101. Numbers of the bits that are set: 1, 21, 32, 33, 41, 63, 64; their XOR is 0x43, which goes to
+ * bit 18: 0xc10c0101.
+ */
+static const u8 worked_out_small[8] = { 0x01, 0x00, 0x10, 0x80, 0x01, 0x01, 0x0c, 0xc1 };
+
+static void short_tags_lie_as_the_format_says(void)
+{
+	struct y2_tags tags = { .object = 0x101, .chunk = 1, .serial = 1, .bytes = 0x200 }, back;
+	u8 packed[8], mark[8];
+
+	y2_tags_small_pack(&tags, packed);
+	CHECK(!memcmp(packed, worked_out_small, 8));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1 && back.serial == 1 && back.bytes == 0x200);
+	y2_tags_small_mark(mark);
+	for (u32 i = 0; i < 8; i++)
+		packed[i] &= mark[i];
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK(back.used && back.marked);
+	/* As other implementations write them: the unused bit is zero, also for the ECC, which is 3 then */
+	memcpy(packed, worked_out_small, 8);
+	packed[6] = 0x0c;
+	packed[7] = 0x40;
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1);
+}
+
+/* Bits 50 to 56 are the ECC's own that may be set: see tags_small.c */
+static void each_single_bit_of_short_tags_is_corrected(void)
+{
+	for (u32 bit = 0; bit < 64; bit++) {
+		struct y2_tags back;
+		u8 packed[8];
+
+		if (bit >= 50 && bit <= 56)
+			continue;
+		memcpy(packed, worked_out_small, 8);
+		packed[bit / 8] ^= (u8)(1u << bit % 8);
+		if (bit >= 57 && bit <= 61) {
+			CHECK_EQUAL(Y2_READ_LOST, y2_tags_small_unpack(packed, &back));
+			continue;
+		}
+		CHECK(y2_tags_small_unpack(packed, &back) != Y2_READ_LOST);
+		CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1 && back.serial == 1 &&
+		      back.bytes == 0x200);
+	}
+}
+
 const struct test tags_tests[] = {
 	TEST(tags_lie_as_the_format_says), TEST(header_tags_carry_extra_knowledge),
 	TEST(long_files_have_no_extra_knowledge), TEST(each_single_bit_is_corrected), TEST(each_pair_of_bits_is_noticed),
 	TEST(erased_pages_are_unused_despite_flipped_bits), TEST(headers_lie_as_the_format_says),
-	TEST(old_sizes_have_32_bits), TEST(rubbish_is_no_header), END_OF_TESTS,
+	TEST(old_sizes_have_32_bits), TEST(rubbish_is_no_header),
+	TEST(short_tags_lie_as_the_format_says), TEST(each_single_bit_of_short_tags_is_corrected), END_OF_TESTS,
 };

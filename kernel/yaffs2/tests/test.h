@@ -36,7 +36,7 @@ static inline void check_equal(const char *file, int line, const char *what, u64
 }
 
 extern bool y2_quiet;
-extern const struct y2_geometry small_geometry, large_geometry;
+extern const struct y2_geometry tiny_geometry, small_geometry, large_geometry;
 
 u32 test_now(void);
 struct y2_fs *must_mount(struct ram_flash *flash, const struct y2_options *options);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come in any
+ * order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power failed before the
+ * older was marked) the one counts whose serial number is one more. First all chunks are gathered, then headers are read.
+ *
+ * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that goes, and at
+ * last the header is replaced or marked.
+ */
+#include "scan.h"
+
+/*
+ * The ECC of short tags takes what is torn for one wrong bit more often than not. The data's own ECC lies in the same spare
+ * area, and what tears one tears the other.
+ */
+bool y2_scan_small_is_torn(struct y2_fs *fs, u32 chunk)
+{
+	int result = y2_page_read(fs, chunk, fs->page, NULL);
+
+	return result < 0 || result == Y2_READ_LOST;
+}
+
+/* Not wanted, and not known as live */
+static void dismiss(struct y2_fs *fs, u32 chunk)
+{
+	if (fs->options.read_only)
+		fs->unmarked = true;
+	else
+		y2_page_mark(fs, chunk);
+}
+
+/* True: the chunk takes the place of the other, which is obsolete now */
+static bool replaces(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u32 other)
+{
+	if (tags->serial != y2_serial_after(fs, other)) {
+		dismiss(fs, chunk);
+		return false;
+	}
+	y2_chunk_obsolete(fs, other);
+	return true;
+}
+
+static void header_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+{
+	if (obj->header != Y2_NO_CHUNK && !replaces(fs, chunk, tags, obj->header))
+		return;
+	obj->header = chunk;
+	obj->serial = tags->serial;
+	y2_chunk_live(fs, chunk);
+}
+
+static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+{
+	u64 end = (u64)(tags->chunk - 1) * fs->chunk_bytes + tags->bytes;
+	u32 other;
+	int err;
+
+	if (!tags->bytes || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN))
+		return 0;
+	err = y2_index_prepare(&obj->index, tags->chunk, &fs->leaves);
+	if (err)
+		return err;
+	other = y2_index_get(&obj->index, tags->chunk);
+	if (other && !replaces(fs, chunk, tags, other - 1))
+		return 0;
+	y2_index_set(&obj->index, tags->chunk, chunk + 1);
+	y2_chunk_live(fs, chunk);
+	if (end > obj->size)
+		obj->size = end;
+	return 0;
+}
+
+static void id_in_use(struct y2_fs *fs, u32 id)
+{
+	if (id >= fs->next_id && id < fs->id_max)
+		fs->next_id = id + 1;
+}
+
+int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
+{
+	struct y2_object *obj;
+
+	if (tags->marked || tags->object == Y2_ID_UNLINKED || tags->object == Y2_ID_DELETED)
+		return 0;
+	id_in_use(fs, tags->object);
+	obj = y2_scan_object(fs, tags->object);
+	if (!obj)
+		return -ENOMEM;
+	if (tags->chunk)
+		return data_chunk(fs, obj, chunk, tags);
+	header_chunk(fs, obj, chunk, tags);
+	return 0;
+}
+
+static void set_type(struct y2_fs *fs, struct y2_object *obj, u8 type)
+{
+	if (type != Y2_FILE && (obj->type == Y2_UNKNOWN || obj->type == Y2_FILE)) {
+		y2_file_drop_chunks(fs, obj, 1);
+		y2_index_cut(&obj->index, 0, &fs->leaves);
+	}
+	if (obj->type != type)
+		y2_object_set_type(obj, type);
+}
+
+static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
+{
+	if (!header->shrink) {
+		obj->size = header->size > obj->size ? header->size : obj->size;
+		return;
+	}
+	obj->size = header->size;
+	obj->scan_shrunk = true;
+	y2_file_drop_chunks(fs, obj, (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+}
+
+static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, u32 id)
+{
+	struct y2_object *shadowed = id > Y2_ID_DELETED ? y2_object_find(fs, id) : NULL;
+
+	id_in_use(fs, id);
+	if (shadowed && shadowed != obj)
+		shadowed->scan_dead = true;
+	if (id && !fs->options.read_only)
+		y2_mark_dirty(fs, obj);
+}
+
+static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
+{
+	bool fixed = obj == fs->root || obj == fs->lost_and_found;
+
+	if (fixed)
+		return;
+	if (header->parent == Y2_ID_DELETED || header->parent == Y2_ID_UNLINKED) {
+		obj->scan_dead = true;
+		return;
+	}
+	obj->scan_seen = true;
+	obj->cookie = header->parent;	/* until all parents are known */
+	set_type(fs, obj, (u8)header->type);
+	if (obj->type == Y2_FILE)
+		apply_size(fs, obj, header);
+	else if (obj->type == Y2_HARDLINK)
+		obj->target_id = header->equivalent;
+	apply_shadows(fs, obj, header->shadows);
+}
+
+int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan)
+{
+	struct y2_object *obj;
+
+	for (u32 i = 0; i <= fs->hash_mask; i++) {
+		list_for_each_entry(obj, &fs->by_id[i], in_hash) {
+			int result;
+
+			if (obj->header == Y2_NO_CHUNK)
+				continue;
+			result = y2_page_read(fs, obj->header, fs->page, NULL);
+			if (result == -ENOMEM)
+				return result;
+			if (result < 0 || result == Y2_READ_LOST || !y2_header_unpack(fs->page, &scan->header))
+				scan->header = (struct y2_header) { .type = Y2_FILE, .parent = Y2_ID_LOST_AND_FOUND };
+			apply(fs, obj, &scan->header);
+		}
+	}
+	return 0;
+}
+
+/* Data before headers: a header may tell that they are gone */
+static void mark_all(struct y2_fs *fs, bool headers)
+{
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
+		u32 first = i * fs->geometry.chunks_per_block;
+
+		if (fs->blocks[i].state != Y2_BLOCK_FULL)
+			continue;
+		for (u32 page = 0; page < fs->blocks[i].written; page++) {
+			struct y2_tags tags;
+
+			if (y2_chunk_is_live(fs, first + page) || y2_page_read(fs, first + page, NULL, &tags) < 0)
+				continue;
+			if (tags.used && !tags.marked && !tags.chunk == headers)
+				y2_page_mark(fs, first + page);
+		}
+	}
+}
+
+/* What a cut has left half way, once there may be written */
+void y2_scan_small_write(struct y2_fs *fs)
+{
+	struct y2_object *obj;
+
+	if (fs->unmarked) {
+		mark_all(fs, false);
+		mark_all(fs, true);
+		fs->unmarked = false;
+	}
+	for (u32 i = 0; i <= fs->hash_mask; i++) {
+		list_for_each_entry(obj, &fs->by_id[i], in_hash) {
+			if (!obj->scan_shrunk || y2_object_load(fs, obj) || y2_file_end_shrink(fs, obj))
+				continue;
+			obj->scan_shrunk = false;
+		}
+	}
+}

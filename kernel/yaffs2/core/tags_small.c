@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2, n_bytes 10,
+ * obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are set, with its own
+ * field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which looks like one of the tags'.
+ *
+ * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations leave the
+ * unused bit zero from the beginning; we set it, and clear it with the mark, so that one wrong bit deletes nothing.
+ */
+#include "tags.h"
+
+#define SERIAL_SHIFT	20
+#define BYTES_SHIFT	22
+#define ECC_SHIFT	18
+#define ECC_MASK	0xfffu
+#define DELETED		(1u << 30)	/* of the second word; zero: deleted */
+#define UNUSED		(1u << 31)
+#define TAG_BITS	64u
+#define CHUNK_MASK	0xfffffu
+#define OBJECT_MASK	0x3ffffu
+#define BYTES_MASK	0x3ffu
+#define MOST_BYTES	512u
+#define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
+
+static u32 ecc_of(u32 low, u32 high)
+{
+	u32 ecc = 0;
+
+	for (u32 bit = 0; bit < TAG_BITS; bit++)
+		if ((bit < 32 ? low >> bit : high >> (bit - 32)) & 1)
+			ecc ^= bit + 1;
+	return ecc;
+}
+
+void y2_tags_small_pack(const struct y2_tags *tags, u8 *out)
+{
+	u32 low = tags->chunk | (u32)tags->serial << SERIAL_SHIFT | tags->bytes << BYTES_SHIFT;
+	u32 high = tags->object | DELETED | UNUSED;
+
+	y2_put32(out, low);
+	y2_put32(out + 4, high | ecc_of(low, high) << ECC_SHIFT);
+}
+
+/* What makes deleted of any tags, programmed on top of them */
+void y2_tags_small_mark(u8 *out)
+{
+	y2_put32(out, 0xffffffffu);
+	y2_put32(out + 4, ~(DELETED | UNUSED));
+}
+
+static bool looks_erased(u32 low, u32 high)
+{
+	u32 zeros = 0;
+
+	for (u32 rest = ~low; rest; rest &= rest - 1)
+		zeros++;
+	for (u32 rest = ~high; rest; rest &= rest - 1)
+		zeros++;
+	return zeros <= MAX_FLIPPED_BITS;
+}
+
+enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
+{
+	u32 low = y2_get32(in), high = y2_get32(in + 4), wrong;
+	enum y2_read result = Y2_READ_CLEAN;
+
+	*tags = (struct y2_tags) { .used = false };
+	if (looks_erased(low, high))
+		return Y2_READ_CLEAN;
+	if (!(high & (DELETED | UNUSED))) {
+		*tags = (struct y2_tags) { .used = true, .marked = true, .seq = Y2_SEQ_LOWEST };
+		return Y2_READ_CLEAN;
+	}
+	high |= DELETED;
+	wrong = ecc_of(low, high & ~(ECC_MASK << ECC_SHIFT)) ^ (high >> ECC_SHIFT & ECC_MASK);
+	if (wrong > TAG_BITS)
+		return Y2_READ_LOST;
+	if (wrong) {
+		result = Y2_READ_FIXED;
+		if (wrong <= 32)
+			low ^= 1u << (wrong - 1);
+		else
+			high ^= 1u << (wrong - 33);
+	}
+	*tags = (struct y2_tags) {
+		.used = true, .seq = Y2_SEQ_LOWEST, .object = high & OBJECT_MASK, .chunk = low & CHUNK_MASK,
+		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK,
+	};
+	/* What is torn looks corrected more often than not; so it must make sense, too */
+	if (tags->bytes <= MOST_BYTES && tags->object)
+		return result;
+	*tags = (struct y2_tags) { .used = false };
+	return Y2_READ_LOST;
+}
