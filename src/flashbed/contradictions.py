@@ -15,20 +15,22 @@ from pydantic import ValidationError
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
-from flashbed.study_format import STACK, Answer, Figure, StudyFile, Table, Trace, Where
+from flashbed.study_format import OWN_FILES, STACK, Answer, Figure, StudyFile, Table, Trace, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
 from flashbed.units import describe_size
-from flashbed.workload.fio_parameters import FioParameters, job_variables
+from flashbed.workload import WORKLOADS
+from flashbed.workload.fio_parameters import job_variables
+from flashbed.workload.parameters import ToolParameters
 
 LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
-TOOLS = ("fio",)
 MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
 _PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
-_COLUMNS = ("seed", "outcome", "reason", "key", "tool", "job")  # what else the results table and [workload] name
+_COLUMNS = ("seed", "outcome", "reason", "key", "tool", *OWN_FILES)
+"""What else the results table and [workload] name."""
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
 
@@ -47,8 +49,13 @@ def check_names(file: TomlFile, study: StudyFile) -> None:
 
 def _name_problems(study: StudyFile) -> Iterator[Problem]:
     tool = str(study.workload["tool"])
-    if tool not in TOOLS:
-        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, TOOLS)}')
+    if tool not in WORKLOADS:
+        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
+        return
+    for name in OWN_FILES:
+        if name in study.workload and name not in WORKLOADS[tool].own_files:
+            tools = " or ".join(f'"{other}"' for other, workload in WORKLOADS.items() if name in workload.own_files)
+            yield Problem(("workload", name), f'is only for tool = {tools}, not for "{tool}"')
     for name in STACK:
         if name in study.axes and getattr(study, name) is not None:
             yield Problem((name,), "is fixed here and varied under [axes]; keep one of the two")
@@ -65,13 +72,15 @@ def _name_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
-    known = list(FioParameters.model_fields)
+    tool = str(study.workload["tool"])
+    known = list(WORKLOADS[tool].parameters.model_fields)
+    others = [*known, "tool", *WORKLOADS[tool].own_files]
     for name in study.axes:
         if name not in STACK and name not in known:
             yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
     for name in study.parameters():
         if name not in known:
-            yield Problem(("workload", name), f"is no parameter of fio{nearest(name, [*known, 'tool', 'job'])}")
+            yield Problem(("workload", name), f"is no parameter of {tool}{nearest(name, others)}")
 
 
 def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
@@ -141,7 +150,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     """What each cell puts together must go together. Raises InputError."""
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
-    workloads: dict[tuple[tuple[str, str], ...], FioParameters | None] = {}
+    workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
         medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
@@ -159,9 +168,9 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     _raise(file, problems)
 
 
-def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> FioParameters | None:
+def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
     try:
-        parameters = FioParameters.model_validate(said)
+        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(said)
     except ValidationError as error:
         for details in error.errors():
             name = str(details["loc"][0])
@@ -207,7 +216,7 @@ def _place_problems(
 
 
 def _room_problems(
-    study: StudyFile, library: Library, medium: str, file: str, parameters: FioParameters
+    study: StudyFile, library: Library, medium: str, file: str, parameters: ToolParameters
 ) -> Iterator[Problem]:
     """The workload's files must have room on the medium."""
     size = library.medium(medium).size_bytes

@@ -15,7 +15,7 @@ from flashbed.filesystem import ResolvedFileSystem
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import Study
 from flashbed.translation import Translation
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload import WORKLOADS
 
 KEY_VERSION = 1
 """Goes up when the same inputs come to mean another run."""
@@ -101,7 +101,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
 def _workload(study: Study, said: dict[str, str]) -> Workload:
     if study.job is not None:
         return Workload(study.tool, {"job": study.job, "variables": said})
-    return Workload(study.tool, FioParameters.model_validate(said).canonical())
+    return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said).canonical())
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:

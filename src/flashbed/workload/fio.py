@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flashbed.workload.base import Parameters, WorkloadOutputError
+from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
+from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload.parameters import ToolParameters
 
 FIO = "/bin/fio --output-format=json --eta=never"
 DIRECTIONS = ("read", "write")
@@ -24,6 +26,15 @@ BACKGROUND = "background"
 
 class Fio:
     """The workload `fio`, with parameters of its own or with the user's job file."""
+
+    parameters: type[ToolParameters] = FioParameters
+    built: tuple[str, ...] = ("fio",)
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ("job",)
+
+    def title(self, parameters: Parameters) -> str:
+        return "fio"
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """The job file and the scripts that run it.
@@ -65,6 +76,9 @@ class Fio:
             percentiles = job[direction]["clat_ns"].get("percentile", {})
             metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
         return metrics
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        return ()
 
 
 def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
