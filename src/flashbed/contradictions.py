@@ -7,9 +7,12 @@ allowed as true. Must not know how a cell is run.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import product
 from math import prod
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 from pydantic import ValidationError
 
 from flashbed.errors import InputError
@@ -76,7 +79,7 @@ def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
     known = list(WORKLOADS[tool].parameters.model_fields)
     others = [*known, "tool", *WORKLOADS[tool].own_files]
     for name in study.axes:
-        if name not in STACK and name not in known:
+        if name not in STACK and (name not in known or name in OWN_FILES):
             yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
     for name in study.parameters():
         if name not in known:
@@ -133,6 +136,26 @@ def read_job(file: TomlFile, study: StudyFile) -> str | None:
     return text
 
 
+def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
+    """The user's own build of the tool, which must run in a guest that has no libraries for it. Raises InputError."""
+    if "program" not in study.workload:
+        return None
+    path = file.path.parent / str(study.workload["program"])
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise file.error(("workload", "program"), f"{path} cannot be read: {error.strerror}") from None
+    try:
+        elf = ELFFile(BytesIO(data))
+        fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
+    except ELFError:
+        fits = False
+    if not fits:
+        why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
+        raise file.error(("workload", "program"), f"{path} {why}")
+    return data
+
+
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
     """The entries of skip with their values in full; something must remain. Raises InputError."""
     problems: list[Problem] = []
@@ -150,6 +173,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     """What each cell puts together must go together. Raises InputError."""
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
+    own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
     workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
@@ -159,7 +183,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
         if "job" in study.workload:
             continue  # what it writes, only fio knows
-        said = tuple((name, value) for name, value in cell.items() if name not in STACK)
+        said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if said not in workloads:
             workloads[said] = _parameters(study, dict(said), problems)
         parameters = workloads[said]

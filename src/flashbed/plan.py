@@ -8,9 +8,10 @@ how a cell is run or where its result lies.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from flashbed.digest import digest_bytes
 from flashbed.filesystem import ResolvedFileSystem
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import Study
@@ -47,6 +48,8 @@ class Workload:
 
     tool: str
     parameters: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files of the user's that lie in /job under these names; the parameters have their digests."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
 def _workload(study: Study, said: dict[str, str]) -> Workload:
     if study.job is not None:
         return Workload(study.tool, {"job": study.job, "variables": said})
-    return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said).canonical())
+    files = {} if study.program is None else {"program": study.program}
+    digests = {name: digest_bytes(data) for name, data in files.items()}
+    return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:

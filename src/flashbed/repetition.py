@@ -94,7 +94,9 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
 def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     """The files of the cell's /job."""
     digest = image.media_tool.digest(cell.medium.core_parameters)
-    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell, digest)}
+    workload = cell.workload
+    scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
+    return {**scripts, **workload.files, **guest_job.files(cell, digest)}
 
 
 def _setup(cell: Cell) -> qemu.Setup:

@@ -36,6 +36,8 @@ class Study:
     """The fixed parameters, without `tool` and `job`."""
     job: str | None
     """The text of the user's job file."""
+    program: bytes | None
+    """The user's own build of the tool."""
     answer: Answer | None
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
@@ -59,6 +61,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     contradictions.check_names(file, content)
     contradictions.check_profiles(file, content, profiles)
     job = contradictions.read_job(file, content)
+    program = contradictions.read_program(file, content)
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)
     answer, figures, tables = contradictions.checked_report(file, content, skip)
@@ -76,6 +79,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         tool=str(content.workload["tool"]),
         workload=content.parameters(),
         job=job,
+        program=program,
         answer=answer,
         figures=figures,
         tables=tables,

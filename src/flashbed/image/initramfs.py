@@ -68,6 +68,7 @@ def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list
         File("/init", guest / "init"),
         File("/lib/flashbed/cell", guest / "cell"),
         File("/lib/flashbed/mark", guest / "mark"),
+        File("/lib/flashbed/remount", guest / "remount"),
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
     ]

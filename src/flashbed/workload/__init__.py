@@ -4,5 +4,6 @@
 from flashbed.workload.base import Workload
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.fio import Fio
+from flashbed.workload.iozone import Iozone
 
-WORKLOADS: dict[str, Workload] = {"fio": Fio(), "bonnie": Bonnie()}
+WORKLOADS: dict[str, Workload] = {"fio": Fio(), "bonnie": Bonnie(), "iozone": Iozone()}

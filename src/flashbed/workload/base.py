@@ -18,6 +18,10 @@ MARK = "/lib/flashbed/mark"
 """A script of the guest: `mark NAME` notes the medium's counters in /out/counters.NAME."""
 
 
+REMOUNT = "/lib/flashbed/remount"
+"""Another: mounts the file system anew, with cold caches, in the middle of a measurement."""
+
+
 class WorkloadOutputError(Exception):
     """The tool's output is missing or makes no sense; the text says what was expected."""
 
