@@ -108,6 +108,7 @@ class FileSystem(Profile):
     max_bytes: Size | None = Field(default=None, gt=0, description="largest medium, bytes")
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
     programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
+    module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
     mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
     mount: Mount
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
@@ -144,6 +145,7 @@ class FileSystem(Profile):
             limit_reason=why,
             packages=self.packages,
             programs=self.programs,
+            module=self.module,
             mkfs=tuple(_squeeze(command.replace("{options}", " ".join(for_mkfs))) for command in self.mkfs),
             mount_type=self.mount.type,
             mount_options=",".join(part for part in (self.mount.options, *for_mount) if part),
@@ -195,6 +197,7 @@ class ResolvedFileSystem:
     limit_reason: str
     packages: tuple[str, ...]
     programs: tuple[str, ...]
+    module: str | None
     mkfs: tuple[str, ...]
     mount_type: str
     mount_options: str

@@ -33,10 +33,11 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     translation, filesystem = cell.translation, cell.filesystem
     _, medium, _ = DRIVERS[cell.medium.provides]
     device = translation.device or medium
+    load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if filesystem.module else []
     return {
         "cell.env": _environment(cell, device, medium_digest),
         "translate": _script(command.replace("{device}", medium) for command in translation.commands),
-        "format": _script(filesystem.mkfs_commands(device)),
+        "format": _script((*load, *filesystem.mkfs_commands(device))),
         "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
     }
 

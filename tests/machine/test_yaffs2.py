@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAFFS2 under Linux, on a modelled raw chip: every kind of file, renames, holes, mmap, unlinked and open files, remounts,
+fullness; with tags in the spare area and in-band.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flashbed import repetition, run
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+from flashbed.repetition import Repetition
+from flashbed.study import load_study
+
+STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+
+# Everything that a tree may hold; ends with a listing of it
+TREE = r"""
+set -e
+cd /mnt
+list() {
+    cd /mnt
+    find . -xdev | sort | while read -r path; do stat -c '%n %f %u:%g %h %t:%T' "$path"; done >/tmp/names
+    find . -xdev -type f | sort | xargs md5sum >/tmp/sums
+    find . -xdev -type f | sort | xargs stat -c '%n %s %Y' >/tmp/sizes
+    find . -xdev -type l | sort | while read -r path; do echo "$path $(readlink "$path")"; done >/tmp/links
+    cat /tmp/names /tmp/sums /tmp/sizes /tmp/links
+    cd /
+}
+mkdir -p a/b/c
+for i in 1 2 3 4 5 6 7 8 9; do
+    dd if=/dev/urandom of=a/f$i bs=1000 count=$((i * i * 3))
+done
+ln a/f1 a/b/hard
+ln a/f1 a/b/c/harder
+rm a/f1
+ln -s ../f2 a/b/soft
+mkfifo a/fifo
+mknod a/device c 5 44
+chmod 4711 a/f2
+chown 7:8 a/f3
+touch -d '2001-02-03 04:05:06' a/f4
+echo new >a/new
+mv a/new a/f5
+mv a/b/hard a/f6
+: >a/empty
+dd if=/dev/urandom of=a/hole bs=1000 count=1 seek=100
+dd if=/dev/urandom of=a/hole bs=1000 count=3 seek=10 conv=notrunc
+truncate -s 50500 a/hole
+truncate -s 90000 a/hole
+mkdir a/many
+i=0
+while [ $i -lt 300 ]; do
+    echo $i >a/many/file$i
+    i=$((i + 1))
+done
+rm a/many/*7
+rmdir a/many 2>/dev/null && exit 1
+mv a/many a/b/renamed
+[ "$(ls a/b/renamed | wc -l)" = 270 ]
+
+# A file that is unlinked and still open keeps its contents
+exec 7<>a/f7
+rm a/f7
+head -c 100 <&7 | wc -c | grep -qx 100
+echo more >&7
+exec 7>&-
+[ ! -e a/f7 ]
+
+list >/out/listed
+umount /mnt
+sh /job/mount
+list >/out/remounted
+cmp /out/listed /out/remounted
+mount -o remount,ro /mnt
+echo x >/mnt/denied && exit 1
+list >/out/readonly
+cmp /out/listed /out/readonly
+mount -o remount,rw /mnt
+"""
+
+# Nearly all of the medium written, over and over; then past its end
+FULL = r"""
+set -e
+cd /mnt
+kib=$(df -k /mnt | tail -n 1 | awk '{ print $4 }')
+dd if=/dev/urandom of=/tmp/part bs=1024 count=1024
+for turn in 1 2 3; do
+    dd if=/dev/zero of=/mnt/big bs=64k 2>/tmp/said && exit 1
+    grep -q "No space left" /tmp/said
+    echo turn $turn $(stat -c %s /mnt/big)
+    sync
+    rm /mnt/big
+done >/out/full
+sync
+df -k /mnt | tail -n 1 | awk '{ print $4 }' >>/out/full
+echo $kib >>/out/full
+dd if=/dev/urandom of=/tmp/part bs=1024 count=4096
+cp /tmp/part /mnt/part
+sync
+cmp /tmp/part /mnt/part
+cat /proc/yaffs >/out/statistics
+"""
+
+NOTHING = "true\n"
+
+
+class Bed(NamedTuple):
+    """A chip's files, and the cell that runs on them."""
+
+    wanted: Repetition
+    files: qemu.Files
+    folder: Path
+
+
+@pytest.fixture
+def new_bed(study_file, tmp_path: Path):
+    """`new_bed(filesystem, chip)`: a new chip for a cell of this file system."""
+
+    def make(filesystem: str, chip: str = "slc-nand-256m") -> Bed:
+        study = study_file(STUDY, filesystem=filesystem, medium=chip, board="arm64-1000")
+        (wanted,) = run.prepare(load_study(study))
+        names = (tmp_path / name for name in ("initramfs", "state.bin", "data.img"))
+        files = qemu.Files(wanted.image.kernel.image, *names)
+        tool = wanted.image.media_tool
+        tool.create(files.state, wanted.cell.medium.core_parameters)
+        tool.create_content(files.state, files.data)
+        return Bed(wanted, files, tmp_path)
+
+    return make
+
+
+def boot(bed: Bed, **scripts: str) -> Outcome:
+    """Boots the guest with other scripts than its cell's."""
+    cell, image = bed.wanted.cell, bed.wanted.image
+    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
+    job["cell.env"] += b"FILLER_KIB=0\n"
+    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
+    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    outcome = qemu.run(setup, bed.files, bed.folder, 300, threading.Event())
+    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-3000:])
+    assert b"yaffs2: " not in outcome.console, outcome.console.decode(errors="replace")[-3000:]
+    told = image.media_tool.inspect(bed.files.state)
+    assert told["fault"] is None
+    assert told["counters"]["broken_rules"] == 0
+    return outcome
+
+
+@pytest.mark.parametrize("options", ["", ":inband-tags=on", ":no-checkpoint=on,no-cache=on", ":disable-summary=on"])
+def test_a_tree_survives_remounts(new_bed, options: str) -> None:
+    outcome = boot(new_bed(f"yaffs2{options}"), prepare=TREE, measure=NOTHING)
+    listed = outcome.files["listed"].decode()
+    assert len(listed.splitlines()) > 800
+    assert "./a/b/soft ../f2" in listed
+    assert "./a/f2 89c9 0:0 1 0:0" in listed
+    assert "./a/device 2124 0:0 1 5:2c" in listed or "./a/device 21a4 0:0 1 5:2c" in listed
+    assert "./a/hole 90000" in listed
+    assert "./a/f4 48000 981173106" in listed
+
+
+def test_a_full_medium_recovers(new_bed) -> None:
+    outcome = boot(new_bed("yaffs2"), prepare=FULL, measure=NOTHING)
+    *turns, after, before = outcome.files["full"].decode().splitlines()
+    sizes = [int(turn.split()[2]) for turn in turns]
+    assert len(sizes) == 3
+    assert min(sizes) > int(before) * 1024 * 0.97
+    assert max(sizes) - min(sizes) < 64 * 1024
+    assert abs(int(after) - int(before)) < 64
