@@ -91,8 +91,7 @@ static bool release_folio(struct folio *folio, gfp_t gfp)
 	return false;
 }
 
-static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
-		       struct page **pagep, void **fsdata)
+static int begin_once(struct address_space *mapping, loff_t pos, unsigned int len, struct page **pagep)
 {
 	struct inode *inode = mapping->host;
 	struct page *page = grab_cache_page_write_begin(mapping, pos >> PAGE_SHIFT);
@@ -116,6 +115,21 @@ static int write_begin(struct file *file, struct address_space *mapping, loff_t 
 	}
 	*pagep = page;
 	return 0;
+}
+
+/* What is promised may be more than what is needed in the end: written back, the rest is free again */
+static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
+		       struct page **pagep, void **fsdata)
+{
+	int err = begin_once(mapping, pos, len, pagep);
+
+	if (err != -ENOSPC)
+		return err;
+	err = filemap_write_and_wait(mapping);
+	if (err)
+		return err;
+	try_to_writeback_inodes_sb(mapping->host->i_sb, WB_REASON_FS_FREE_SPACE);
+	return begin_once(mapping, pos, len, pagep);
 }
 
 static int write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,

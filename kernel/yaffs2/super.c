@@ -126,7 +126,9 @@ static void set_limits(struct super_block *sb, struct y2_sb *sbi)
 	sb->s_time_gran = NSEC_PER_SEC;
 	sb->s_time_min = 0;
 	sb->s_time_max = U32_MAX;
-	sbi->folio_chunks = DIV_ROUND_UP(PAGE_SIZE, sbi->fs->chunk_bytes) + 1;
+	sbi->folio_chunks = DIV_ROUND_UP(PAGE_SIZE, sbi->fs->chunk_bytes);
+	if (PAGE_SIZE % sbi->fs->chunk_bytes && sbi->fs->chunk_bytes % PAGE_SIZE)
+		sbi->folio_chunks++;	/* it begins and ends within chunks */
 }
 
 static int fill_super(struct super_block *sb, struct fs_context *fc)
