@@ -41,6 +41,7 @@ def test_rates_and_loads() -> None:
 def test_what_was_too_fast_is_absent() -> None:
     assert {"block_input", "block_input_cpu_percent", "random_seeks"}.isdisjoint(metrics(ALONE))
     assert metrics(SECOND)["random_seeks"] == 385.1
+    assert metrics(SECOND)["random_seeks_cpu_percent"] == 1 / 5
     assert "random_seeks" not in metrics(FIRST, SECOND)
 
 

@@ -53,7 +53,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     variables = {
         "MEDIUM_MODULE": module,
         "MEDIUM": folder,
-        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
+        "MEDIUM_OPTIONS": f"{_part(cell)}{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
         "TRANSLATION_MODULE": cell.translation.module or "",
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + (log if between else ""),
         "TRANSLATION_COUNTERS": cell.translation.counters,
@@ -67,6 +67,12 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()).encode()
+
+
+def _part(cell: Cell) -> str:
+    """The part of a raw chip that is used; of other media the core itself shows no more."""
+    used = cell.medium.used_bytes
+    return f"used_bytes={used} " if used and cell.medium.provides == "mtd" else ""
 
 
 def _transfer(cell: Cell) -> str:

@@ -22,8 +22,11 @@ _K_A_MIB = 1024.0
 PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")
 """In the order of the CSV line, of the numbers by which bonnie++ names them (from 0), and of time."""
 
-SAID, FORMAT, FIRST_FIELD = "bonnie.csv", "1.98", 9
-"""The file of the CSV lines, what each begins with, and where the first phase's rate stands; its CPU load follows."""
+SAID, FORMAT = "bonnie.csv", "1.98"
+"""The file of the CSV lines, and what each begins with."""
+
+SEEKERS_FIELD, FIRST_FIELD = 8, 9
+"""Where the number of seeking threads stands, and the first phase's rate; its CPU load follows."""
 
 TOO_FAST = "+"
 """What a field of a phase of less than half a second consists of."""
@@ -92,7 +95,8 @@ class Bonnie:
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Rates in MiB/s (seeks a second) and CPU load in percent, of all processes together.
 
-        What a process did too fast to be measured is absent, and what it did not do.
+        What a process did too fast to be measured is absent, and what it did not do. Of the seeks, bonnie++ adds up
+        what each thread says of the whole process, so its sum is divided by the threads.
         """
         lines = [line.split(",") for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
         if not lines:
@@ -105,6 +109,8 @@ class Bonnie:
                 metrics[name] = sum(rate or 0.0 for rate in rates) / (1.0 if name == "random_seeks" else _K_A_MIB)
             if None not in loads:
                 metrics[f"{name}_cpu_percent"] = sum(load or 0.0 for load in loads)
+        if "random_seeks_cpu_percent" in metrics:
+            metrics["random_seeks_cpu_percent"] /= _number(lines[0], SEEKERS_FIELD) or 1.0
         return metrics
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
