@@ -197,7 +197,6 @@ class ResolvedFileSystem:
     limit_reason: str
     packages: tuple[str, ...]
     programs: tuple[str, ...]
-    module: str | None
     mkfs: tuple[str, ...]
     mount_type: str
     mount_options: str
@@ -205,6 +204,7 @@ class ResolvedFileSystem:
     mount_device: str
     settle_us: int
     check: str
+    module: str | None = None
 
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
         """The commands for the guest's shell, to run in order."""

@@ -114,6 +114,8 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     filesystem = asdict(cell.filesystem)
     for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
         del filesystem[name]
+    if filesystem["module"] is None:
+        del filesystem["module"]
     start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
     translation = cell.translation.model_dump(exclude={"title", "source"}) if cell.translation.device else {}
     inputs = {
