@@ -276,7 +276,8 @@ def checked_report(
     tables = []
     for index, table in enumerate(study.table):
         at = ("table", index)
-        _metric(table.metric, (*at, "metric"), problems)
+        for metric in table.metric:
+            _metric(metric, (*at, "metric"), problems)
         where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
         tables.append(table.model_copy(update={"where": where}))
     _raise(file, problems)

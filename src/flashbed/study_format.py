@@ -116,8 +116,8 @@ class Table(Strict):
     title: str = Field(min_length=1)
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
     rows: Names
-    columns: Names
-    metric: str
+    columns: Names = ()
+    metric: Names = Field(min_length=1, description="what is in the cells; of several, each has columns of its own")
 
 
 class StudyFile(Strict):
