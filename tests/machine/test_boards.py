@@ -6,6 +6,8 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
+import pytest
+
 from flashbed import run
 from flashbed.repetition import Finished
 from flashbed.study import load_study
@@ -68,3 +70,15 @@ def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp
     total_kib = [int(f.files["out/memory.txt"].split()[7]) for f in (small, large)]
     assert total_kib[1] - total_kib[0] > 180 << 10
     assert total_kib[0] < 64 << 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("board", "ram_mib"), [("pxa270-520", 128), ("s3c2440-400", 64), ("s5pv210-800", 512), ("core2-desktop", 2048)]
+)
+def test_each_board_measures_with_memory_to_spare(study_file, measure, tmp_path: Path, board: str, ram_mib: int) -> None:
+    finished = on_boards(study_file, measure, tmp_path, board)[0]
+    words = finished.files["out/settle.txt"].split()
+    total_kib, available_kib = int(words[7]), int(words[12])
+    assert ram_mib << 9 < total_kib < ram_mib << 10
+    assert available_kib > 16 << 10

@@ -68,6 +68,18 @@ def test_each_documented_profile_is_sound(tmp_path: Path) -> None:
         assert getattr(Library((tmp_path / "profiles",)), kinds[path.parent.name])(path.stem)
 
 
+@pytest.mark.parametrize(
+    ("name", "clock_mhz", "cycles_an_instruction"),
+    [("pxa270-520", 520, 1.3), ("s3c2440-400", 400, 1.5), ("s5pv210-800", 800, 0.9)],
+)
+def test_a_boards_instruction_time_is_the_power_of_two_nearest_to_what_its_source_says(
+    name: str, clock_mhz: int, cycles_an_instruction: float
+) -> None:
+    sought_ns = cycles_an_instruction * 1000 / clock_mhz
+    nearest = min((1 << shift for shift in range(11)), key=lambda ns: max(ns / sought_ns, sought_ns / ns))
+    assert shipped().board(name).instruction_ns == nearest
+
+
 @pytest.mark.parametrize("name", ["fat16:cluster=16k", "ext2:block=1k", "ext4:nojournal", "f2fs", "nilfs2"])
 def test_shipped_commands_make_sound_file_systems(tmp_path: Path, name: str) -> None:
     filesystem = shipped().filesystem(name)

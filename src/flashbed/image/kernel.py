@@ -39,6 +39,9 @@ UNUSED = (
 )
 """Half of the tree by size that no configuration of ours compiles; Kconfig files stay, they refer to each other."""
 
+SETTING = re.compile(r"(?:# )?(?P<option>CONFIG_\w+)(?:(?P<value>=.*)| is not set)")
+"""What Kconfig reads as a setting; without a value the option is off, or not there at all."""
+
 COMPILE_STEPS = 1340
 """Lines that the build of the shipped configuration prints; for the progress bar only."""
 
@@ -67,11 +70,11 @@ def build(cache: Cache, archive: Archive, version: str) -> Kernel:
         raise InputError(f"kernel {version!r}: give a version of Debian's linux-source packages, such as 6.1")
     package = f"linux-source-{version}"
     resolved = archive.resolve([package])
-    fragment = paths.guest() / "kernel.config"
+    fragment = _fragment(version)
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
         "package": resolved.files,
-        "config": fragment.read_text(),
+        "config": fragment,
         "patches": [patch.read_text() for patch in patches],
         "compiler": toolchain.compiler_identity(),
         "left out": UNUSED,
@@ -84,7 +87,7 @@ def build(cache: Cache, archive: Archive, version: str) -> Kernel:
             _unpack(archive, package, archive.fetch([package], resolved), tree)
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
-        _configure(tree, fragment)
+        _configure(tree, version, fragment)
         with stage(f"Building Linux {version} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
@@ -105,15 +108,31 @@ def _unpack(archive: Archive, package: str, debs: list[Path], tree: Path) -> Non
     shutil.rmtree(scratch)
 
 
-def _configure(tree: Path, fragment: Path) -> None:
-    command = toolchain.make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig", jobs=1)
-    run(command, cwd=tree)
+def _fragment(version: str) -> str:
+    """guest/kernel.config, and behind it what is otherwise for this version, if anything: the last word on an option
+    counts.
+    """
+    files = (paths.guest() / name for name in ("kernel.config", f"kernel-{version}.config"))
+    return "".join(file.read_text() for file in files if file.exists())
+
+
+def _wanted(fragment: str) -> set[str]:
+    """The lines that a .config must have for all that `fragment` says last to be so."""
+    said = (SETTING.match(line) for line in fragment.splitlines())
+    last = {match["option"]: match for match in said if match}
+    return {match.string for match in last.values() if match["value"]}
+
+
+def _configure(tree: Path, version: str, fragment: str) -> None:
+    file = tree.with_name("fragment.config")
+    file.write_text(fragment)
+    run(toolchain.make(f"KCONFIG_ALLCONFIG={file}", "allnoconfig", jobs=1), cwd=tree)
     set_lines = set((tree / ".config").read_text().splitlines())
-    wanted = [line for line in fragment.read_text().splitlines() if line.startswith("CONFIG_")]
-    if dropped := [line for line in wanted if line not in set_lines]:
+    if dropped := sorted(_wanted(fragment) - set_lines):
         raise SetupError(
-            f"{fragment}: this kernel did not take {', '.join(dropped)}: "
-            "an option it depends on is missing, or it has another name."
+            f"{paths.guest() / 'kernel.config'}: Linux {version} did not take {', '.join(dropped)}: "
+            "an option it depends on is missing, or it has another name. "
+            f"kernel-{version}.config beside it says what is otherwise for this version."
         )
 
 
