@@ -76,7 +76,9 @@ def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp
 @pytest.mark.parametrize(
     ("board", "ram_mib"), [("pxa270-520", 128), ("s3c2440-400", 64), ("s5pv210-800", 512), ("core2-desktop", 2048)]
 )
-def test_each_board_measures_with_memory_to_spare(study_file, measure, tmp_path: Path, board: str, ram_mib: int) -> None:
+def test_each_board_measures_with_memory_to_spare(
+    study_file, measure, tmp_path: Path, board: str, ram_mib: int
+) -> None:
     finished = on_boards(study_file, measure, tmp_path, board)[0]
     words = finished.files["out/settle.txt"].split()
     total_kib, available_kib = int(words[7]), int(words[12])
