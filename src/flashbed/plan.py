@@ -71,6 +71,14 @@ class Cell:
     """Whether its requests are kept, for a figure."""
 
     @property
+    def queue_scheduler(self) -> Scheduler:
+        """The scheduler that the guest has and sets. Raw flash has no queue, so there none can be set; leaving it out
+        keeps guests the same that differ in nothing that is used.
+        """
+        queue = self.medium.provides == "block" or self.translation.device is not None
+        return self.scheduler if queue else Scheduler(title="no queue", name="none")
+
+    @property
     def label(self) -> str:
         """A line for people: "fat16:cluster=16k randwrite 4k, seed 2"."""
         return f"{' '.join(self.coordinates.values()) or 'only cell'}, seed {self.seed}"

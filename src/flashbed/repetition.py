@@ -59,7 +59,7 @@ def program_set(cell: Cell) -> ProgramSet:
     parts = (cell.filesystem, cell.translation, tool)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
-    wanted = (cell.translation.module, cell.scheduler.module, cell.filesystem.module)
+    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module)
     modules = tuple(module for module in wanted if module)
     return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
 

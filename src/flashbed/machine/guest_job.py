@@ -47,7 +47,8 @@ def _script(commands: Iterable[str]) -> bytes:
 
 
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
-    tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
+    scheduler = cell.queue_scheduler
+    tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
     module, _, folder = DRIVERS[cell.medium.provides]
     log, between = f" record={TRACED_REQUESTS}" if cell.traced else "", cell.translation.device is not None
     variables = {
@@ -59,10 +60,10 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
         "TRACED": f"/sys/block/{device.removeprefix('/dev/')}/requests" if cell.traced else "",
-        "SCHEDULER": cell.scheduler.name,
-        "SCHEDULER_MODULE": cell.scheduler.module or "",
+        "SCHEDULER": scheduler.name,
+        "SCHEDULER_MODULE": scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
-        "NR_REQUESTS": str(cell.scheduler.nr_requests or ""),
+        "NR_REQUESTS": str(scheduler.nr_requests or ""),
         "FILLER_KIB": str(cell.placement.filler_kib),
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
