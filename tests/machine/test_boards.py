@@ -80,7 +80,7 @@ def test_each_board_measures_with_memory_to_spare(
     study_file, measure, tmp_path: Path, board: str, ram_mib: int
 ) -> None:
     finished = on_boards(study_file, measure, tmp_path, board)[0]
-    words = finished.files["out/settle.txt"].split()
+    words = finished.files["out/memory.txt"].split()
     total_kib, available_kib = int(words[7]), int(words[12])
     assert ram_mib << 9 < total_kib < ram_mib << 10
     assert available_kib > 16 << 10
