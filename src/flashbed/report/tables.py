@@ -109,6 +109,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         ],
         over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
+        kind="plain" if len(metrics) == 1 else "several",
     )
 
 
