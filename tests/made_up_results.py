@@ -63,6 +63,7 @@ def made_up_study() -> Study:
         tool="fio",
         workload={"file": "10M", "flush": "none"},
         job=None,
+        program=None,
         answer=Answer(compare="filesystem", metric="bandwidth", by=("pattern",)),
         figures=(
             Figure(

@@ -18,6 +18,7 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/mtd/mtd.h>
+#include <linux/mtd/partitions.h>
 #include <linux/slab.h>
 
 #include "media_nand.h"
@@ -173,6 +174,18 @@ static int check_geometry(struct media_nand *mn)
 	return -EINVAL;
 }
 
+/* The whole chip, or a partition at its start: in either case the system sees one device, /dev/mtd0. */
+static int register_mtd(struct mtd_info *mtd, u64 used_bytes)
+{
+	const struct mtd_partition used = { .name = "used", .size = used_bytes };
+
+	if (used_bytes > mtd->size || mtd_mod_by_eb(used_bytes, mtd)) {
+		pr_err("used_bytes=%llu: must be whole blocks of %u and at most %llu\n", used_bytes, mtd->erasesize, mtd->size);
+		return -EINVAL;
+	}
+	return mtd_device_register(mtd, &used, used_bytes ? 1 : 0);
+}
+
 static int add_mtd(struct media_nand *mn)
 {
 	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
@@ -194,7 +207,7 @@ static int add_mtd(struct media_nand *mn)
 		return err;
 	err = check_geometry(mn);
 	if (!err)
-		err = mtd_device_register(mtd, NULL, 0);
+		err = register_mtd(mtd, mn->used_bytes);
 	if (err)
 		nand_cleanup(&mn->chip);
 	return err;

@@ -32,6 +32,10 @@ static unsigned int record;
 module_param(record, uint, 0444);
 MODULE_PARM_DESC(record, "how many cycles to keep for the file cycles; 0 (default): none");
 
+static unsigned long long used_bytes;
+module_param(used_bytes, ullong, 0444);
+MODULE_PARM_DESC(used_bytes, "the part of the chip, from its start, that becomes /dev/mtd0; 0 (default): all");
+
 static unsigned long long digest;
 module_param(digest, ullong, 0444);
 MODULE_PARM_DESC(digest, "digest of the parameters that the state must have, from fbmedia digest; 0 (default): any");
@@ -58,6 +62,7 @@ static int open_chip(struct media_nand *mn)
 	fb_bus_init(&mn->bus, mn->medium, data_region.memory, registers);
 	mn->cycle_ps = max_t(u64, cycle_ps, params->bus_ps_per_byte);
 	mn->dma = dma;
+	mn->used_bytes = used_bytes;
 	return cycle_log_start(&mn->cycles, record);
 }
 

@@ -14,6 +14,7 @@ struct media_nand {
 	struct fb_medium *medium;
 	struct fb_chip_bus bus;
 	u64 cycle_ps;			/* of a byte on the bus: the slower one of chip and controller */
+	u64 used_bytes;			/* of the chip, from its start; 0: all */
 	bool dma;			/* a transfer sleeps; else the CPU is busy with it */
 	struct cycle_log cycles;
 	ktime_t bus_free;		/* when the cycles so far are over */

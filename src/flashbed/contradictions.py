@@ -7,28 +7,33 @@ allowed as true. Must not know how a cell is run.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import product
 from math import prod
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 from pydantic import ValidationError
 
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
-from flashbed.study_format import STACK, Answer, Figure, StudyFile, Table, Trace, Where
+from flashbed.study_format import OWN_FILES, STACK, Answer, Figure, StudyFile, Table, Trace, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
 from flashbed.units import describe_size
-from flashbed.workload.fio_parameters import FioParameters, job_variables
+from flashbed.workload import WORKLOADS
+from flashbed.workload.fio_parameters import job_variables
+from flashbed.workload.parameters import ToolParameters
 
 LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
-TOOLS = ("fio",)
 MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
 _PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
-_COLUMNS = ("seed", "outcome", "reason", "key", "tool", "job")  # what else the results table and [workload] name
+_COLUMNS = ("seed", "outcome", "reason", "key", "tool", *OWN_FILES)
+"""What else the results table and [workload] name."""
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
 
@@ -47,8 +52,13 @@ def check_names(file: TomlFile, study: StudyFile) -> None:
 
 def _name_problems(study: StudyFile) -> Iterator[Problem]:
     tool = str(study.workload["tool"])
-    if tool not in TOOLS:
-        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, TOOLS)}')
+    if tool not in WORKLOADS:
+        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
+        return
+    for name in OWN_FILES:
+        if name in study.workload and name not in WORKLOADS[tool].own_files:
+            tools = " or ".join(f'"{other}"' for other, workload in WORKLOADS.items() if name in workload.own_files)
+            yield Problem(("workload", name), f'is only for tool = {tools}, not for "{tool}"')
     for name in STACK:
         if name in study.axes and getattr(study, name) is not None:
             yield Problem((name,), "is fixed here and varied under [axes]; keep one of the two")
@@ -65,13 +75,15 @@ def _name_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
-    known = list(FioParameters.model_fields)
+    tool = str(study.workload["tool"])
+    known = list(WORKLOADS[tool].parameters.model_fields)
+    others = [*known, "tool", *WORKLOADS[tool].own_files]
     for name in study.axes:
-        if name not in STACK and name not in known:
+        if name not in STACK and (name not in known or name in OWN_FILES):
             yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
     for name in study.parameters():
         if name not in known:
-            yield Problem(("workload", name), f"is no parameter of fio{nearest(name, [*known, 'tool', 'job'])}")
+            yield Problem(("workload", name), f"is no parameter of {tool}{nearest(name, others)}")
 
 
 def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
@@ -124,6 +136,26 @@ def read_job(file: TomlFile, study: StudyFile) -> str | None:
     return text
 
 
+def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
+    """The user's own build of the tool, which must run in a guest that has no libraries for it. Raises InputError."""
+    if "program" not in study.workload:
+        return None
+    path = file.path.parent / str(study.workload["program"])
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise file.error(("workload", "program"), f"{path} cannot be read: {error.strerror}") from None
+    try:
+        elf = ELFFile(BytesIO(data))
+        fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
+    except ELFError:
+        fits = False
+    if not fits:
+        why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
+        raise file.error(("workload", "program"), f"{path} {why}")
+    return data
+
+
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
     """The entries of skip with their values in full; something must remain. Raises InputError."""
     problems: list[Problem] = []
@@ -141,7 +173,8 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     """What each cell puts together must go together. Raises InputError."""
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
-    workloads: dict[tuple[tuple[str, str], ...], FioParameters | None] = {}
+    own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
+    workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
         medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
@@ -150,7 +183,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
         if "job" in study.workload:
             continue  # what it writes, only fio knows
-        said = tuple((name, value) for name, value in cell.items() if name not in STACK)
+        said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if said not in workloads:
             workloads[said] = _parameters(study, dict(said), problems)
         parameters = workloads[said]
@@ -159,9 +192,9 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     _raise(file, problems)
 
 
-def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> FioParameters | None:
+def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
     try:
-        parameters = FioParameters.model_validate(said)
+        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(said)
     except ValidationError as error:
         for details in error.errors():
             name = str(details["loc"][0])
@@ -207,7 +240,7 @@ def _place_problems(
 
 
 def _room_problems(
-    study: StudyFile, library: Library, medium: str, file: str, parameters: FioParameters
+    study: StudyFile, library: Library, medium: str, file: str, parameters: ToolParameters
 ) -> Iterator[Problem]:
     """The workload's files must have room on the medium."""
     size = library.medium(medium).size_bytes
@@ -243,7 +276,8 @@ def checked_report(
     tables = []
     for index, table in enumerate(study.table):
         at = ("table", index)
-        _metric(table.metric, (*at, "metric"), problems)
+        for metric in table.metric:
+            _metric(metric, (*at, "metric"), problems)
         where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
         tables.append(table.model_copy(update={"where": where}))
     _raise(file, problems)

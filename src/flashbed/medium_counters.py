@@ -6,12 +6,14 @@ Knows the names of the few counters that metrics are made of; all others pass th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
 """Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
 
 Counters = dict[str, int]
+
+PREFIX = "counters."
 
 
 def parse(text: bytes) -> Counters:
@@ -26,6 +28,22 @@ def phases(out: Mapping[str, bytes]) -> dict[str, Counters]:
     return {"measured": _difference(measured, before), "synced": _difference(synced, before), "life": finished}
 
 
+def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters]:
+    """What the medium did in each of a measurement's phases: from its mark to the next, or to the end."""
+    moments = [parse(out[PREFIX + name]) for name in names] + [parse(out[MEASURED])]
+    return {
+        name: _difference(later, earlier) for name, earlier, later in zip(names, moments, moments[1:], strict=False)
+    }
+
+
+def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:
+    """Bytes that the medium read and wrote. A raw chip knows pages only: what the driver moved is all that there is."""
+    if "host_read_bytes" not in counters:
+        pages = counters["flash_read_pages"], counters["flash_programmed_pages"]
+        return float(pages[0] * (page_bytes or 0)), float(pages[1] * (page_bytes or 0))
+    return float(counters["host_read_bytes"]), float(counters["host_written_bytes"])
+
+
 def metrics(phases: Mapping[str, Counters], page_bytes: int | None) -> dict[str, float]:
     """Bytes that the medium read and wrote while measured, and write amplification: bytes programmed against bytes
     written.
@@ -34,19 +52,12 @@ def metrics(phases: Mapping[str, Counters], page_bytes: int | None) -> dict[str,
     have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only, and no bytes that
     somebody wanted to write.
     """
-    measured, synced = phases["measured"], phases["synced"]
-    if "host_read_bytes" not in measured:  # a raw chip: what the driver moved is all that there is
-        return {
-            "medium_read_bytes": float(measured["flash_read_pages"] * (page_bytes or 0)),
-            "medium_written_bytes": float(measured["flash_programmed_pages"] * (page_bytes or 0)),
-        }
-    found = {
-        "medium_read_bytes": float(measured["host_read_bytes"]),
-        "medium_written_bytes": float(measured["host_written_bytes"]),
-    }
-    written = synced["host_written_bytes"]
-    if page_bytes and written:
-        found["write_amplification"] = synced["flash_programmed_pages"] * page_bytes / written
+    read, written = moved_bytes(phases["measured"], page_bytes)
+    found = {"medium_read_bytes": read, "medium_written_bytes": written}
+    synced = phases["synced"]
+    wanted = synced.get("host_written_bytes")
+    if page_bytes and wanted:
+        found["write_amplification"] = synced["flash_programmed_pages"] * page_bytes / wanted
     return found
 
 

@@ -8,14 +8,15 @@ how a cell is run or where its result lies.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from flashbed.digest import digest_bytes
 from flashbed.filesystem import ResolvedFileSystem
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import Study
 from flashbed.translation import Translation
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload import WORKLOADS
 
 KEY_VERSION = 1
 """Goes up when the same inputs come to mean another run."""
@@ -47,6 +48,8 @@ class Workload:
 
     tool: str
     parameters: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files of the user's that lie in /job under these names; the parameters have their digests."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,14 @@ class Cell:
     placement: Placement
     traced: bool = False
     """Whether its requests are kept, for a figure."""
+
+    @property
+    def queue_scheduler(self) -> Scheduler:
+        """The scheduler that the guest has and sets. Raw flash has no queue, so there none can be set; leaving it out
+        keeps guests the same that differ in nothing that is used.
+        """
+        queue = self.medium.provides == "block" or self.translation.device is not None
+        return self.scheduler if queue else Scheduler(title="no queue", name="none")
 
     @property
     def label(self) -> str:
@@ -101,7 +112,9 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
 def _workload(study: Study, said: dict[str, str]) -> Workload:
     if study.job is not None:
         return Workload(study.tool, {"job": study.job, "variables": said})
-    return Workload(study.tool, FioParameters.model_validate(said).canonical())
+    files = {} if study.program is None else {"program": study.program}
+    digests = {name: digest_bytes(data) for name, data in files.items()}
+    return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:

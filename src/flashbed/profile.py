@@ -126,7 +126,7 @@ class Medium(Profile):
         named = {
             name: getattr(self, name)
             for name in ("capacity_bytes", "used_bytes", "queue_depth")
-            if requests or name in self.model_fields_set
+            if requests or name in self.model_fields_set - {"used_bytes"}  # of a chip, the driver keeps a part
         }
         words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
         return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}

@@ -54,13 +54,14 @@ class Finished:
 
 
 def program_set(cell: Cell) -> ProgramSet:
-    """What the cell's file system, translation and scheduler need in the guest."""
-    parts = (cell.filesystem, cell.translation)
+    """What the cell's file system, translation, scheduler and tool need in the guest."""
+    tool = WORKLOADS[cell.workload.tool]
+    parts = (cell.filesystem, cell.translation, tool)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
-    wanted = (cell.translation.module, cell.scheduler.module, cell.filesystem.module)
+    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module)
     modules = tuple(module for module in wanted if module)
-    return ProgramSet(tuple(packages), tuple(programs), modules)
+    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
 
 
 def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
@@ -94,7 +95,9 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
 def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     """The files of the cell's /job."""
     digest = image.media_tool.digest(cell.medium.core_parameters)
-    return {**WORKLOADS[cell.workload.tool].files(cell.workload.parameters, cell.seed), **guest_job.files(cell, digest)}
+    workload = cell.workload
+    scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
+    return {**scripts, **workload.files, **guest_job.files(cell, digest)}
 
 
 def _setup(cell: Cell) -> qemu.Setup:
@@ -172,13 +175,25 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
     if outcome.status == "measured":
         try:
-            result["medium"] = medium_counters.phases(outcome.files)
-            page_bytes = cell.medium.numbers().get("page_bytes")
-            result["metrics"] = {
-                **WORKLOADS[cell.workload.tool].metrics(outcome.files),
-                **medium_counters.metrics(result["medium"], page_bytes),
-                "cpu_percent": cpu_load.percent(outcome.files),
-            }
+            result["medium"], result["metrics"] = _measured(cell, outcome.files)
         except (WorkloadOutputError, KeyError, ValueError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
     return Finished(result, files)
+
+
+def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, float]]:
+    """The medium's counters and all metrics of a repetition. Raises WorkloadOutputError, KeyError or ValueError."""
+    tool, page_bytes = WORKLOADS[cell.workload.tool], cell.medium.numbers().get("page_bytes")
+    medium = medium_counters.phases(out)
+    metrics = tool.metrics(out)
+    phases = tool.phases(cell.workload.parameters)
+    marked = medium_counters.marked(out, [phase.name for phase in phases])
+    if phases:
+        metrics["requested_bytes"] = sum(phase.requested_bytes for phase in phases)
+    for phase in phases:
+        read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
+        moved = {"read": read, "write": written, "either": read + written}[phase.direction]
+        metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
+    metrics |= medium_counters.metrics(medium, page_bytes)
+    metrics["cpu_percent"] = cpu_load.percent(out)
+    return {**medium, **marked}, metrics

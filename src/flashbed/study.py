@@ -14,7 +14,7 @@ from flashbed import contradictions
 from flashbed.library import Library
 from flashbed.study_format import DEFAULTS, STACK, Answer, Figure, StudyFile, Table, Trace, Where, as_written
 from flashbed.tomlfile import TomlFile
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload import WORKLOADS
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Study:
     """The fixed parameters, without `tool` and `job`."""
     job: str | None
     """The text of the user's job file."""
+    program: bytes | None
+    """The user's own build of the tool."""
     answer: Answer | None
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
@@ -59,6 +61,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     contradictions.check_names(file, content)
     contradictions.check_profiles(file, content, profiles)
     job = contradictions.read_job(file, content)
+    program = contradictions.read_program(file, content)
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)
     answer, figures, tables = contradictions.checked_report(file, content, skip)
@@ -76,6 +79,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         tool=str(content.workload["tool"]),
         workload=content.parameters(),
         job=job,
+        program=program,
         answer=answer,
         figures=figures,
         tables=tables,
@@ -87,8 +91,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
 def study_schema() -> dict[str, Any]:
     """The JSON schema of a study, for editors: also the stack's axes and the workload's parameters by name."""
     schema = StudyFile.model_json_schema()
-    workload = FioParameters.model_json_schema()
-    parameters: dict[str, Any] = workload["properties"]
+    parameters = _parameter_shapes()
     any_axis = schema["properties"]["axes"]["additionalProperties"]
     axes = dict.fromkeys(STACK, any_axis) | {
         name: {"type": "array", "items": shape, "minItems": 1, "uniqueItems": True}
@@ -100,7 +103,7 @@ def study_schema() -> dict[str, Any]:
         "required": ["tool"],
         "additionalProperties": False,
         "properties": {
-            "tool": {"const": "fio"},
+            "tool": {"enum": list(WORKLOADS)},
             "job": {"type": "string", "description": "a fio job file, relative to the study"},
             **parameters,
         },
@@ -108,3 +111,13 @@ def study_schema() -> dict[str, Any]:
     for name, value in DEFAULTS.items():
         schema["properties"][name] |= {"default": as_written(value)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "flashbed study"}
+
+
+def _parameter_shapes() -> dict[str, Any]:
+    """The parameters of all tools by name; where tools differ, what any of them takes."""
+    shapes: dict[str, list[Any]] = {}
+    for workload in WORKLOADS.values():
+        for name, shape in workload.parameters.model_json_schema()["properties"].items():
+            if shape not in shapes.setdefault(name, []):
+                shapes[name].append(shape)
+    return {name: found[0] if len(found) == 1 else {"anyOf": found} for name, found in shapes.items()}

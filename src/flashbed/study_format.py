@@ -18,6 +18,9 @@ STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "sched
 DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 """What a study need not say."""
 
+OWN_FILES = ("job", "program")
+"""Keys of [workload] that name a file of the user's, by a path relative to the study."""
+
 MOST_SEEDS = 1000
 
 Where = dict[str, tuple[str, ...]]
@@ -113,8 +116,8 @@ class Table(Strict):
     title: str = Field(min_length=1)
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
     rows: Names
-    columns: Names
-    metric: str
+    columns: Names = ()
+    metric: Names = Field(min_length=1, description="what is in the cells; of several, each has columns of its own")
 
 
 class StudyFile(Strict):
@@ -165,7 +168,7 @@ class StudyFile(Strict):
 
     def parameters(self) -> dict[str, str]:
         """The fixed parameters of the workload, as texts."""
-        return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", "job")}
+        return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
 
     def keys_of(self, name: str, value: str) -> tuple[str | int, ...]:
         """Where the file says this value of a part of the stack or of a parameter."""

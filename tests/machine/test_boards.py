@@ -67,7 +67,7 @@ def test_slower_instructions_lengthen_the_kernels_path_alone(study_file, measure
 
 def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp_path: Path) -> None:
     small, large = on_boards(study_file, measure, tmp_path, "arm64-1000:ram=64M", "arm64-1000:ram=256M")
-    total_kib = [int(f.files["out/settle.txt"].split()[7]) for f in (small, large)]
+    total_kib = [int(f.files["out/memory.txt"].split()[7]) for f in (small, large)]
     assert total_kib[1] - total_kib[0] > 180 << 10
     assert total_kib[0] < 64 << 10
 
@@ -80,7 +80,7 @@ def test_each_board_measures_with_memory_to_spare(
     study_file, measure, tmp_path: Path, board: str, ram_mib: int
 ) -> None:
     finished = on_boards(study_file, measure, tmp_path, board)[0]
-    words = finished.files["out/settle.txt"].split()
+    words = finished.files["out/memory.txt"].split()
     total_kib, available_kib = int(words[7]), int(words[12])
     assert ram_mib << 9 < total_kib < ram_mib << 10
     assert available_kib > 16 << 10

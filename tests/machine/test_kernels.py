@@ -21,19 +21,6 @@ STUDY = """
     flush = "fsync"
 """
 
-# No profile loads the module yet: it comes into the guest as a scheduler's, which raw flash does not have
-YAFFS2 = """
-title    = "YAFFS2"
-needs    = "mtd"
-packages = ["mtd-utils"]
-programs = ["/usr/sbin/flash_erase"]
-mkfs     = ["insmod /lib/flashbed/yaffs2.ko"]
-[mount]
-type   = "yaffs2"
-device = "/dev/mtd0"
-"""
-CARRIER = 'title = "Carries the module"\nname = "none"\nmodule = "yaffs2"\n'
-
 
 @pytest.mark.long
 @pytest.mark.parametrize(
@@ -43,6 +30,7 @@ CARRIER = 'title = "Carries the module"\nname = "none"\nmodule = "yaffs2"\n'
         ("ext2", {"scheduler": "cfq"}),
         ("f2fs", {"scheduler": "anticipatory"}),
         ("jffs2", {"medium": "slc-nand-64m"}),
+        ("yaffs2", {"medium": "slc-nand-256m"}),
         ("ext2", {"medium": "slc-nand-64m", "translation": "ftl-page"}),
     ],
 )
@@ -54,19 +42,6 @@ def test_the_other_kernel_measures(study_file, measure, tmp_path: Path, filesyst
     assert metrics["requested_bytes"] == 1 << 20
     assert metrics["medium_written_bytes"] >= 1 << 20
     assert not finished.result["check"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kernel", ["6.1", OTHER])
-def test_yaffs2_keeps_a_file_on_both_kernels(study_file, measure, tmp_path: Path, kernel: str) -> None:
-    for name, text in (("filesystems/y2.toml", YAFFS2), ("schedulers/carrier.toml", CARRIER)):
-        path = tmp_path / "profiles" / name
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-    path = study_file(STUDY, filesystem="y2", scheduler="carrier", medium="slc-nand-256m", kernel=kernel)
-    (wanted,) = run.prepare(load_study(path))
-    finished = measure(wanted, tmp_path / "cell")
-    assert finished.result["metrics"]["medium_written_bytes"] >= 1 << 20
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from samples import BOARD, MEDIUM, STUDY, write, write_study
 
 from flashbed.filesystem import ResolvedFileSystem
+from flashbed.machine import guest_job
 from flashbed.plan import Cell, Placement, Workload, cell_inputs, key, plan
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import load_study
@@ -219,3 +220,21 @@ def test_keys_are_the_same_everywhere() -> None:
         placement=Placement.of(1),
     )
     assert key(cell, ENVIRONMENT) == "51a53893d915e5dee3ef3309c907bfafce73ca503230b6acb7f685779d80dc20"
+
+
+def test_a_scheduler_is_only_in_guests_that_have_a_queue(tmp_path: Path) -> None:
+    chip = ('medium     = "stick"', 'medium = "slc-nand-64m"')
+    axes = ('["fat16:cluster=32k", "ext2:block=4k"]', '["jffs2", "ext2"]\nscheduler = ["none", "cfq"]')
+    lies = ('translation = ["none", "ftl-page"]\n[workload]', "[workload]")
+    skip = '[{filesystem = "jffs2", translation = "ftl-page"}, {filesystem = "ext2", translation = "none"}]'
+    path = write_study(tmp_path, chip, axes, (lies[1], lies[0]), ("seeds      = 2", f"seeds = 1\nskip = {skip}"))
+    path.write_text(path.read_text().partition("[answer]")[0])
+    chosen: dict[str, set[str]] = {}
+    guests: dict[str, set[tuple[tuple[str, bytes], ...]]] = {}
+    for cell in plan(load_study(path)):
+        if cell.coordinates["pattern"] == "read" and cell.coordinates["request"] == "4k":
+            name = cell.coordinates["filesystem"]
+            chosen.setdefault(name, set()).add(cell.queue_scheduler.name)
+            guests.setdefault(name, set()).add(tuple(guest_job.files(cell, "0").items()))
+    assert chosen == {"jffs2": {"none"}, "ext2": {"none", "cfq"}}
+    assert (len(guests["jffs2"]), len(guests["ext2"])) == (1, 2)

@@ -26,7 +26,7 @@ from flashbed.report.model import report_of
 from flashbed.report.names import names_of
 from flashbed.report.tables import study_tables, winners
 from flashbed.study import Study
-from flashbed.study_format import Figure
+from flashbed.study_format import Figure, Table
 
 FILES = ("report.html", *EXPORTS)
 
@@ -420,7 +420,8 @@ class Library:
 
 
 def test_names_come_from_titles_and_stay_apart() -> None:
-    axes = {"filesystem": ["ext2", "ext2:block=1k", "nilfs2", "odd:x=1"]}
+    axes = {"filesystem": ["ext2", "ext2:block=1k", "nilfs2", "odd:x=1"], "medium": ["ext2:a=1,b=2", "ext2:a=1,b=3"]}
+    assert list(names_of(Library(), axes)["medium"].values()) == ["ext2 (b=2)", "ext2 (b=3)"]  # type: ignore[arg-type]
     assert names_of(Library(), axes)["filesystem"] == {  # type: ignore[arg-type]
         "ext2": "ext2 (defaults)",
         "ext2:block=1k": "ext2 (block=1k)",
@@ -447,3 +448,20 @@ def test_bytes_that_nobody_told_are_not_judged(tmp_path: Path) -> None:
     page = written(tmp_path, study, frame)
     assert "reached the medium" not in page.text
     assert "Did the bytes reach the medium?" not in page.text
+
+
+def test_a_table_of_several_metrics_has_columns_for_each() -> None:
+    reading: dict[str, tuple[str, ...]] = {"pattern": ("read",)}
+    small, metrics = {**reading, "request": ("4k",)}, ("bandwidth", "iops")
+    tables = (
+        Table(title="Small requests", rows=("filesystem",), metric=metrics, where=small),
+        Table(title="All", rows=("filesystem",), columns=("request",), metric=metrics, where=reading),
+    )
+    study = replace(made_up_study(), tables=tables)
+    alone, both = study_tables(report_of(study, rows_of(made_up_frame(study)), {}))
+    assert list(alone.columns) == ["Bandwidth (MiB/s)", "Requests per second (requests/s)"]
+    assert len(both.columns) == 2 * len(study.axes["request"])
+    assert both.columns[0] == "Bandwidth (MiB/s), 1k"
+    for row in alone.rows:
+        bandwidth, iops = (float(cell.text.replace(",", "")) for cell in row.cells)
+        assert iops == pytest.approx(bandwidth * 256, rel=0.02)  # requests of 4 KiB

@@ -11,7 +11,7 @@ from flashbed.errors import InputError
 from flashbed.library import Library
 from flashbed.study import Study, load_study, study_schema
 from flashbed.study_format import STACK
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload import WORKLOADS
 
 
 def load(folder: Path, *pairs: tuple[str, str]) -> Study:
@@ -240,7 +240,8 @@ def test_many_cells_are_checked_quickly(tmp_path: Path) -> None:
 def test_the_schema_names_axes_and_parameters() -> None:
     schema = study_schema()
     axes = schema["properties"]["axes"]["properties"]
-    assert set(axes) == set(STACK) | set(FioParameters.model_fields)
+    parameters = {name for workload in WORKLOADS.values() for name in workload.parameters.model_fields}
+    assert set(axes) == set(STACK) | parameters
     assert schema["properties"]["workload"]["additionalProperties"] is False
     assert schema["properties"]["scheduler"]["default"] == "none"
 

@@ -47,6 +47,7 @@ VALUE_WORDS = {
         "fsync": "flushed at the end",
         "fsync-each": "flushed after each request",
     },
+    "translation": {"none": "no translation"},
     "direct": {"true": "past the page cache", "false": "through the page cache"},
 }
 """A workload's abbreviations, written out."""

@@ -24,11 +24,15 @@ from flashbed.image.toolchain import ARCHITECTURE
 
 
 class ProgramSet(NamedTuple):
-    """What a cell needs in its guest, besides what all have: the file system's tools, and the scheduler's module."""
+    """What a cell needs in its guest, besides what all have: tools, modules, and what makes load.
+
+    `built` names programs that are built from their sources, the others lie in packages.
+    """
 
     packages: tuple[str, ...]
     programs: tuple[str, ...]
     modules: tuple[str, ...] = ()
+    built: tuple[str, ...] = ("fio",)
 
 
 @dataclass(frozen=True)
@@ -78,10 +82,11 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     outbox = programs.own(cache, archive, "outbox").path("outbox")
     base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, module_files), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
-    tool = initramfs.File("/bin/fio", programs.fio(cache, archive).path("fio"))
     contents: dict[str, list[initramfs.File]] = {}
     for wanted in sorted(set(program_sets)):
-        files = [tool]
+        files = [
+            initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
+        ]
         if wanted.programs:
             tree = programs.from_packages(cache, archive, wanted.packages, wanted.programs).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
@@ -102,7 +107,7 @@ def _part_names(wanted: ProgramSet) -> list[str]:
 
 
 def _tools_name(wanted: ProgramSet) -> str:
-    return "-".join(("tools", *(Path(name).name for name in wanted.programs)))
+    return "-".join(("tools", *wanted.built, *(Path(name).name for name in wanted.programs)))
 
 
 def _module_name(module: str) -> str:

@@ -35,6 +35,7 @@ APPLETS = [
     "insmod",
     "ls",
     "mkdir",
+    "mkfifo",
     "mount",
     "poweroff",
     "rm",
@@ -66,6 +67,8 @@ def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list
     files = [
         File("/init", guest / "init"),
         File("/lib/flashbed/cell", guest / "cell"),
+        File("/lib/flashbed/mark", guest / "mark"),
+        File("/lib/flashbed/remount", guest / "remount"),
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
     ]

@@ -75,6 +75,10 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
 
 
+BUILT = {"fio": fio}
+"""Programs that make load and are built from their sources, by name: what builds them."""
+
+
 def own(cache: Cache, archive: Archive, name: str) -> Entry:
     """An entry with a program of ours, of one source file: `outbox`, or one that tests use."""
     source = paths.guest() / f"{name}.c"
@@ -133,7 +137,7 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
 
 def _resolve(unpacked: Path, name: str) -> str:
     if not (unpacked / name).is_file():
-        raise SetupError(f"no package has the program /{name} that a file system's profile asks for")
+        raise SetupError(f"no package has the program /{name} that the guest is to have")
     return name
 
 

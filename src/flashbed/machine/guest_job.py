@@ -47,26 +47,33 @@ def _script(commands: Iterable[str]) -> bytes:
 
 
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
-    tunables = " ".join(f"{name}={value}" for name, value in sorted(cell.scheduler.tunables.items()))
+    scheduler = cell.queue_scheduler
+    tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
     module, _, folder = DRIVERS[cell.medium.provides]
     log, between = f" record={TRACED_REQUESTS}" if cell.traced else "", cell.translation.device is not None
     variables = {
         "MEDIUM_MODULE": module,
         "MEDIUM": folder,
-        "MEDIUM_OPTIONS": f"{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
+        "MEDIUM_OPTIONS": f"{_part(cell)}{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
         "TRANSLATION_MODULE": cell.translation.module or "",
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + (log if between else ""),
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
         "TRACED": f"/sys/block/{device.removeprefix('/dev/')}/requests" if cell.traced else "",
-        "SCHEDULER": cell.scheduler.name,
-        "SCHEDULER_MODULE": cell.scheduler.module or "",
+        "SCHEDULER": scheduler.name,
+        "SCHEDULER_MODULE": scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
-        "NR_REQUESTS": str(cell.scheduler.nr_requests or ""),
+        "NR_REQUESTS": str(scheduler.nr_requests or ""),
         "FILLER_KIB": str(cell.placement.filler_kib),
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()).encode()
+
+
+def _part(cell: Cell) -> str:
+    """The part of a raw chip that is used; of other media the core itself shows no more."""
+    used = cell.medium.used_bytes
+    return f"used_bytes={used} " if used and cell.medium.provides == "mtd" else ""
 
 
 def _transfer(cell: Cell) -> str:

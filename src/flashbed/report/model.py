@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flashbed.analysis import Combination, Comparison, Results, Words, compare, results_of
 from flashbed.analysis.words import metric_of
 from flashbed.report.names import names_of
+from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
     from flashbed.study import Study
@@ -39,7 +40,12 @@ class Report:
     @property
     def fixed(self) -> dict[str, str]:
         """All that the study does not vary."""
-        return {**self.study.fixed, **self.study.workload}
+        return {**self.study.fixed, "tool": self.tool, **self.study.workload}
+
+    @property
+    def tool(self) -> str:
+        """What made the load, by its own name: another tool than the study's may stand in for it."""
+        return WORKLOADS[self.study.tool].title({"program": self.study.program})
 
     @property
     def compared_axis(self) -> str | None:

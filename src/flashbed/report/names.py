@@ -36,8 +36,14 @@ def _short(title: str, selector: str) -> str:
 
 def _unique(names: Mapping[str, str]) -> dict[str, str]:
     """Names that several values share, with the options that tell the values apart."""
-    shared = [name for name in names.values() if list(names.values()).count(name) > 1]
-    return {
-        value: f"{name} ({value.partition(':')[2] or 'defaults'})" if name in shared else name
-        for value, name in names.items()
-    }
+    told = {}
+    for value, name in names.items():
+        options = {other: _options(other) for other, shared in names.items() if shared == name}
+        common = set.intersection(*map(set, options.values()))
+        telling = ",".join(option for option in options[value] if option not in common)
+        told[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
+    return told
+
+
+def _options(selector: str) -> list[str]:
+    return [option.strip() for option in selector.partition(":")[2].split(",") if option]

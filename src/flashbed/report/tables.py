@@ -12,6 +12,7 @@ from itertools import groupby
 
 from flashbed.analysis import Combination, Comparison, Group, Spread
 from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
+from flashbed.metrics import Metric
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
 from flashbed.study_format import Table as StudyTable
@@ -66,8 +67,8 @@ def study_tables(report: Report) -> list[Table]:
 
 def _study_table(report: Report, wanted: StudyTable) -> Table:
     axes, words = list(report.results.axes), report.words
-    metric = metric_of(wanted.metric)
-    spreads = report.results.spreads(wanted.metric)
+    metrics = [metric_of(name) for name in wanted.metric]
+    spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
     cells = list(report.results.combinations(wanted.where))
 
     def part(cell: Combination, names: Sequence[str]) -> Combination:
@@ -76,27 +77,47 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     by_place = {(part(cell, wanted.rows), part(cell, wanted.columns)): cell for cell in cells}
     columns = _in_order(report, wanted.columns, {part(cell, wanted.columns) for cell in cells})
     rows = _in_order(report, wanted.rows, {part(cell, wanted.rows) for cell in cells})
-    marks_best = tuple(wanted.columns) == (report.compared_axis,) and metric.better is not None
-    shown = [spreads[cell] for cell in cells if cell in spreads]
-    scale = scale_of(metric, (spread.high for spread in shown))
+    marks_best = (
+        len(metrics) == 1 and tuple(wanted.columns) == (report.compared_axis,) and metrics[0].better is not None
+    )
+    shown = {metric: [spreads[metric][cell] for cell in cells if cell in spreads[metric]] for metric in metrics}
+    scales = {metric: scale_of(metric, (spread.high for spread in shown[metric])) for metric in metrics}
     texts = []
     for row in rows:
         here = {column: by_place.get((row, column)) for column in columns}
-        best = (
-            _best({c: spreads[cell] for c, cell in here.items() if cell in spreads}, metric.better)
-            if marks_best
-            else None
+        first = spreads[metrics[0]]
+        known = {column: first[cell] for column, cell in here.items() if cell in first}
+        best = _best(known, metrics[0].better) if marks_best else None
+        texts.append(
+            [
+                _number_cell(report, spreads[metric], cell, scales[metric], column == best)
+                for metric in metrics
+                for column, cell in here.items()
+            ]
         )
-        texts.append([_number_cell(report, spreads, cell, scale, column == best) for column, cell in here.items()])
     heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
+    title = scales[metrics[0]].title(metrics[0]) if len(metrics) == 1 else "Units are in the heads"
     return Table(
         caption=wanted.title,
-        note=_how_to_read(scale.title(metric), shown) + (" ▸ is clearly the best of its row." if marks_best else ""),
+        note=_how_to_read(title, [spread for metric in metrics for spread in shown[metric]])
+        + (" ▸ is clearly the best of its row." if marks_best else ""),
         corner=[_capital(words.axis(axis)) for axis in wanted.rows],
-        columns=[_column_head(report, wanted.columns, column) or metric.title for column in columns],
+        columns=[
+            _head(_column_head(report, wanted.columns, column), scales[metric].title(metric), metric, len(metrics))
+            for metric in metrics
+            for column in columns
+        ],
         over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
+        kind="plain" if len(metrics) == 1 else "several",
     )
+
+
+def _head(place: str, title: str, metric: Metric, metrics: int) -> str:
+    """What stands over a column: its place if there is one metric, its metric if there is one place, else both."""
+    if metrics == 1:
+        return place or metric.title
+    return f"{title}, {place}" if place else title
 
 
 def _needs_head_over(axes: Sequence[str]) -> bool:

@@ -2,6 +2,8 @@
 """The tools that make load. `WORKLOADS` is the only place that lists them."""
 
 from flashbed.workload.base import Workload
+from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.fio import Fio
+from flashbed.workload.iozone import Iozone
 
-WORKLOADS: dict[str, Workload] = {"fio": Fio()}
+WORKLOADS: dict[str, Workload] = {"fio": Fio(), "bonnie": Bonnie(), "iozone": Iozone()}

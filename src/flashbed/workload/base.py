@@ -6,21 +6,56 @@ A workload knows its tool and nothing of machines, media or file systems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from flashbed.workload.parameters import ToolParameters
 
 Parameters = Mapping[str, object]
+
+MARK = "/lib/flashbed/mark"
+"""A script of the guest: `mark NAME` notes the medium's counters in /out/counters.NAME."""
+
+
+REMOUNT = "/lib/flashbed/remount"
+"""Another: mounts the file system anew, with cold caches, in the middle of a measurement."""
 
 
 class WorkloadOutputError(Exception):
     """The tool's output is missing or makes no sense; the text says what was expected."""
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A part of a measurement, from the mark of its name to the next phase's mark, or to the end."""
+
+    name: str
+    direction: Literal["read", "write", "either"]
+    """Which way its bytes go."""
+    requested_bytes: float
+
+
 class Workload(Protocol):
     """A tool that the lab can run. The guest runs /job/prepare, mounts the file system anew, and times /job/measure."""
+
+    parameters: type[ToolParameters]
+    built: tuple[str, ...]
+    """Programs that the lab builds for the guest (image/programs.py)."""
+    packages: tuple[str, ...]
+    """Debian packages for the guest, and the programs that are wanted out of them."""
+    programs: tuple[str, ...]
+    own_files: tuple[str, ...]
+    """Which of the keys `job` and `program`, files of the user's, may stand in [workload]."""
+
+    def title(self, parameters: Parameters) -> str:
+        """The tool's name, for people: it tells if another tool stands in."""
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Files for /job, `prepare` and `measure` (shell scripts) among them. The file system is mounted on /mnt."""
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Metrics from the files that the guest left in /out. Raises WorkloadOutputError."""
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        """The phases of the measurement that it marks, in their order."""

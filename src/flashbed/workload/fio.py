@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flashbed.workload.base import Parameters, WorkloadOutputError
+from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
+from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload.parameters import ToolParameters
 
 FIO = "/bin/fio --output-format=json --eta=never"
 DIRECTIONS = ("read", "write")
 PERCENTILES = {"latency_p50_us": "50.000000", "latency_p95_us": "95.000000", "latency_p99_us": "99.000000"}
+OUTPUT = "fio.json"
 EMPTY_SCRIPT = b"true\n"
 
 BACKGROUND = "background"
@@ -24,6 +27,15 @@ BACKGROUND = "background"
 
 class Fio:
     """The workload `fio`, with parameters of its own or with the user's job file."""
+
+    parameters: type[ToolParameters] = FioParameters
+    built: tuple[str, ...] = ("fio",)
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ("job",)
+
+    def title(self, parameters: Parameters) -> str:
+        return "fio"
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """The job file and the scripts that run it.
@@ -34,37 +46,44 @@ class Fio:
         """
         if "job" in parameters:
             return _own_job(parameters, seed)
-        files = {"measure.fio": _section("measure", _measured_job(parameters, seed)), "prepare": EMPTY_SCRIPT}
+        files = {"measure.fio": section("measure", _measured_job(parameters, seed)), "prepare": EMPTY_SCRIPT}
         if parameters["pattern"] != "write":
-            files["prepare.fio"] = _section("prepare", _preparing_job(parameters, seed))
+            files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
             files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
-        files["measure"] = f"{FIO} --output=/out/fio.json /job/measure.fio\n".encode()
+        files["measure"] = f"{FIO} --output=/out/{OUTPUT} /job/measure.fio\n".encode()
         return files
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
-        microseconds; of all jobs together that are not background.
-        """
-        jobs = [job for job in _jobs(out.get("fio.json")) if not job["jobname"].startswith(BACKGROUND)]
-        used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
-        if not used:
-            raise WorkloadOutputError("fio.json: fio did no I/O" + ("" if jobs else " but in the background"))
-        runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
-        requests = sum(job[d]["total_ios"] for job, d in used)
-        metrics = {
-            "runtime_s": runtime_s,
-            "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
-            "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
-            "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
-        }
-        if runtime_s > 0:
-            metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
-            metrics["iops"] = requests / runtime_s
-        if len(used) == 1:  # percentiles of several distributions cannot be merged
-            job, direction = used[0]
-            percentiles = job[direction]["clat_ns"].get("percentile", {})
-            metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
-        return metrics
+        return metrics_of(out, OUTPUT)
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        return ()
+
+
+def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
+    """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
+    microseconds; of all jobs together that are not background. Raises WorkloadOutputError.
+    """
+    jobs = [job for job in _jobs(out, name) if not job["jobname"].startswith(BACKGROUND)]
+    used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not used:
+        raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
+    runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
+    requests = sum(job[d]["total_ios"] for job, d in used)
+    metrics = {
+        "runtime_s": runtime_s,
+        "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
+        "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
+        "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+    }
+    if runtime_s > 0:
+        metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
+        metrics["iops"] = requests / runtime_s
+    if len(used) == 1:  # percentiles of several distributions cannot be merged
+        job, direction = used[0]
+        percentiles = job[direction]["clat_ns"].get("percentile", {})
+        metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
+    return metrics
 
 
 def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
@@ -102,7 +121,7 @@ def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:
     }
 
 
-def _section(name: str, options: Mapping[str, object]) -> bytes:
+def section(name: str, options: Mapping[str, object]) -> bytes:
     lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
     return ("\n".join(lines) + "\n").encode()
 
@@ -114,19 +133,19 @@ def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     variables = parameters["variables"]
     assert isinstance(variables, Mapping)
     exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
-    options = f"--output=/out/fio.json --randseed={seed} --allrandrepeat=1 --clocksource=clock_gettime"
+    options = f"--output=/out/{OUTPUT} --randseed={seed} --allrandrepeat=1 --clocksource=clock_gettime"
     script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
     return {"measure.fio": str(parameters["job"]).encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
 
 
-def _jobs(text: bytes | None) -> list[dict[str, Any]]:
-    if text is None:
-        raise WorkloadOutputError("fio.json is missing: fio did not get as far as writing its results")
+def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
+    if name not in out:
+        raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
     try:
-        jobs = json.loads(text)["jobs"]
+        jobs = json.loads(out[name])["jobs"]
         failed = [job for job in jobs if job["error"]]
     except (ValueError, KeyError, TypeError):
-        raise WorkloadOutputError("fio.json is not what fio writes with --output-format=json") from None
+        raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None
     if failed:
         raise WorkloadOutputError(f"fio reported error {failed[0]['error']} in job {failed[0]['jobname']}")
     return list(jobs)

@@ -7,35 +7,21 @@ how fio is called or what it prints.
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import Field
 
 from flashbed.tomlfile import Problem
-from flashbed.units import Size, describe_size, format_size
+from flashbed.units import Size, describe_size
+from flashbed.workload.parameters import Count, Switch, ToolParameters
 
 _SECTOR_BYTES = 512
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-def _number_as_text(value: Any) -> Any:
-    """Axis values reach this model as text."""
-    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]+", value) else value
-
-
-def _bool_as_text(value: Any) -> Any:
-    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-
-
-Count = Annotated[int, BeforeValidator(_number_as_text)]
-Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
-
-
-class FioParameters(BaseModel):
+class FioParameters(ToolParameters):
     """A pattern of requests on files; sizes in bytes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     pattern: Literal["read", "randread", "write", "randwrite", "rw", "randrw"] = Field(
         description="order and direction of the requests, in fio's words"
@@ -48,7 +34,6 @@ class FioParameters(BaseModel):
         "time measured; fsync-each: after each request",
     )
     direct: Switch = Field(default=False, description="past the page cache (O_DIRECT)")
-    processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each with its own file")
     queue_depth: Count = Field(default=1, ge=1, le=1024, description="requests that a process has under way at a time")
 
     def problems(self) -> Iterator[Problem]:
@@ -69,20 +54,6 @@ class FioParameters(BaseModel):
                 f"{self.queue_depth} needs direct = true: Linux carries out buffered requests one at a time, whatever "
                 "the queue depth",
             )
-
-    def bytes_on_medium(self) -> int:
-        """What its files take, bytes."""
-        return self.file * self.processes
-
-    def canonical(self) -> dict[str, Any]:
-        """All parameters, defaults too, sizes in bytes: the same for each way to write the same workload."""
-        return self.model_dump()
-
-    def describe_bytes(self) -> str:
-        """The size of its files, for messages."""
-        if self.processes == 1:
-            return f"file = {format_size(self.file)}"
-        return f"file = {format_size(self.file)} for each of {self.processes} processes"
 
 
 def job_variables(job_text: str) -> set[str]:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IOzone 3: calls the user's own program and reads its table; without one, fio carries out the same sequence.
+
+IOzone's licence keeps it out of Debian, and so out of what the lab fetches by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from flashbed.workload import fio
+from flashbed.workload.base import MARK, REMOUNT, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
+from flashbed.workload.parameters import ToolParameters
+
+PROGRAM = "/job/program"
+_KIB, _MIB = 1 << 10, 1 << 20
+
+PAIRS = (("write", "rewrite"), ("read", "reread"))
+"""What IOzone does in one call, by the number that its -i has."""
+
+
+class Iozone:
+    """The workload `iozone`."""
+
+    parameters: type[ToolParameters] = IozoneParameters
+    built: tuple[str, ...] = ("fio",)
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ("program",)
+
+    def title(self, parameters: Parameters) -> str:
+        return "IOzone" if parameters.get("program") else "IOzone's sequence, carried out by fio"
+
+    def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
+        """The scripts, and fio's jobs; /job/program is the lab's to add."""
+        said = IozoneParameters.model_validate(dict(parameters))
+        files = {"prepare": b"true\n"}
+        steps = [] if said.program else [_fio_step(test) for test in said.tests]
+        if said.program:
+            steps = [_own_step(said, number) for number, (test, _) in enumerate(PAIRS) if test in said.tests]
+        else:
+            files |= {f"{test}.fio": fio.section(test, _job(said, test, seed)) for test in said.tests}
+        reads = next((place for place, step in enumerate(steps) if step.startswith(f"{MARK} read\n")), None)
+        if said.remount and reads is not None:
+            steps.insert(reads, f"{REMOUNT}\n")
+        return {**files, "measure": "".join(steps).encode()}
+
+    def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
+        """Seconds and MiB/s of each test; fio's clock has steps of 1 ms, and IOzone prints whole KiB a second."""
+        found = dict(_from_tables(out) if f"{PAIRS[0][0]}.txt" in out else _from_fio(out))
+        if not found:
+            raise WorkloadOutputError("write.json and write.txt are missing: nothing was measured")
+        metrics: dict[str, float] = {}
+        for test, (size, seconds) in found.items():
+            metrics[f"{test}_s"] = seconds
+            if seconds > 0:
+                metrics[f"{test}_bandwidth"] = size / seconds / _MIB
+        return metrics
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        """A test each; IOzone itself does a test and its repetition in one call, so in one phase."""
+        said = IozoneParameters.model_validate(dict(parameters))
+        size = float(said.file * said.processes)
+        if said.program:
+            return [Phase(test, test, 2 * size) for test in ("write", "read") if test in said.tests]
+        return [Phase(test, "read" if test.endswith("read") else "write", size) for test in said.tests]
+
+
+def _fio_step(test: str) -> str:
+    return f"{MARK} {test}\n{fio.FIO} --output=/out/{test}.json /job/{test}.fio\n"
+
+
+def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
+    return {
+        "directory": "/mnt",
+        "filename_format": "iozone.$jobnum",
+        "size": said.file,
+        "numjobs": said.processes,
+        "thread": 1,
+        "fallocate": "none",
+        "clocksource": "clock_gettime",
+        "allrandrepeat": 1,
+        "randseed": seed,
+        "ioengine": "psync",
+        "invalidate": 0,  # IOzone leaves the page cache as it is
+        "rw": "read" if test.endswith("read") else "write",
+        "bs": said.record,
+        "direct": int(said.direct),
+        "overwrite": int(test == "rewrite"),
+        "end_fsync": int(said.include_flush and test.endswith("write")),
+        "group_reporting": 1,
+    }
+
+
+def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, float]]]:
+    """Bytes and seconds of each test. Raises WorkloadOutputError."""
+    for test in TESTS:
+        if f"{test}.json" in out:
+            metrics = fio.metrics_of(out, f"{test}.json")
+            yield test, (metrics["requested_bytes"], metrics["runtime_s"])
+
+
+def _own_step(said: IozoneParameters, number: int) -> str:
+    """-w keeps the file for the call that reads it."""
+    test, _ = PAIRS[number]
+    switches = {"-e": said.include_flush, "-c": said.include_close, "-I": said.direct}
+    options = "".join(f" {switch}" for switch, on in switches.items() if on)
+    call = f"{PROGRAM} -i {number} -w -s {said.file // _KIB}k -r {said.record // _KIB}k -f /mnt/iozone.0{options}"
+    wanted = " ".join(test for test in said.tests)
+    return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {wanted} >/out/tests\n"
+
+
+def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, float]]]:
+    """The same, from IOzone's tables: KiB, KiB a record, then KiB a second of the test and of its repetition."""
+    wanted = out.get("tests", b"").decode().split()
+    for pair in PAIRS:
+        if f"{pair[0]}.txt" not in out:
+            continue
+        text = out[f"{pair[0]}.txt"].decode(errors="replace")
+        rows = [line.split() for line in text.splitlines()]
+        numbers = [[int(word) for word in row] for row in rows if len(row) >= 4 and all(w.isdecimal() for w in row)]
+        if len(numbers) != 1 or not all(numbers[0]):
+            raise WorkloadOutputError(f"{pair[0]}.txt has no line of IOzone with a size, a record and two rates")
+        size, _, *rates = numbers[0]
+        for test, rate in zip(pair, rates, strict=False):
+            if test in wanted:
+                yield test, (float(size * _KIB), size / rate)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parameters of all tools share: how a study's texts become numbers, and what the lab asks of any of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from flashbed.tomlfile import Problem
+from flashbed.units import Size, format_size
+
+
+def _number_as_text(value: Any) -> Any:
+    """Axis values reach a model as text."""
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]+", value) else value
+
+
+def _bool_as_text(value: Any) -> Any:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+Count = Annotated[int, BeforeValidator(_number_as_text)]
+Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
+
+
+class ToolParameters(BaseModel):
+    """A tool's parameters; sizes in bytes. Each tool works on files of one size."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    file: Size = Field(gt=0, description="size of each process's file, bytes")
+    processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each with its own file")
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions between parameters."""
+        return iter(())
+
+    def bytes_on_medium(self) -> int:
+        """What its files take, bytes."""
+        return self.file * self.processes
+
+    def canonical(self) -> dict[str, Any]:
+        """All parameters, defaults too, sizes in bytes: the same for each way to write the same workload."""
+        return self.model_dump()
+
+    def describe_bytes(self) -> str:
+        """The size of its files, for messages."""
+        if self.processes == 1:
+            return f"file = {format_size(self.file)}"
+        return f"file = {format_size(self.file)} for each of {self.processes} processes"
