@@ -162,7 +162,7 @@ def test_find(store: Store) -> None:
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     done = 0
-    for turn in range(8):
+    for turn in range(40):
         writer = start(WRITER, tmp_path, turn * 10_000, (turn + 1) * 10_000)
         assert writer.stdout is not None
         writer.stdout.readline()
@@ -175,7 +175,9 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             assert len(keys) >= done
             done = len(keys)
             assert not store.quarantine.exists()
-    assert done > 8
+        if turn > 7 and done > 8:  # a busy host writes little before each signal
+            return
+    pytest.fail(f"only {done} results were written between 40 signals")
 
 
 def test_what_the_killed_leave_is_swept(store: Store) -> None:
