@@ -4,10 +4,11 @@
  *
  *	durable write FOLDER LOG SEED [OPERATIONS]	until an operation fails, as it does when the power is gone
  *	durable check FOLDER LOG			exit status 1, and a line for each, if something synced is lost
+ *	POWER=FILE durable ...				FILE says "off" when the power is gone: nothing is safe from then on
  *
  * It keeps a few files. Each operation gives one of them another version: replaced (written beside it, synced, renamed
  * over it), written anew in place after it was removed, moved to another name, or removed; then the folder is synced. To one more
- * file, records are added, each synced. LOG lies elsewhere, where no power is lost: what is tried, and what is known to
+ * file, records are added, each synced, until there are so many that it begins anew. LOG lies elsewhere, where no power is lost: what is tried, and what is known to
  * be safe.
  *
  * A file may be as it was when last safe, or as any operation tried since would make it: never something else, never
@@ -23,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES = 12, MOST_BYTES = 24000, MOST_TRIED = 16, RECORD_BYTES = 700 };
+enum { FILES = 12, MOST_BYTES = 24000, MOST_TRIED = 16, RECORD_BYTES = 700, MOST_RECORDS = 150 };
 
 static const char *const RECORDS = "records";
 
@@ -166,6 +167,27 @@ static int remove_file(int folder, uint32_t file)
 	return unlinkat(folder, name, 0) && errno != ENOENT ? -1 : 0;
 }
 
+/*
+ * The machine lives on when only the chip has lost its power, and a file system may take its error for success (fsync of
+ * JFFS2 always returns 0). What such a machine learns after that moment, a real one would not: POWER names a file that
+ * says "off".
+ */
+static int power_is_gone(void)
+{
+	const char *path = getenv("POWER");
+	FILE *file = path ? fopen(path, "r") : NULL;
+	int gone = file && fgetc(file) == 'o' && fgetc(file) == 'f';
+
+	if (file)
+		fclose(file);
+	return gone;
+}
+
+static int sync_failed(int fd)
+{
+	return fsync(fd) || power_is_gone();
+}
+
 /* Two files change: the one is gone, the other is what it was */
 static int move(FILE *log, int folder, uint32_t from, uint32_t to)
 {
@@ -177,7 +199,7 @@ static int move(FILE *log, int folder, uint32_t from, uint32_t to)
 	note(log, "move", from, to);
 	note(log, "try", from, 0);
 	note(log, "try", to, version);
-	if (renameat(folder, old_name, folder, new_name) || fsync(folder))
+	if (renameat(folder, old_name, folder, new_name) || sync_failed(folder))
 		return -1;
 	make_safe(from, 0);
 	make_safe(to, version);
@@ -193,14 +215,14 @@ static int change(FILE *log, int folder, uint32_t file, int removing)
 	note(log, "try", file, version);
 	if (removing ? remove_file(folder, file) : replace(folder, file, version))
 		return -1;
-	if (fsync(folder))
+	if (sync_failed(folder))
 		return -1;
 	make_safe(file, version);
 	note(log, "safe", file, version);
 	return 0;
 }
 
-static int add_record(FILE *log, int folder)
+static int append(FILE *log, int folder)
 {
 	uint8_t record[RECORD_BYTES];
 	int fd = openat(folder, RECORDS, O_WRONLY | O_CREAT, 0644);
@@ -209,13 +231,28 @@ static int add_record(FILE *log, int folder)
 	pattern(record, safe_records + 1, sizeof(record));
 	if (!bad)
 		bad = pwrite(fd, record, sizeof(record), (off_t)safe_records * RECORD_BYTES) != sizeof(record) ||
-		      fsync(fd) || fsync(folder);
+		      fsync(fd) || sync_failed(folder);
 	if (fd >= 0)
 		bad |= close(fd);
 	if (bad)
 		return -1;
 	note(log, "records", 0, ++safe_records);
 	return 0;
+}
+
+/* From here on no record is safe, whether the file is still there or not */
+static int begin_records_anew(FILE *log, int folder)
+{
+	safe_records = 0;
+	note(log, "records", 0, 0);
+	return unlinkat(folder, RECORDS, 0) && errno != ENOENT ? -1 : 0;
+}
+
+static int add_record(FILE *log, int folder)
+{
+	if (safe_records == MOST_RECORDS && begin_records_anew(log, folder))
+		return -1;
+	return append(log, folder);
 }
 
 static int operate(FILE *log, int folder)

@@ -71,7 +71,7 @@ static void put_command(struct media_nand *mn, u8 command)
 {
 	ktime_t now = take_bus(mn, 1);
 
-	fb_bus_command(&mn->bus, command, ktime_to_ns(now));
+	media_nand_command(mn, command, ktime_to_ns(now));
 	log_cycle(mn, CYCLE_COMMAND, command, now);
 }
 
@@ -104,6 +104,8 @@ static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
 {
 	ktime_t end;
 
+	if (mn->off)
+		return -EIO;
 	switch (instr->type) {
 	case NAND_OP_CMD_INSTR:
 		put_command(mn, instr->ctx.cmd.opcode);
@@ -220,9 +222,9 @@ struct fb_medium *media_of(struct device *dev)
 	return mn->medium;
 }
 
-static const struct attribute_group *device_groups[] = { &media_counter_group, &cycle_group, NULL };
+static const struct attribute_group *device_groups[] = { &media_counter_group, &cycle_group, &power_group, NULL };
 
-/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and the log of cycles beside them */
+/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and what else can be asked of it beside them */
 static int add_device(struct media_nand *mn)
 {
 	int err;

@@ -19,10 +19,18 @@ struct media_nand {
 	struct cycle_log cycles;
 	ktime_t bus_free;		/* when the cycles so far are over */
 
+	u64 cut_in;			/* programs and erases from now until the power goes; 0: it stays */
+	u64 cut_seed;
+	bool off;			/* the power is gone */
+
 	struct platform_device *pdev;
 	struct nand_controller controller;
 	struct nand_chip chip;
 };
+
+/* power.c: puts a command on the bus, and cuts the power if it is time */
+void media_nand_command(struct media_nand *mn, u8 command, u64 now_ns);
+extern const struct attribute_group power_group;
 
 /* controller.c */
 int media_nand_add(struct media_nand *mn);

@@ -112,9 +112,9 @@ u32 fb_chip_cut(struct fb_medium *chip, u64 cut_ns, struct fb_chip_torn *torn);
 u64 fb_chip_reset(struct fb_medium *chip, u64 now_ns, struct fb_chip_torn *torn, u32 *count);
 
 /*
- * What is left of a torn page: the caller has carried out the program or the erase in its content (page_bytes +
- * spare_bytes). Of a program, each bit is cleared or not; an erase and the cells of a torn neighbour leave noise. The
- * seed decides.
+ * What is left of a torn page, page_bytes + spare_bytes: its content is what a finished program would have left, or what it was
+ * before an erase. Of a program each bit is cleared or not, of an erase set or not, so what was erased stays so; the cells
+ * of a torn neighbour hold noise. The seed decides.
  */
 void fb_chip_tear(const struct fb_params *params, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content);
 

@@ -29,7 +29,8 @@ enum fb_bus_output { FB_BUS_OF_PAGE, FB_BUS_OF_STATUS, FB_BUS_OF_ID, FB_BUS_OF_O
 struct fb_chip_bus {
 	struct fb_medium *chip;
 	u8 *content;			/* fb_content_bytes() */
-	u8 *registers;			/* fb_bus_register_bytes(): a page for each plane */
+	u8 *registers;			/* fb_bus_register_bytes(): for each plane a page, and what its last block to be
+					   erased held */
 	u64 ready_ns;			/* R/B# is high from then on */
 
 	u32 command;			/* that waits for addresses, data or another command */

@@ -29,6 +29,16 @@ static u8 *register_of(const struct fb_chip_bus *bus, u32 page)
 	return bus->registers + page / (u32)p->pages_per_block % (u32)p->planes * fb_raw_page_bytes(p);
 }
 
+/* What the block of this page held before its erase; behind the pages of all planes */
+static u8 *erased_of(const struct fb_chip_bus *bus, u32 page)
+{
+	const struct fb_params *p = params_of(bus);
+	u32 pages = (u32)p->pages_per_block;
+	u64 at = p->planes + page / pages % (u32)p->planes * pages + page % pages;
+
+	return bus->registers + at * fb_raw_page_bytes(p);
+}
+
 static u8 *content_of(const struct fb_chip_bus *bus, u32 page)
 {
 	return bus->content + page * fb_raw_page_bytes(params_of(bus));
@@ -36,7 +46,7 @@ static u8 *content_of(const struct fb_chip_bus *bus, u32 page)
 
 size_t fb_bus_register_bytes(const struct fb_params *p)
 {
-	return p->planes * fb_raw_page_bytes(p);
+	return p->planes * (1 + p->pages_per_block) * fb_raw_page_bytes(p);
 }
 
 void fb_bus_init(struct fb_chip_bus *bus, struct fb_medium *chip, u8 *content, u8 *registers)
@@ -246,9 +256,11 @@ static void program(struct fb_chip_bus *bus, bool cached, u64 now_ns)
 
 static void fill_block(struct fb_chip_bus *bus, u32 page)
 {
-	u64 pages = params_of(bus)->pages_per_block;
+	u64 pages = params_of(bus)->pages_per_block, bytes = pages * fb_raw_page_bytes(params_of(bus));
 
-	__builtin_memset(content_of(bus, page - page % (u32)pages), 0xff, pages * fb_raw_page_bytes(params_of(bus)));
+	page -= page % (u32)pages;
+	__builtin_memcpy(erased_of(bus, page), content_of(bus, page), bytes);
+	__builtin_memset(content_of(bus, page), 0xff, bytes);
 }
 
 static void erase(struct fb_chip_bus *bus, u64 now_ns)
@@ -295,8 +307,11 @@ static void tear(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u64 s
 		page -= page % (u32)p->pages_per_block;
 		end = page + p->pages_per_block;
 	}
-	for (; page < end; page++)
+	for (; page < end; page++) {
+		if (torn->op == FB_CHIP_ERASE)
+			__builtin_memcpy(content_of(bus, page), erased_of(bus, page), fb_raw_page_bytes(p));
 		fb_chip_tear(p, torn, page, seed, content_of(bus, page));
+	}
 }
 
 /* The chip counts a cut only where the power goes; a reset leaves it on */

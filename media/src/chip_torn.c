@@ -46,7 +46,7 @@ static u32 tell_neighbours(const struct fb_medium *m, const struct fb_chip_torn 
 	return count;
 }
 
-/* A block that is half erased holds noise, as if all of it had been programmed */
+/* A block that is half erased may not be programmed, as if all of it had been */
 static void fill_block(struct fb_medium *m, u32 number)
 {
 	u32 row;
@@ -103,7 +103,7 @@ u64 fb_chip_reset(struct fb_medium *m, u64 now_ns, struct fb_chip_torn *torn, u3
 	return m->chip.ready_ns;
 }
 
-/* An eighth byte of noise at a time; in noise, a bit is set with `set` of 1024 */
+/* In noise, a bit is set with `set` of 1024 */
 static u8 noise(u64 *state, u32 set)
 {
 	u8 byte = 0;
@@ -114,10 +114,20 @@ static u8 noise(u64 *state, u32 set)
 	return byte;
 }
 
-/* The longer an erase ran, the more of its bits are set; what a torn neighbour's cells hold is half of each */
-static u32 set_in_noise(const struct fb_chip_torn *torn)
+/*
+ * A program clears bits and an erase sets them, each the more of them the longer it ran: what is erased already stays so,
+ * a bad-block mark of 0xff too. What a torn neighbour's cells hold is half of each.
+ */
+static u8 torn_byte(const struct fb_chip_torn *torn, u8 byte, u64 *state)
 {
-	return torn->op == FB_CHIP_ERASE ? torn->done : WHOLE / 2;
+	switch (torn->op) {
+	case FB_CHIP_PROGRAM:
+		return byte | noise(state, WHOLE - torn->done);
+	case FB_CHIP_ERASE:
+		return byte | noise(state, torn->done);
+	default:
+		return noise(state, WHOLE / 2);
+	}
 }
 
 void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content)
@@ -127,10 +137,6 @@ void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u3
 	u32 bytes = torn->op == FB_CHIP_ERASE ? fb_raw_page_bytes(p) : torn->span.bytes;
 	u32 i;
 
-	for (i = from; i < from + bytes; i++) {
-		if (torn->op == FB_CHIP_PROGRAM)
-			content[i] |= noise(&state, WHOLE - torn->done);
-		else
-			content[i] = noise(&state, set_in_noise(torn));
-	}
+	for (i = from; i < from + bytes; i++)
+		content[i] = torn_byte(torn, content[i], &state);
 }

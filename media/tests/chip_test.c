@@ -491,11 +491,15 @@ static void a_half_erased_block_must_be_erased_again(void)
 	CHECK_EQUAL(FB_CHIP_ERASE, torn[0].op);
 	CHECK_EQUAL(2 * 64, torn[0].span.page);
 	CHECK_EQUAL(512, torn[0].done);
-	memset(content, 0xff, sizeof(content));
+	memset(content, 0, sizeof(content));
 	fb_chip_tear(&p, &torn[0], 2 * 64, 1, content);
 	for (i = 0; i < sizeof(content); i++)
 		ones += __builtin_popcount(content[i]);
 	CHECK(ones > 8448 - 260 && ones < 8448 + 260);	/* half of 16,896, 4 * 65 */
+	memset(content, 0xff, sizeof(content));
+	fb_chip_tear(&p, &torn[0], 2 * 64, 1, content);
+	for (i = 0; i < sizeof(content); i++)
+		CHECK_EQUAL(0xff, content[i]);
 	fb_power_on(m);
 	CHECK(!fb_verify(m));
 	for (i = 0; i < 8; i++)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power cuts. "N SEED" written to /sys/devices/platform/media_nand/cut: the power goes during the N-th program or erase from then
+ * on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then on every
+ * operation fails, until the module is loaded again, which is when the power comes back. Read, the file says which
+ * it is: none, armed, off.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+
+#include "media_nand.h"
+
+static u64 changes(const struct media_nand *mn)
+{
+	const struct fb_counters *counters = fb_medium_counters(mn->medium);
+
+	return counters->flash_programmed_pages + counters->flash_erased_blocks;
+}
+
+static void cut(struct media_nand *mn, u8 command, u64 now_ns)
+{
+	u64 busy_ns = mn->bus.ready_ns - now_ns, after_ns;
+
+	div64_u64_rem(mn->cut_seed * 0x9e3779b97f4a7c15ull >> 16, busy_ns + 1, &after_ns);
+	fb_bus_cut(&mn->bus, now_ns + after_ns, mn->cut_seed);
+	mn->off = true;
+	pr_info("the power went %llu ns after command %02xh, of %llu ns, at address %*ph\n", after_ns, command, busy_ns,
+		(int)mn->bus.cycles, mn->bus.address);
+}
+
+void media_nand_command(struct media_nand *mn, u8 command, u64 now_ns)
+{
+	u64 before = changes(mn);
+
+	fb_bus_command(&mn->bus, command, now_ns);
+	if (mn->cut_in && changes(mn) != before && !--mn->cut_in)
+		cut(mn, command, now_ns);
+}
+
+static ssize_t cut_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	struct media_nand *mn = dev_get_drvdata(dev);
+
+	return sysfs_emit(text, "%s\n", mn->off ? "off" : mn->cut_in ? "armed" : "none");
+}
+
+static ssize_t cut_store(struct device *dev, struct device_attribute *attribute, const char *text, size_t count)
+{
+	struct media_nand *mn = dev_get_drvdata(dev);
+	u64 in, seed;
+
+	if (sscanf(text, "%llu %llu", &in, &seed) != 2 || !in)
+		return -EINVAL;
+	mn->cut_seed = seed;
+	mn->cut_in = in;
+	return count;
+}
+
+static DEVICE_ATTR_RW(cut);
+
+static struct attribute *files[] = { &dev_attr_cut.attr, NULL };
+
+const struct attribute_group power_group = { .attrs = files };
