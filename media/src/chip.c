@@ -251,7 +251,9 @@ static void count_program(struct fb_medium *m, const struct fb_chip_span *span)
 	u8 *count = fb_chip_programs(m, span->page);
 	u32 main = PROGRAMS(*count), spare = SPARE_PROGRAMS(*count);
 	bool in_main = !p->spare_partial_programs || span->column < p->page_bytes;
-	bool in_spare = p->spare_partial_programs && span->column + span->bytes > p->page_bytes;
+	/* Also a program of no bytes counts, where it points */
+	bool in_spare = p->spare_partial_programs &&
+			(span->column >= p->page_bytes || span->column + span->bytes > p->page_bytes);
 
 	if ((in_main && main >= p->partial_programs) || (in_spare && spare >= p->spare_partial_programs))
 		breach(m, FB_CHIP_TOO_OFTEN);
