@@ -15,7 +15,7 @@ struct iolog {
 	struct trace *trace;
 	int version;
 	u64 time_ns;
-	char *file;		/* the one that the trace is about */
+	struct word file;	/* the one that the trace is about; its text is the log's own */
 };
 
 static const char *const heads[] = { "fio version 2 iolog", "fio version 3 iolog" };
@@ -48,9 +48,9 @@ static bool wrong_word(const struct iolog *log, const char *what, struct word wo
 /* A medium is one device: offsets in two files would fall together */
 static bool same_file(struct iolog *log, struct word file)
 {
-	if (!log->file)
-		log->file = strndup(file.text, file.length);
-	if (log->file && word_is(file, log->file))
+	if (!log->file.text)
+		log->file = (struct word) { strndup(file.text, file.length), file.length };
+	if (log->file.text && file.length == log->file.length && !memcmp(file.text, log->file.text, file.length))
 		return true;
 	return wrong_word(log, "a trace is about one device, and this line is about a second,", file);
 }
@@ -76,12 +76,15 @@ static bool find_op(struct word action, enum fb_op *op)
 	return true;
 }
 
-static bool microseconds(const struct iolog *log, struct word word, u64 *ns)
+static bool microseconds(const struct iolog *log, char **rest, u64 *ns)
 {
-	if (!word_number(word, ns))
+	struct word word;
+	char *begin = *rest;
+
+	if (!word_next_number(rest, &word, ns))
 		return wrong_word(log, "a time in microseconds is expected, not", word);
 	if (__builtin_mul_overflow(*ns, 1000, ns))
-		return wrong_word(log, "this time is too large:", word);
+		return wrong_word(log, "this time is too large:", word_next(&begin));
 	return true;
 }
 
@@ -91,7 +94,7 @@ static bool wait_line(struct iolog *log, char *rest)
 
 	if (log->version == 3)
 		return wrong_line(log, "\"wait\" does not exist in version 3");
-	if (!microseconds(log, word_next(&rest), &ns))
+	if (!microseconds(log, &rest, &ns))
 		return false;
 	log->time_ns += ns;
 	return true;
@@ -100,15 +103,14 @@ static bool wait_line(struct iolog *log, char *rest)
 static bool request_line(struct iolog *log, enum fb_op op, char *rest)
 {
 	struct trace_entry entry = { .time_ns = log->time_ns, .request.op = op };
-	struct word offset = word_next(&rest);
-	struct word length = word_next(&rest);
+	struct word word;
 	const char *fault;
 
 	if (op != FB_FLUSH) {
-		if (!word_number(offset, &entry.request.offset_bytes))
-			return wrong_word(log, "an offset in bytes is expected, not", offset);
-		if (!word_number(length, &entry.request.length_bytes))
-			return wrong_word(log, "a length in bytes is expected, not", length);
+		if (!word_next_number(&rest, &word, &entry.request.offset_bytes))
+			return wrong_word(log, "an offset in bytes is expected, not", word);
+		if (!word_next_number(&rest, &word, &entry.request.length_bytes))
+			return wrong_word(log, "a length in bytes is expected, not", word);
 	}
 	fault = trace_add(log->trace, &entry);
 	return fault ? wrong_line(log, fault) : true;
@@ -119,7 +121,7 @@ static bool read_line(struct iolog *log, char *rest)
 	struct word file, action;
 	enum fb_op op;
 
-	if (log->version == 3 && !microseconds(log, word_next(&rest), &log->time_ns))
+	if (log->version == 3 && !microseconds(log, &rest, &log->time_ns))
 		return false;
 	file = word_next(&rest);
 	action = word_next(&rest);
@@ -143,6 +145,6 @@ bool iolog_read(struct trace *trace, struct lines *lines, const char *first)
 	while (good && (line = lines_next(lines)))
 		if (*line)
 			good = read_line(&log, line);
-	free(log.file);
+	free((char *)log.file.text);
 	return good && !lines->failed;
 }

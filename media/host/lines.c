@@ -9,7 +9,8 @@
 #include "lines.h"
 #include "message.h"
 
-enum { FIRST_ROOM = 1 << 20 };
+/* Behind what is read: room for the newline that a last line may lack, and for looking at eight bytes at a time */
+enum { FIRST_ROOM = 1 << 20, ROOM_BEHIND = 16 };
 
 bool lines_open(struct lines *lines, const char *path)
 {
@@ -19,7 +20,7 @@ bool lines_open(struct lines *lines, const char *path)
 	lines->fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY);
 	if (lines->fd < 0)
 		return complain(lines->path, strerror(errno));
-	lines->buffer = malloc(lines->room + 1);
+	lines->buffer = calloc(1, lines->room + ROOM_BEHIND);
 	if (lines->buffer)
 		return true;
 	close(lines->fd);
@@ -41,7 +42,7 @@ static bool fill(struct lines *lines)
 	lines->end -= lines->begin;
 	lines->begin = 0;
 	if (lines->end == lines->room) {
-		char *larger = realloc(lines->buffer, 2 * lines->room + 1);
+		char *larger = realloc(lines->buffer, 2 * lines->room + ROOM_BEHIND);
 
 		if (!larger) {
 			lines->failed = true;
@@ -87,27 +88,32 @@ char *lines_next(struct lines *lines)
 	return line;
 }
 
-struct word word_next(char **rest)
+static bool separates(char c)
 {
-	char *begin = *rest;
-	char *end;
-
-	while (*begin == ' ' || *begin == '\t' || *begin == '\r')
-		begin++;
-	for (end = begin; *end && *end != ' ' && *end != '\t' && *end != '\r';)
-		end++;
-	*rest = end;
-	return (struct word) { begin, end - begin };
+	return c == ' ' || c == '\t' || c == '\r' || !c;
 }
 
-bool word_is(struct word word, const char *text)
+/* Where the word that begins there ends. Most characters are above the blank, and need no second look. */
+static char *word_end(char *text)
 {
-	size_t i;
+	while ((unsigned char)*text > ' ' || !separates(*text))
+		text++;
+	return text;
+}
 
-	for (i = 0; i < word.length; i++)
-		if (word.text[i] != text[i])
-			return false;
-	return !text[i];
+static char *skip_blanks(char *text)
+{
+	while (*text && separates(*text))
+		text++;
+	return text;
+}
+
+struct word word_next(char **rest)
+{
+	char *begin = skip_blanks(*rest);
+
+	*rest = word_end(begin);
+	return (struct word) { begin, *rest - begin };
 }
 
 /* Numbers of so many digits fit, whatever they are */
@@ -130,4 +136,64 @@ bool word_number(struct word word, u64 *number)
 	}
 	*number = value;
 	return word.length;
+}
+
+/* The first of the bytes at text in the lowest eight bits */
+static u64 eight_bytes(const char *text)
+{
+	u64 bytes;
+
+	memcpy(&bytes, text, sizeof(bytes));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes : __builtin_bswap64(bytes);
+}
+
+#define EACH_BYTE 0x0101010101010101ull
+
+/*
+ * How many of the eight bytes are digits, up to the first other one. Such a byte has its highest bit set, or gets it by
+ * adding 0x46 ('9' + 1 becomes 0x80), or, if it is below '0', by subtracting '0'; a borrow or carry only reaches bytes
+ * behind it.
+ */
+static unsigned int digits_of(u64 bytes)
+{
+	u64 others = (bytes | (bytes + 0x46 * EACH_BYTE) | (bytes - '0' * EACH_BYTE)) & 0x80 * EACH_BYTE;
+
+	return others ? __builtin_ctzll(others) / 8 : 8;
+}
+
+/* Of the first `count` digits, 1 to 8: all move up, as behind leading zeros, then pairs, fours and eights are joined */
+static u64 number_of(u64 bytes, unsigned int count)
+{
+	u64 ones = (bytes & 0x0f * EACH_BYTE) << (64 - 8 * count);
+	u64 tens = (10 * ones + (ones >> 8)) & 0x00ff00ff00ff00ffull;
+	u64 hundreds = (100 * tens + (tens >> 16)) & 0x0000ffff0000ffffull;
+
+	return (u32)(10000 * hundreds + (hundreds >> 32));
+}
+
+/* Numbers that have any length, as traces have them, make a loop over their digits guess its end wrong each time */
+bool word_next_number(char **rest, struct word *word, u64 *number)
+{
+	static const u64 power_of_10[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+	char *begin = skip_blanks(*rest);
+	u64 bytes = eight_bytes(begin);
+	unsigned int first = digits_of(bytes), second = 0;
+	u64 value;
+
+	if (first) {
+		value = number_of(bytes, first);
+		if (first == 8) {
+			bytes = eight_bytes(begin + 8);
+			second = digits_of(bytes);
+			if (second)
+				value = value * power_of_10[second] + number_of(bytes, second);
+		}
+		if (separates(begin[first + second])) {
+			*rest = begin + first + second;
+			*number = value;
+			return true;
+		}
+	}
+	*word = word_next(rest);
+	return word_number(*word, number);
 }

@@ -3,6 +3,8 @@
 #ifndef LINES_H
 #define LINES_H
 
+#include <string.h>
+
 #include "fb_types.h"
 
 struct lines {
@@ -36,9 +38,15 @@ char *lines_next(struct lines *lines);
 /* Takes the next word off a line; of no length at the line's end */
 struct word word_next(char **rest);
 
-bool word_is(struct word word, const char *text);
+static inline bool word_is(struct word word, const char *text)
+{
+	return word.length == strlen(text) && !memcmp(word.text, text, word.length);
+}
 
 /* False unless all of the word is a number of the decimal system that 64 bits hold */
 bool word_number(struct word word, u64 *number);
+
+/* The next word of a line of lines_next() as a number. False: it is none, and *word is what it is. */
+bool word_next_number(char **rest, struct word *word, u64 *number);
 
 #endif

@@ -35,6 +35,7 @@ static u64 lay_out(const struct fb_params *p, struct fb_chip *chip)
 	u64 end_offset = fb_common_bytes(p);
 
 	chip->blocks_offset = fb_add_table(&end_offset, p->blocks_per_die * sizeof(struct fb_nand_block));
+	chip->pasts_offset = fb_add_table(&end_offset, p->blocks_per_die * sizeof(struct fb_nand_past));
 	chip->pages_offset = fb_add_table(&end_offset, fb_chip_pages(p));
 	return end_offset;
 }
@@ -49,6 +50,11 @@ u64 fb_chip_state_bytes(const struct fb_params *p)
 struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block)
 {
 	return (struct fb_nand_block *)fb_table(m, m->chip.blocks_offset) + block;
+}
+
+static struct fb_nand_past *past_of(const struct fb_medium *m, u32 block)
+{
+	return (struct fb_nand_past *)fb_table(m, m->chip.pasts_offset) + block;
 }
 
 u8 *fb_chip_programs(const struct fb_medium *m, u32 page)
@@ -67,15 +73,17 @@ bool fb_chip_undamaged(const struct fb_medium *m)
 	struct fb_chip expected;
 
 	lay_out(&m->params, &expected);
-	return m->chip.blocks_offset == expected.blocks_offset && m->chip.pages_offset == expected.pages_offset &&
+	return m->chip.blocks_offset == expected.blocks_offset && m->chip.pasts_offset == expected.pasts_offset &&
+	       m->chip.pages_offset == expected.pages_offset &&
 	       m->chip.queued.planes <= FB_CHIP_PLANES && m->chip.work[0].planes <= FB_CHIP_PLANES &&
 	       m->chip.work[1].planes <= FB_CHIP_PLANES;
 }
 
 void fb_chip_power_on(struct fb_medium *m)
 {
-	struct fb_chip chip = { .blocks_offset = m->chip.blocks_offset, .pages_offset = m->chip.pages_offset };
+	struct fb_chip chip = { 0 };
 
+	lay_out(&m->params, &chip);
 	m->chip = chip;
 }
 
@@ -251,7 +259,9 @@ static void count_program(struct fb_medium *m, const struct fb_chip_span *span)
 	u8 *count = fb_chip_programs(m, span->page);
 	u32 main = PROGRAMS(*count), spare = SPARE_PROGRAMS(*count);
 	bool in_main = !p->spare_partial_programs || span->column < p->page_bytes;
-	bool in_spare = p->spare_partial_programs && span->column + span->bytes > p->page_bytes;
+	/* Also a program of no bytes counts, where it points */
+	bool in_spare = p->spare_partial_programs &&
+			(span->column >= p->page_bytes || span->column + span->bytes > p->page_bytes);
 
 	if ((in_main && main >= p->partial_programs) || (in_spare && spare >= p->spare_partial_programs))
 		breach(m, FB_CHIP_TOO_OFTEN);
@@ -266,12 +276,13 @@ static void count_program(struct fb_medium *m, const struct fb_chip_span *span)
 
 static bool program_page(struct fb_medium *m, const struct fb_chip_span *span)
 {
-	struct fb_nand_block *block = fb_chip_block(m, span->page / (u32)m->params.pages_per_block);
+	u32 number = span->page / (u32)m->params.pages_per_block;
+	struct fb_nand_block *block = fb_chip_block(m, number);
 	struct fb_fault_spot spot = { 0, span->page, block->erase_count };
 	bool fails = block->flags & FB_BLOCK_BAD || fb_faults_program_fails(&m->params, &spot);
 
 	count_program(m, span);
-	block->programmed_hours = age_hours(m);
+	past_of(m, number)->programmed_hours = age_hours(m);
 	m->counters.flash_programmed_pages++;
 	if (!fails)
 		return true;
@@ -291,7 +302,7 @@ static bool erase_block(struct fb_medium *m, u32 number)
 	for (row = 0; row < block->programmed_pages; row++)
 		*fb_chip_programs(m, number * (u32)m->params.pages_per_block + row) = 0;
 	block->programmed_pages = 0;
-	block->reads = 0;
+	past_of(m, number)->reads = 0;
 	block->erase_count++;
 	m->counters.flash_erased_blocks++;
 	if (!fails)
@@ -305,7 +316,7 @@ static bool erase_block(struct fb_medium *m, u32 number)
 static void read_page(struct fb_medium *m, u32 page)
 {
 	if (m->params.read_bit_error_ppt)
-		fb_chip_block(m, page / (u32)m->params.pages_per_block)->reads++;
+		past_of(m, page / (u32)m->params.pages_per_block)->reads++;
 	m->counters.flash_read_pages++;
 }
 
@@ -462,15 +473,13 @@ struct fb_chip_status fb_chip_status(const struct fb_medium *m, u64 now_ns)
 
 u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
 {
-	struct fb_nand_block *block;
+	u32 block = page / (u32)m->params.pages_per_block, count;
 	struct fb_fault_spot spot = { .place = page };
-	u32 count;
 
 	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
 		return 0;
-	block = fb_chip_block(m, page / (u32)m->params.pages_per_block);
-	spot.erase_count = block->erase_count;
-	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, block, age_hours(m)), most);
+	spot.erase_count = fb_chip_block(m, block)->erase_count;
+	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, past_of(m, block), age_hours(m)), most);
 	fb_faults_positions(&m->params, &spot, positions, count);
 	m->counters.wrong_bits += count;
 	return count;

@@ -19,6 +19,7 @@ struct fb_chip_work {
 
 struct fb_chip {
 	u64 blocks_offset;		/* struct fb_nand_block */
+	u64 pasts_offset;		/* struct fb_nand_past, of each block */
 	u64 pages_offset;		/* a byte each: times programmed, its spare area in the upper half */
 	u64 array_free_ns;
 	u64 ready_ns;			/* R/B# is high from then on */

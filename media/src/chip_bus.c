@@ -130,8 +130,10 @@ static void read_cached(struct fb_chip_bus *bus, bool last, u64 now_ns)
 {
 	u64 ready_ns = fb_chip_read_cached(bus->chip, last, now_ns);
 
-	if (ready_ns == FB_NEVER)
+	if (ready_ns == FB_NEVER) {
+		bus->queued = 0;
 		return;
+	}
 	bus->ready_ns = ready_ns;
 	sense(bus, bus->read_page);
 	output_page(bus, bus->read_page, 0);

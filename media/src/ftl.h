@@ -20,6 +20,7 @@ struct fb_ftl_layout {
 	/* page-mapped */
 	u64 dies_offset;
 	u64 blocks_offset;
+	u64 ages_offset;		/* 0: there is none */
 	u64 blocks_per_die;
 	u64 block_records_per_die;
 	u64 pages_per_block;

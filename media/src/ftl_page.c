@@ -62,6 +62,9 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_page_die));
 	layout.blocks_offset = fb_add_table(end_offset,
 					    p->dies * layout.block_records_per_die * sizeof(struct fb_block));
+	if (p->gc_policy == FB_GC_COST_BENEFIT || p->open_blocks > 2)
+		layout.ages_offset = fb_add_table(end_offset,
+						  p->dies * layout.blocks_per_die * sizeof(struct fb_block_age));
 	layout.map_offset = fb_add_table(end_offset, p->dies * layout.logical_pages_per_die * sizeof(u32));
 	layout.owner_offset = fb_add_table(end_offset, p->dies * layout.physical_pages_per_die * sizeof(u32));
 	return layout;
@@ -113,7 +116,8 @@ static void list_as_full(struct fb_die_tables *t, u32 block)
 {
 	u32 valid = t->blocks[block].valid_pages;
 
-	t->blocks[block].changed = t->die->clock;
+	if (t->ages)
+		t->ages[block].changed = t->die->clock;
 	list_append(t, fb_full_list(t, valid), block);
 	if (valid < t->die->fewest_valid)
 		t->die->fewest_valid = valid;
@@ -159,7 +163,8 @@ static u32 open_block(struct fb_medium *m, u32 die, struct fb_die_tables *t, enu
 
 	if (*open == FB_NO_BLOCK) {
 		*open = take_free(t);
-		t->blocks[*open].opened = t->die->clock;
+		if (t->ages)
+			t->ages[*open].opened = t->die->clock;
 		if (purpose == FB_OPEN_SLC) {
 			fb_nand_begin_slc(m, die, *open);
 			t->die->slc_blocks++;
@@ -520,7 +525,7 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
 	block = fb_block_of(t, t->map[index] - FB_MAPPED);
-	age = t->die->clock - t->blocks[block].opened;
+	age = t->die->clock - t->ages[block].opened;
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 

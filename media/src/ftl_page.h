@@ -16,7 +16,8 @@
  * With slc_cache_bytes, what the host writes goes to blocks in SLC mode first (ftl_page_slc.c), and from there to the
  * block that is open for the host.
  *
- * Memory: 4 bytes a logical page, 4 bytes a physical page, 28 bytes a block.
+ * Memory: 4 bytes a logical page, 4 bytes a physical page, 20 bytes a block; 8 more where the choice of a block depends
+ * on its age, and 8 more where bits can be wrong.
  */
 #ifndef FB_FTL_PAGE_H
 #define FB_FTL_PAGE_H
@@ -54,10 +55,14 @@ struct fb_page_die {
 struct fb_block {
 	u32 next;
 	u32 previous;
-	u32 opened;		/* by the die's clock */
-	u32 changed;		/* when it was filled, or lost a valid page */
 	u16 programmed_pages;
 	u16 valid_pages;
+};
+
+/* By the die's clock; kept where a choice depends on it */
+struct fb_block_age {
+	u32 opened;
+	u32 changed;		/* when it was filled, or lost a valid page */
 };
 
 /* map[]: for each logical page of the die, where it is: FB_MAPPED + place. Zero is the state of a new medium. */
@@ -73,6 +78,7 @@ struct fb_block {
 struct fb_die_tables {
 	struct fb_page_die *die;
 	struct fb_block *blocks;
+	struct fb_block_age *ages;	/* NULL: nobody asks */
 	const struct fb_nand_block *nand;
 	u32 *map;
 	u32 *owner;
@@ -104,6 +110,8 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 	return (struct fb_die_tables) {
 		.die = (struct fb_page_die *)fb_table(m, layout->dies_offset) + die,
 		.blocks = (struct fb_block *)fb_table(m, layout->blocks_offset) + die * layout->block_records_per_die,
+		.ages = layout->ages_offset ? (struct fb_block_age *)fb_table(m, layout->ages_offset) +
+					      die * layout->blocks_per_die : NULL,
 		.nand = fb_nand_block(m, die, 0),
 		.map = (u32 *)fb_table(m, layout->map_offset) + die * layout->logical_pages_per_die,
 		.owner = (u32 *)fb_table(m, layout->owner_offset) + die * layout->physical_pages_per_die,

@@ -45,7 +45,7 @@ static u32 cost_benefit(struct fb_die_tables *t)
 		block = front(t, valid);
 		if (block == FB_NO_BLOCK)
 			continue;
-		age = (u32)(t->die->clock - t->blocks[block].changed);
+		age = (u32)(t->die->clock - t->ages[block].changed);
 		score = age * (t->pages_per_block - valid) * 1024 / valid;
 		if (score > best_score) {
 			best_score = score;

@@ -11,6 +11,9 @@ struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 	layout.channels_offset = fb_add_table(end_offset, p->channels * sizeof(struct fb_timeline));
 	layout.blocks_offset = fb_add_table(end_offset,
 					    p->dies * layout.blocks_per_die * sizeof(struct fb_nand_block));
+	if (p->ecc_bits)
+		layout.pasts_offset = fb_add_table(end_offset,
+						   p->dies * layout.blocks_per_die * sizeof(struct fb_nand_past));
 	layout.special = p->ecc_bits || p->suspend_ns;
 	layout.reserves_offset = fb_health_layout(p, end_offset);
 	return layout;
@@ -243,10 +246,12 @@ static void keep_rules(struct fb_medium *m, struct fb_nand_block *block, u32 pla
 		block->programmed_pages++;
 }
 
-static void note_special(struct fb_medium *m, struct fb_die *d, bool joined, u64 begin_ns, struct fb_nand_block *block)
+static void note_special(struct fb_medium *m, u32 die, u32 place, bool joined, u64 begin_ns)
 {
+	struct fb_die *d = die_of(m, die);
+
 	if (m->params.ecc_bits)
-		fb_health_date_block(m, block);
+		fb_health_date_block(m, die, place);
 	if (!m->params.suspend_ns)
 		return;
 	if (!joined)
@@ -278,7 +283,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
 	if (m->flash.nand.layout.special)
-		note_special(m, d, joined, begin_ns, block);
+		note_special(m, die, place, joined, begin_ns);
 	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined,
 						       fb_nand_page_kind(m, die, place) };
 	return d->array_free_ns;
@@ -291,8 +296,9 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 
 	b->programmed_pages = 0;
 	b->flags &= ~FB_BLOCK_SLC;
-	b->reads = 0;
 	b->erase_count++;
+	if (m->params.ecc_bits)
+		fb_health_forget_reads(m, die, block);
 	m->counters.flash_erased_blocks += m->params.planes;
 	m->counters.flash_erase_ns += m->params.erase_ns;
 	if (b->flags & FB_BLOCK_BAD)

@@ -46,6 +46,10 @@ struct fb_nand_block {
 	u32 erase_count;
 	u16 programmed_pages;
 	u16 flags;
+};
+
+/* What else wrong bits in a block depend on; kept where bits can be wrong */
+struct fb_nand_past {
 	u32 programmed_hours;	/* age of the medium when a page of the block was last programmed */
 	u32 reads;		/* of its pages since it was erased; counted where reads disturb */
 };
@@ -91,6 +95,7 @@ struct fb_nand_layout {
 	u64 dies_offset;
 	u64 channels_offset;
 	u64 blocks_offset;
+	u64 pasts_offset;
 	u64 reserves_offset;
 	u64 blocks_per_die;
 	u64 pages_per_block;

@@ -82,15 +82,15 @@ bool fb_faults_erase_fails(const struct fb_params *p, const struct fb_fault_spot
 
 /* --- wrong bits --- */
 
-u64 fb_faults_bit_error_ppt(const struct fb_params *p, const struct fb_nand_block *block, u64 age_hours)
+u64 fb_faults_bit_error_ppt(const struct fb_params *p, u32 erase_count, const struct fb_nand_past *past, u64 age_hours)
 {
-	u64 wear = wear_of(p, block->erase_count);
-	u64 hours = age_hours > block->programmed_hours ? age_hours - block->programmed_hours : 0;
+	u64 wear = wear_of(p, erase_count);
+	u64 hours = age_hours > past->programmed_hours ? age_hours - past->programmed_hours : 0;
 	u64 ppt = p->bit_error_ppt;
 
 	ppt += p->worn_bit_error_ppt * wear / WEAR_ONE * wear / WEAR_ONE;
 	ppt += p->year_bit_error_ppt * wear / WEAR_ONE * fb_smaller(hours, 100 * HOURS_A_YEAR) / HOURS_A_YEAR;
-	ppt += p->read_bit_error_ppt * block->reads / 1000000;
+	ppt += p->read_bit_error_ppt * past->reads / 1000000;
 	return fb_smaller(ppt, MOST_PPT);
 }
 
@@ -161,9 +161,9 @@ struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struc
 }
 
 struct fb_faulty_read fb_faults_read(const struct fb_params *p, const struct fb_fault_spot *spot,
-				     const struct fb_nand_block *block, u64 age_hours)
+				     const struct fb_nand_past *past, u64 age_hours)
 {
-	u64 ppt = fb_faults_bit_error_ppt(p, block, age_hours);
+	u64 ppt = fb_faults_bit_error_ppt(p, spot->erase_count, past, age_hours);
 	struct fb_faulty_read read = { 0 };
 
 	for (;; read.retries++) {
@@ -182,9 +182,9 @@ struct fb_faulty_read fb_faults_read(const struct fb_params *p, const struct fb_
 }
 
 u32 fb_faults_wrong_bits(const struct fb_params *p, const struct fb_fault_spot *spot,
-			 const struct fb_nand_block *block, u64 age_hours)
+			 const struct fb_nand_past *past, u64 age_hours)
 {
-	return fb_faults_bit_errors(p, spot, 0, fb_faults_bit_error_ppt(p, block, age_hours)).bits;
+	return fb_faults_bit_errors(p, spot, 0, fb_faults_bit_error_ppt(p, spot->erase_count, past, age_hours)).bits;
 }
 
 static bool among(const u32 *positions, u32 count, u32 position)

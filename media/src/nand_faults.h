@@ -53,8 +53,9 @@ void fb_faults_ship(const struct fb_params *params, u32 die, struct fb_nand_bloc
 bool fb_faults_program_fails(const struct fb_params *params, const struct fb_fault_spot *spot);
 bool fb_faults_erase_fails(const struct fb_params *params, const struct fb_fault_spot *spot);
 
-/* Wrong bits of 10^12 at the first attempt to read a page of the block, when the medium is so many hours old */
-u64 fb_faults_bit_error_ppt(const struct fb_params *params, const struct fb_nand_block *block, u64 age_hours);
+/* Wrong bits of 10^12 at the first attempt to read a page of a block, when the medium is so many hours old */
+u64 fb_faults_bit_error_ppt(const struct fb_params *params, u32 erase_count, const struct fb_nand_past *past,
+			    u64 age_hours);
 
 struct fb_bit_errors {
 	u32 bits;		/* wrong in the page */
@@ -73,11 +74,11 @@ struct fb_faulty_read {
 
 /* A page as a controller with error correction reads it: retries, as long as it cannot be corrected */
 struct fb_faulty_read fb_faults_read(const struct fb_params *params, const struct fb_fault_spot *spot,
-				     const struct fb_nand_block *block, u64 age_hours);
+				     const struct fb_nand_past *past, u64 age_hours);
 
 /* For who has no error correction at hand: how many bits of the page's data are wrong when it is read now, ... */
 u32 fb_faults_wrong_bits(const struct fb_params *params, const struct fb_fault_spot *spot,
-			 const struct fb_nand_block *block, u64 age_hours);
+			 const struct fb_nand_past *past, u64 age_hours);
 
 /* ... and which: the first so many of a row that is always the same, each once (8 * byte + bit) */
 void fb_faults_positions(const struct fb_params *params, const struct fb_fault_spot *spot, u32 *positions, u32 count);

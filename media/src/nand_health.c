@@ -75,6 +75,11 @@ void fb_health_retire(struct fb_medium *m, u32 die, u32 block)
 		m->flash.nand.worn_out = 1;
 }
 
+static u32 block_of(const struct fb_medium *m, u32 place)
+{
+	return fb_quotient(&m->flash.nand.layout.by_pages_per_block, place);
+}
+
 static u64 age_hours(const struct fb_medium *m)
 {
 	return fb_age_ns(m) / FB_HOUR_NS;
@@ -82,12 +87,13 @@ static u64 age_hours(const struct fb_medium *m)
 
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
 {
-	struct fb_nand_block *block = fb_nand_block_of(m, die, place);
-	struct fb_fault_spot spot = { die, place, block->erase_count };
-	struct fb_faulty_read read = fb_faults_read(&m->params, &spot, block, age_hours(m));
+	u32 block = block_of(m, place);
+	struct fb_nand_past *past = fb_nand_past(m, die, block);
+	struct fb_fault_spot spot = { die, place, fb_nand_block(m, die, block)->erase_count };
+	struct fb_faulty_read read = fb_faults_read(&m->params, &spot, past, age_hours(m));
 
 	if (m->params.read_bit_error_ppt)
-		block->reads++;
+		past->reads++;
 	m->flash.nand.read_failed = read.uncorrectable;
 	m->counters.uncorrectable_pages += read.uncorrectable;
 	m->counters.corrected_bits += read.corrected_bits;
@@ -95,9 +101,14 @@ u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
 	return read.retries;
 }
 
-void fb_health_date_block(struct fb_medium *m, struct fb_nand_block *block)
+void fb_health_date_block(struct fb_medium *m, u32 die, u32 place)
 {
-	block->programmed_hours = age_hours(m);
+	fb_nand_past(m, die, block_of(m, place))->programmed_hours = age_hours(m);
+}
+
+void fb_health_forget_reads(struct fb_medium *m, u32 die, u32 block)
+{
+	fb_nand_past(m, die, block)->reads = 0;
 }
 
 bool fb_health_read_only(const struct fb_medium *m)

@@ -52,7 +52,10 @@ void fb_health_retire(struct fb_medium *m, u32 die, u32 block);
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 place);
 
 /* A page of the block is being programmed. Only with ecc_bits. */
-void fb_health_date_block(struct fb_medium *m, struct fb_nand_block *block);
+void fb_health_date_block(struct fb_medium *m, u32 die, u32 place);
+
+/* The block is being erased. Only with ecc_bits. */
+void fb_health_forget_reads(struct fb_medium *m, u32 die, u32 block);
 
 /* A die's reserve is used up: no write is accepted any more */
 bool fb_health_read_only(const struct fb_medium *m);

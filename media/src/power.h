@@ -10,12 +10,12 @@
 #include "fb_power.h"
 
 /*
- * What a medium may have pending beside what its volatile cache holds. A small flash device has one part for each 128
+ * What a medium may have pending beside what its volatile cache holds. A small flash device has one part for each 512
  * pages, so that the ring stays small beside its tables.
  */
 #define FB_MOST_PARTS		4096u
 #define FB_FEWEST_PARTS		128u
-#define FB_PAGES_PER_PART	128u
+#define FB_PAGES_PER_PART	512u
 #define FB_PENDING_BYTES	(8u << 20)
 #define FB_CACHED_PART_BYTES	4096u
 

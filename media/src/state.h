@@ -12,7 +12,7 @@
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	6u
+#define FB_STATE_VERSION	7u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {
@@ -50,6 +50,13 @@ static inline struct fb_nand_block *fb_nand_block(const struct fb_medium *m, u32
 	const struct fb_nand_layout *layout = &m->flash.nand.layout;
 
 	return (struct fb_nand_block *)fb_table(m, layout->blocks_offset) + die * layout->blocks_per_die + block;
+}
+
+static inline struct fb_nand_past *fb_nand_past(const struct fb_medium *m, u32 die, u64 block)
+{
+	const struct fb_nand_layout *layout = &m->flash.nand.layout;
+
+	return (struct fb_nand_past *)fb_table(m, layout->pasts_offset) + die * layout->blocks_per_die + block;
 }
 
 /* The block that a place lies in */

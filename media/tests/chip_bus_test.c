@@ -417,6 +417,46 @@ static void what_is_under_way_is_torn(void)
 	tear_down(&b);
 }
 
+static void queue_plane(struct bed *b, u32 page)
+{
+	load(b, page);
+	command(b, 0x11);
+	CHECK_EQUAL(1000, wait_ready(b));
+}
+
+/* What the chip refuses takes along what was queued for it: no later operation carries that out */
+static void a_refused_operation_forgets_its_planes(void)
+{
+	static const u8 refused[] = { 0xd0, 0xd1, 0x30, 0x32, 0x31, 0x3f, 0x31, 0x3f, 0x31, 0x3f, 0x31, 0x3f, 0x31, 0x3f };
+	struct bed b;
+	u32 i, at;
+
+	set_up(&b, sample_mlc_chip());
+	for (i = 0; i < sizeof(refused); i++) {
+		u8 last = refused[i];
+
+		queue_plane(&b, 256);
+		if (last != 0x31 && last != 0x3f) {
+			command(&b, last >= 0xd0 ? 0x60 : 0x00);
+			addresses(&b, last >= 0xd0 ? 2 : 4, last >= 0xd0 ? 2 * 256 : 2 * 256 << 16);
+		}
+		command(&b, last);
+		CHECK_EQUAL(i + 1, fb_chip_breaches(b.chip));
+	}
+	load(&b, 2 * 256);
+	command(&b, 0x10);
+	CHECK_EQUAL(1300000, wait_ready(&b));
+	command(&b, 0x60);
+	addresses(&b, 2, 4 * 256);
+	command(&b, 0xd0);
+	CHECK_EQUAL(3000000, wait_ready(&b));
+	CHECK_EQUAL(1, fb_medium_counters(b.chip)->flash_programmed_pages);
+	CHECK_EQUAL(1, fb_medium_counters(b.chip)->flash_erased_blocks);
+	for (at = 0; at < 8640; at++)
+		CHECK_EQUAL(0xff, b.content[256 * 8640 + at]);
+	tear_down(&b);
+}
+
 /* Whatever comes over the bus, nothing but the chip's content is touched, and its state stays sound */
 static void any_cycles_do_no_harm(void)
 {
@@ -470,6 +510,7 @@ const struct test chip_bus_tests[] = {
 	TEST(the_parameter_page_is_as_onfi_says),
 	TEST(wrong_bits_are_read_and_not_stored),
 	TEST(what_is_under_way_is_torn),
+	TEST(a_refused_operation_forgets_its_planes),
 	TEST(any_cycles_do_no_harm),
 	END_OF_TESTS
 };

@@ -279,6 +279,24 @@ static void pages_are_not_programmed_more_often_than_allowed(void)
 	free(m);
 }
 
+/* No data between 80h and 10h: the program counts where the column points, at most twice in the spare area */
+static void a_program_of_nothing_counts(void)
+{
+	struct fb_params p = sample_chip();
+	struct fb_medium *m = new_medium(&p);
+	struct fb_chip_span spare = { 3, 512, 0 };
+	u64 now_ns = 0;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		now_ns = fb_chip_program(m, &spare, now_ns);
+		CHECK_EQUAL(i == 2 ? 1 : 0, fb_chip_breaches(m));
+		CHECK(!fb_verify(m));
+	}
+	CHECK_EQUAL(FB_CHIP_TOO_OFTEN, fb_chip_breach(m));
+	free(m);
+}
+
 static void pages_are_programmed_in_order_where_the_chip_wants_it(void)
 {
 	struct fb_params large = sample_large_chip(), small = sample_chip();
@@ -540,6 +558,7 @@ const struct test chip_tests[] = {
 	TEST(the_chip_makes_those_wait_who_come_too_early),
 	TEST(what_is_out_of_range_is_not_carried_out),
 	TEST(pages_are_not_programmed_more_often_than_allowed),
+	TEST(a_program_of_nothing_counts),
 	TEST(pages_are_programmed_in_order_where_the_chip_wants_it),
 	TEST(bad_blocks_are_shipped_and_stay_bad),
 	TEST(failures_show_in_the_status),

@@ -112,25 +112,26 @@ static void failures_grow_with_the_square_of_wear(void)
 static void bit_error_rates_by_hand(void)
 {
 	struct fb_params p = worn(1000);
-	struct fb_nand_block block = { .erase_count = 1500, .programmed_hours = 100, .reads = 500000 };
+	struct fb_nand_past past = { .programmed_hours = 100, .reads = 500000 };
+	u32 erases = 1500;
 
-	CHECK_EQUAL(0, fb_faults_bit_error_ppt(&p, &block, 100 + 2 * 8766));
+	CHECK_EQUAL(0, fb_faults_bit_error_ppt(&p, erases, &past, 100 + 2 * 8766));
 	p.bit_error_ppt = 10;
 	p.worn_bit_error_ppt = 20;
 	p.year_bit_error_ppt = 1000;
 	p.read_bit_error_ppt = 7000;
-	CHECK_EQUAL(10 + 45 + 3000 + 3500, fb_faults_bit_error_ppt(&p, &block, 100 + 2 * 8766));
-	CHECK_EQUAL(10 + 45 + 3500, fb_faults_bit_error_ppt(&p, &block, 0));
-	block.erase_count = 0;
-	block.reads = 0;
-	CHECK_EQUAL(10, fb_faults_bit_error_ppt(&p, &block, 1000000));
+	CHECK_EQUAL(10 + 45 + 3000 + 3500, fb_faults_bit_error_ppt(&p, erases, &past, 100 + 2 * 8766));
+	CHECK_EQUAL(10 + 45 + 3500, fb_faults_bit_error_ppt(&p, erases, &past, 0));
+	erases = 0;
+	past.reads = 0;
+	CHECK_EQUAL(10, fb_faults_bit_error_ppt(&p, erases, &past, 1000000));
 	/* Sixteen times the endurance, and a bit in a hundred, are the most */
 	p.worn_bit_error_ppt = 1000000;
-	block.erase_count = 1 << 24;
+	erases = 1 << 24;
 	p.year_bit_error_ppt = 0;
-	CHECK_EQUAL(10 + 256 * 1000000, fb_faults_bit_error_ppt(&p, &block, 0));
+	CHECK_EQUAL(10 + 256 * 1000000, fb_faults_bit_error_ppt(&p, erases, &past, 0));
 	p.worn_bit_error_ppt = 1000000000;
-	CHECK_EQUAL(10000000000ull, fb_faults_bit_error_ppt(&p, &block, 0));
+	CHECK_EQUAL(10000000000ull, fb_faults_bit_error_ppt(&p, erases, &past, 0));
 }
 
 /* Mean and variance of the wrong bits in a page are both the rate times its bits; the odds of none are e^-mean */
@@ -173,7 +174,7 @@ static void codewords_fail_as_often_as_they_should(void)
 	enum { DRAWS = 200000 };
 	struct fb_params p = worn(0);
 	double at_most_three = exp(-1.5) * (1 + 1.5 + 1.5 * 1.5 / 2 + 1.5 * 1.5 * 1.5 / 6);
-	struct fb_nand_block block = { 0 };
+	struct fb_nand_past past = { 0 };
 	u32 i, failed = 0, retried = 0;
 
 	p.ecc_bits = 3;
@@ -182,7 +183,7 @@ static void codewords_fail_as_often_as_they_should(void)
 	p.retry_bit_error_percent = 100;
 	for (i = 0; i < DRAWS; i++) {
 		struct fb_fault_spot spot = { 1, i, 0 };
-		struct fb_faulty_read read = fb_faults_read(&p, &spot, &block, 0);
+		struct fb_faulty_read read = fb_faults_read(&p, &spot, &past, 0);
 
 		retried += read.retries;
 		failed += read.uncorrectable;
@@ -197,21 +198,21 @@ static void codewords_fail_as_often_as_they_should(void)
 static void retries_lower_the_rate(void)
 {
 	struct fb_params p = worn(0);
-	struct fb_nand_block block = { 0 };
+	struct fb_nand_past past = { 0 };
 	struct fb_fault_spot spot = { 0 };
 	struct fb_faulty_read read;
 
 	p.ecc_bits = 24;
 	p.bit_error_ppt = 1000000000;		/* 8 wrong bits in a codeword */
-	CHECK(!fb_faults_read(&p, &spot, &block, 0).retries);
+	CHECK(!fb_faults_read(&p, &spot, &past, 0).retries);
 	p.ecc_bits = 1;
 	p.read_retries = 3;
 	p.retry_bit_error_percent = 1;
-	read = fb_faults_read(&p, &spot, &block, 0);
+	read = fb_faults_read(&p, &spot, &past, 0);
 	CHECK_EQUAL(1, read.retries);
 	CHECK(!read.uncorrectable);
 	p.retry_bit_error_percent = 100;
-	read = fb_faults_read(&p, &spot, &block, 0);
+	read = fb_faults_read(&p, &spot, &past, 0);
 	CHECK_EQUAL(3, read.retries);
 	CHECK(read.uncorrectable);
 }

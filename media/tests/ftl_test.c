@@ -135,13 +135,20 @@ static void random_writes_wear_evenly(void)
 	free(m);
 }
 
-/* A large medium takes at most ten bytes a page */
+/* Ten bytes a page at most, from 800 MiB on with 28 % of over-provisioning, from 240 MiB on with 7 % */
 static void tables_are_small(void)
 {
-	struct fb_params p = shape(4, 4, 4096, 64, 8, 4 * 3840ull * 64 * 4);
-	u64 pages = p.capacity_bytes / p.page_bytes;
+	struct fb_params media[] = {
+		shape(4, 4, 4096, 64, 8, 4 * 3840ull * 64 * 4), shape(4, 4, 1024, 64, 8, 4 * 800ull * 64 * 4),
+		shape(4, 4, 256, 64, 8, 4 * 240ull * 64 * 4),
+	};
+	u32 i;
 
-	CHECK(fb_state_bytes(&p) <= 10 * pages);
+	for (i = 0; i < 3; i++) {
+		media[i].page_bytes = 4096;
+		media[i].capacity_bytes *= 2;
+		CHECK(fb_state_bytes(&media[i]) <= 10 * (media[i].capacity_bytes / 4096));
+	}
 }
 
 /* Each breaks one thing in the tables of a sound medium */

@@ -318,10 +318,10 @@ static void reads_disturb(void)
 	for (i = 0; i < 1000; i++)
 		fb_nand_read(m, 0, 0, 0, 0);
 	CHECK(fb_medium_counters(m)->corrected_bits < 100);	/* 0.002 in the mean */
-	CHECK_EQUAL(1000, fb_nand_block(m, 0, 0)->reads);
-	CHECK_EQUAL(p.read_bit_error_ppt / 1000, fb_faults_bit_error_ppt(&p, fb_nand_block(m, 0, 0), 0));
+	CHECK_EQUAL(1000, fb_nand_past(m, 0, 0)->reads);
+	CHECK_EQUAL(p.read_bit_error_ppt / 1000, fb_faults_bit_error_ppt(&p, 0, fb_nand_past(m, 0, 0), 0));
 	fb_nand_erase(m, 0, 0, 0);
-	CHECK_EQUAL(0, fb_nand_block(m, 0, 0)->reads);
+	CHECK_EQUAL(0, fb_nand_past(m, 0, 0)->reads);
 	free(m);
 }
 
