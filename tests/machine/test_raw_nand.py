@@ -5,14 +5,18 @@ comes back; operations take what the data sheet says and the kernel's own path; 
 
 from __future__ import annotations
 
+import re
 import statistics
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from flashbed import repetition, run
+from flashbed import paths, repetition, run
+from flashbed.image import modules
+from flashbed.image.cache import Cache
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
 from flashbed.repetition import Repetition
@@ -63,6 +67,9 @@ MEASURE = "md5sum /mnt/file >/out/after\n"
 
 SLOW_READ_NS, SLOW_PROGRAM_NS, SLOW_ERASE_NS = 115_000, 700_000, 3_000_000
 ERASED_BLOCKS = 8
+
+LIMIT_S = 300
+"""This host's time after which a guest counts as hung."""
 
 CLOCK_NS = 16
 """A step of the guest's clock."""
@@ -118,14 +125,14 @@ def new_bed(study_file, tmp_path: Path):
     return make
 
 
-def boot(bed: Bed, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's."""
+def boot(bed: Bed, beside: Mapping[str, bytes] | None = None, **scripts: str) -> Outcome:
+    """Boots the guest with other scripts than its cell's, and `beside` them other files in /job."""
     cell, image = bed.wanted.cell, bed.wanted.image
-    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
+    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()} | dict(beside or {})
     job["cell.env"] += b"FILLER_KIB=0\n"
     image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
     setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
+    outcome = qemu.run(setup, bed.files, bed.folder, LIMIT_S, threading.Event())
     assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-2000:])
     return outcome
 
@@ -288,3 +295,88 @@ def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
     assert told["wear"]["grown_bad_blocks"] == 1
     assert told["fault"] is None
+
+
+SMALL_CHIPS = {
+    "small pages": (
+        "slc-nand-64m",
+        {"capacity_bytes": 4 << 20, "device_id": 0xE3, "pages_per_block": 16, "blocks_per_die": 512},
+    ),
+    "large pages": ("slc-nand-256m", {"capacity_bytes": 8 << 20, "onfi": 1, "blocks_per_die": 64}),
+    "16 bits": ("slc-nand-256m", {"capacity_bytes": 8 << 20, "onfi": 1, "blocks_per_die": 64, "bus_bits": 16}),
+    "MLC": ("mlc-nand", {"capacity_bytes": 16 << 20, "blocks_per_die": 8}),
+}
+"""Chips of few blocks, else as in a profile: the first by its identity, the others by their parameter pages."""
+
+
+@pytest.fixture
+def new_small_bed(new_bed, tmp_path: Path):
+    """`new_small_bed(name)`: a bed with one of SMALL_CHIPS."""
+
+    def make(name: str) -> Bed:
+        profile, changes = SMALL_CHIPS[name]
+        text = (paths.profiles() / "media" / f"{profile}.toml").read_text()
+        parameters, source = text.split("[source]")
+        for key, value in {"factory_bad_blocks": 2, **changes}.items():
+            parameters = re.sub(rf"^{key} .*\n", "", parameters, flags=re.MULTILINE) + f"{key} = {value}\n"
+            if not re.search(rf"^{key} ", source, re.MULTILINE):
+                source += f'{key} = "assumed: a test"\n'
+        (tmp_path / "profiles" / "media").mkdir()
+        (tmp_path / "profiles" / "media" / "small.toml").write_text(f"{parameters}[source]{source}")
+        return new_bed("small", tmp_path / "chip")
+
+    return make
+
+
+MTD_TESTS = ("oobtest", "pagetest", "readtest", "subpagetest", "stresstest")
+
+RUN_MTD_TESTS = (
+    "insmod /job/mtd_test.ko\n"
+    + "".join(f"insmod /job/mtd_{test}.ko dev=0{' count=100' * (test == 'stresstest')}\n" for test in MTD_TESTS)
+    + "dmesg >/out/said\n"
+)
+
+
+def mtd_tests(bed: Bed) -> dict[str, bytes]:
+    """The kernel's own tests of MTD devices, by file name."""
+    entry = modules.build_of_the_kernel(Cache(paths.cache_root() / "image"), bed.wanted.image.kernel, "mtd_tests")
+    return {name: entry.path(name).read_bytes() for name in entry.digests}
+
+
+@pytest.mark.parametrize("chip", SMALL_CHIPS)
+def test_the_kernels_own_tests_find_nothing(new_small_bed, chip: str) -> None:
+    """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
+    bed = new_small_bed(chip)
+    outcome = boot(bed, mtd_tests(bed), format=RUN_MTD_TESTS, mount="mount -t tmpfs tmpfs /mnt\n")
+    said = outcome.files["said"].decode()
+    for test in MTD_TESTS:
+        assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", said, re.MULTILINE), said[-3000:]
+    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    assert told["fault"] is None
+    assert told["counters"]["broken_rules"] == 0
+    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
+
+
+# Busybox tries twice to load a module, and this one never stays
+RUN_BITERRS = """
+insmod /job/mtd_test.ko
+insmod /job/mtd_nandbiterrs.ko dev=0 || true
+dmesg >/out/said
+"""
+TRIES = 2
+
+
+@pytest.mark.parametrize(("chip", "strength"), [("large pages", 1), ("MLC", 24)])
+def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_bed, chip: str, strength: int) -> None:
+    """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
+    bed = new_small_bed(chip)
+    outcome = boot(bed, mtd_tests(bed), format=RUN_BITERRS, mount="mount -t tmpfs tmpfs /mnt\n")
+    said = outcome.files["said"].decode()
+    assert "mtd_nandbiterrs: finished successfully" in said, said[-3000:]
+    assert f"Successfully corrected {strength} bit errors per subpage" in said
+    assert f"After {strength + 1} biterrors per subpage, read reported error" in said
+    programs = 1 + strength + 2  # first, then with 0, 1 ... strength + 1 bits cleared
+    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    assert counters["flash_programmed_pages"] == TRIES * programs
+    allowed = bed.wanted.cell.medium.numbers()["partial_programs"]
+    assert counters["broken_rules"] == TRIES * max(programs - allowed, 0)
