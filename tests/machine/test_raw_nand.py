@@ -343,6 +343,7 @@ def mtd_tests(bed: Bed) -> dict[str, bytes]:
     return {name: entry.path(name).read_bytes() for name in entry.digests}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chip", SMALL_CHIPS)
 def test_the_kernels_own_tests_find_nothing(new_small_bed, chip: str) -> None:
     """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
@@ -366,7 +367,7 @@ dmesg >/out/said
 TRIES = 2
 
 
-@pytest.mark.parametrize(("chip", "strength"), [("large pages", 1), ("MLC", 24)])
+@pytest.mark.parametrize(("chip", "strength"), [("large pages", 1), pytest.param("MLC", 24, marks=pytest.mark.long)])
 def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_bed, chip: str, strength: int) -> None:
     """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
     bed = new_small_bed(chip)
