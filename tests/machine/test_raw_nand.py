@@ -5,37 +5,14 @@ comes back; operations take what the data sheet says and the kernel's own path; 
 
 from __future__ import annotations
 
-import re
 import statistics
-import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-from flashbed import paths, repetition, run
-from flashbed.image import modules
-from flashbed.image.cache import Cache
-from flashbed.machine import qemu
-from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from nand_bed import Bed, boot, marked_blocks, words
 
 CHIPS = ("slc-nand-64m", "slc-nand-256m")
-
-PROFILE = """
-title = "JFFS2, and tools for raw flash"
-needs = "mtd"
-packages = ["mtd-utils"]
-programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite", "/usr/sbin/nanddump"]
-mkfs = ["/usr/sbin/flash_erase -q -j {device} 0 0"]
-[mount]
-type = "jffs2"
-device = "mtd0"
-"""
-
-STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 
 # Block 1 is good or the next is; nandwrite and nanddump are told where, and where not to look
 FORMAT = """
@@ -68,9 +45,6 @@ MEASURE = "md5sum /mnt/file >/out/after\n"
 SLOW_READ_NS, SLOW_PROGRAM_NS, SLOW_ERASE_NS = 115_000, 700_000, 3_000_000
 ERASED_BLOCKS = 8
 
-LIMIT_S = 300
-"""This host's time after which a guest counts as hung."""
-
 CLOCK_NS = 16
 """A step of the guest's clock."""
 
@@ -95,65 +69,6 @@ for rw in write read; do
         --output=/out/fio.$rw
 done
 {JFFS2}"""
-
-
-class Bed(NamedTuple):
-    """A chip's files, and the cell that runs on them."""
-
-    wanted: Repetition
-    files: qemu.Files
-    folder: Path
-
-
-@pytest.fixture
-def new_bed(study_file, tmp_path: Path):
-    """`new_bed(chip, folder)`: a new chip of the profile `chip`, in a folder that is made for it."""
-    profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
-    profile.parent.mkdir(parents=True)
-    profile.write_text(PROFILE)
-
-    def make(chip: str, folder: Path, board: str = "arm64-1000") -> Bed:
-        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="tools", medium=chip, board=board)))
-        folder.mkdir()
-        names = (folder / name for name in ("initramfs", "state.bin", "data.img"))
-        files = qemu.Files(wanted.image.kernel.image, *names)
-        tool = wanted.image.media_tool
-        tool.create(files.state, wanted.cell.medium.core_parameters)
-        tool.create_content(files.state, files.data)
-        return Bed(wanted, files, folder)
-
-    return make
-
-
-def boot(bed: Bed, beside: Mapping[str, bytes] | None = None, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's, and `beside` them other files in /job."""
-    cell, image = bed.wanted.cell, bed.wanted.image
-    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()} | dict(beside or {})
-    job["cell.env"] += b"FILLER_KIB=0\n"
-    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, LIMIT_S, threading.Event())
-    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-2000:])
-    return outcome
-
-
-def words(outcome: Outcome, name: str) -> dict[str, int]:
-    """Numbers by name from lines such as "writesize 512"."""
-    return {key: int(value) for key, value in (line.split() for line in outcome.files[name].decode().splitlines())}
-
-
-def marked_blocks(bed: Bed) -> list[int]:
-    """Blocks whose first page has the factory's mark in the content of a new chip."""
-    p = bed.wanted.cell.medium.numbers()
-    raw_page = p["page_bytes"] + p["spare_bytes"]
-    at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)
-    with bed.files.data.open("rb") as data:
-        found = []
-        for block in range(p["blocks_per_die"]):
-            data.seek(block * p["pages_per_block"] * raw_page + at)
-            if data.read(1) == b"\0":
-                found.append(block)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -295,89 +210,3 @@ def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
     assert told["wear"]["grown_bad_blocks"] == 1
     assert told["fault"] is None
-
-
-SMALL_CHIPS = {
-    "small pages": (
-        "slc-nand-64m",
-        {"capacity_bytes": 4 << 20, "device_id": 0xE3, "pages_per_block": 16, "blocks_per_die": 512},
-    ),
-    "large pages": ("slc-nand-256m", {"capacity_bytes": 8 << 20, "onfi": 1, "blocks_per_die": 64}),
-    "16 bits": ("slc-nand-256m", {"capacity_bytes": 8 << 20, "onfi": 1, "blocks_per_die": 64, "bus_bits": 16}),
-    "MLC": ("mlc-nand", {"capacity_bytes": 16 << 20, "blocks_per_die": 8}),
-}
-"""Chips of few blocks, else as in a profile: the first by its identity, the others by their parameter pages."""
-
-
-@pytest.fixture
-def new_small_bed(new_bed, tmp_path: Path):
-    """`new_small_bed(name)`: a bed with one of SMALL_CHIPS."""
-
-    def make(name: str) -> Bed:
-        profile, changes = SMALL_CHIPS[name]
-        text = (paths.profiles() / "media" / f"{profile}.toml").read_text()
-        parameters, source = text.split("[source]")
-        for key, value in {"factory_bad_blocks": 2, **changes}.items():
-            parameters = re.sub(rf"^{key} .*\n", "", parameters, flags=re.MULTILINE) + f"{key} = {value}\n"
-            if not re.search(rf"^{key} ", source, re.MULTILINE):
-                source += f'{key} = "assumed: a test"\n'
-        (tmp_path / "profiles" / "media").mkdir()
-        (tmp_path / "profiles" / "media" / "small.toml").write_text(f"{parameters}[source]{source}")
-        return new_bed("small", tmp_path / "chip")
-
-    return make
-
-
-MTD_TESTS = ("oobtest", "pagetest", "readtest", "subpagetest", "stresstest")
-
-RUN_MTD_TESTS = (
-    "insmod /job/mtd_test.ko\n"
-    + "".join(f"insmod /job/mtd_{test}.ko dev=0{' count=100' * (test == 'stresstest')}\n" for test in MTD_TESTS)
-    + "dmesg >/out/said\n"
-)
-
-
-def mtd_tests(bed: Bed) -> dict[str, bytes]:
-    """The kernel's own tests of MTD devices, by file name."""
-    entry = modules.build_of_the_kernel(Cache(paths.cache_root() / "image"), bed.wanted.image.kernel, "mtd_tests")
-    return {name: entry.path(name).read_bytes() for name in entry.digests}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("chip", SMALL_CHIPS)
-def test_the_kernels_own_tests_find_nothing(new_small_bed, chip: str) -> None:
-    """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
-    bed = new_small_bed(chip)
-    outcome = boot(bed, mtd_tests(bed), format=RUN_MTD_TESTS, mount="mount -t tmpfs tmpfs /mnt\n")
-    said = outcome.files["said"].decode()
-    for test in MTD_TESTS:
-        assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", said, re.MULTILINE), said[-3000:]
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
-    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
-
-
-# Busybox tries twice to load a module, and this one never stays
-RUN_BITERRS = """
-insmod /job/mtd_test.ko
-insmod /job/mtd_nandbiterrs.ko dev=0 || true
-dmesg >/out/said
-"""
-TRIES = 2
-
-
-@pytest.mark.parametrize(("chip", "strength"), [("large pages", 1), pytest.param("MLC", 24, marks=pytest.mark.long)])
-def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_bed, chip: str, strength: int) -> None:
-    """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
-    bed = new_small_bed(chip)
-    outcome = boot(bed, mtd_tests(bed), format=RUN_BITERRS, mount="mount -t tmpfs tmpfs /mnt\n")
-    said = outcome.files["said"].decode()
-    assert "mtd_nandbiterrs: finished successfully" in said, said[-3000:]
-    assert f"Successfully corrected {strength} bit errors per subpage" in said
-    assert f"After {strength + 1} biterrors per subpage, read reported error" in said
-    programs = 1 + strength + 2  # first, then with 0, 1 ... strength + 1 bits cleared
-    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
-    assert counters["flash_programmed_pages"] == TRIES * programs
-    allowed = bed.wanted.cell.medium.numbers()["partial_programs"]
-    assert counters["broken_rules"] == TRIES * max(programs - allowed, 0)
