@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium nilfs-tools unyaffs
+	@setup/debian chromium mtd-utils nilfs-tools unyaffs
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 

@@ -6,32 +6,13 @@ comes back; operations take what the data sheet says and the kernel's own path; 
 from __future__ import annotations
 
 import statistics
-import threading
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-from flashbed import repetition, run
-from flashbed.machine import qemu
-from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from nand_bed import Bed, boot, marked_blocks, words
 
 CHIPS = ("slc-nand-64m", "slc-nand-256m")
-
-PROFILE = """
-title = "JFFS2, and tools for raw flash"
-needs = "mtd"
-packages = ["mtd-utils"]
-programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite", "/usr/sbin/nanddump"]
-mkfs = ["/usr/sbin/flash_erase -q -j {device} 0 0"]
-[mount]
-type = "jffs2"
-device = "mtd0"
-"""
-
-STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 
 # Block 1 is good or the next is; nandwrite and nanddump are told where, and where not to look
 FORMAT = """
@@ -88,65 +69,6 @@ for rw in write read; do
         --output=/out/fio.$rw
 done
 {JFFS2}"""
-
-
-class Bed(NamedTuple):
-    """A chip's files, and the cell that runs on them."""
-
-    wanted: Repetition
-    files: qemu.Files
-    folder: Path
-
-
-@pytest.fixture
-def new_bed(study_file, tmp_path: Path):
-    """`new_bed(chip, folder)`: a new chip of the profile `chip`, in a folder that is made for it."""
-    profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
-    profile.parent.mkdir(parents=True)
-    profile.write_text(PROFILE)
-
-    def make(chip: str, folder: Path, board: str = "arm64-1000") -> Bed:
-        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="tools", medium=chip, board=board)))
-        folder.mkdir()
-        names = (folder / name for name in ("initramfs", "state.bin", "data.img"))
-        files = qemu.Files(wanted.image.kernel.image, *names)
-        tool = wanted.image.media_tool
-        tool.create(files.state, wanted.cell.medium.core_parameters)
-        tool.create_content(files.state, files.data)
-        return Bed(wanted, files, folder)
-
-    return make
-
-
-def boot(bed: Bed, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's."""
-    cell, image = bed.wanted.cell, bed.wanted.image
-    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
-    job["cell.env"] += b"FILLER_KIB=0\n"
-    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
-    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-2000:])
-    return outcome
-
-
-def words(outcome: Outcome, name: str) -> dict[str, int]:
-    """Numbers by name from lines such as "writesize 512"."""
-    return {key: int(value) for key, value in (line.split() for line in outcome.files[name].decode().splitlines())}
-
-
-def marked_blocks(bed: Bed) -> list[int]:
-    """Blocks whose first page has the factory's mark in the content of a new chip."""
-    p = bed.wanted.cell.medium.numbers()
-    raw_page = p["page_bytes"] + p["spare_bytes"]
-    at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)
-    with bed.files.data.open("rb") as data:
-        found = []
-        for block in range(p["blocks_per_die"]):
-            data.seek(block * p["pages_per_block"] * raw_page + at)
-            if data.read(1) == b"\0":
-                found.append(block)
-    return found
 
 
 @pytest.mark.parametrize(

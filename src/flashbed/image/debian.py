@@ -78,6 +78,7 @@ class Archive:
             if not (self.root / "state/lists").exists():
                 self._update()
             if source:
+                self._write_sources()
                 self._apt("source", "--download-only", *packages, cwd=folder)
             else:
                 self._apt("install", "-y", "--download-only", *packages)
@@ -123,7 +124,11 @@ class Archive:
         return path
 
     def _write_sources(self) -> None:
-        """The host's own Debian mirrors, with sources. Raises SetupError if it has none."""
+        """The host's own Debian mirrors, with sources. Raises SetupError if it has none.
+
+        Security updates come last: they list sources of packages that were rebuilt there and do not have them, and of
+        the same version in two places apt takes the first.
+        """
         fields = "$(REPO_URI) $(RELEASE) $(COMPONENT)|$(ORIGIN)"
         out = run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
         places = {line.split("|")[0] for line in out.splitlines() if line.endswith("|Debian")}
@@ -135,6 +140,8 @@ class Archive:
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "sources.list").write_text(
             "".join(
-                f"{kind} [signed-by={KEYRING}] {place}\n" for place in sorted(places) for kind in ("deb", "deb-src")
+                f"{kind} [signed-by={KEYRING}] {place}\n"
+                for place in sorted(places, key=lambda place: ("security" in place, place))
+                for kind in ("deb", "deb-src")
             )
         )

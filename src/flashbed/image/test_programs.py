@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Test programs of mtd-utils for the guest, built static from Debian's source package: its binary package leaves them
+out. Only tests of this project put them into a guest.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from flashbed.image import toolchain
+from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.command import run
+from flashbed.image.debian import Archive
+from flashbed.progress import stage
+
+MTD = {
+    "integck": ("tests/fs-tests/integrity/integck.c", "lib/libubi.c"),
+    "flash_readtest": ("tests/mtd-tests/flash_readtest.c", "lib/libmtd.c", "lib/libmtd_legacy.c"),
+    "flash_stress": ("tests/mtd-tests/flash_stress.c", "lib/libmtd.c", "lib/libmtd_legacy.c"),
+    "flash_torture": ("tests/mtd-tests/flash_torture.c", "lib/libmtd.c", "lib/libmtd_legacy.c"),
+    "nandpagetest": ("tests/mtd-tests/nandpagetest.c", "lib/libmtd.c", "lib/libmtd_legacy.c"),
+    "nandsubpagetest": ("tests/mtd-tests/nandsubpagetest.c", "lib/libmtd.c", "lib/libmtd_legacy.c"),
+}
+"""Sources of each program, besides lib/common.c."""
+
+FLAGS = ("-std=gnu11", "-O2", "-w", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-DHAVE_EXECINFO_H", '-DVERSION="2"')
+
+
+def mtd(cache: Cache, archive: Archive) -> Entry:
+    """An entry with every program of MTD, by its name."""
+    resolved = archive.resolve(["mtd-utils"], source=True)
+    root = toolchain.sysroot(cache, archive)
+    recipe = {
+        "source": resolved.files,
+        "sysroot": root.digests,
+        "script": digest_tree(Path(__file__)),
+        "compiler": toolchain.compiler_identity(),
+    }
+
+    def fill(folder: Path) -> None:
+        dsc = next(path for path in archive.fetch(["mtd-utils"], resolved, source=True) if path.suffix == ".dsc")
+        tree = folder / "tree"
+        with stage("Building test programs of mtd-utils"):
+            run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
+            compiler = [f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *FLAGS, "-static", "-s"]
+            compiler += ["-Wl,--build-id=none", f"-ffile-prefix-map={tree}=."]
+            compiler += [f"-I{tree / include}" for include in ("include", "ubi-utils/include")]
+            for name, sources in MTD.items():
+                files = [str(tree / source) for source in (*sources, "lib/common.c")]
+                run([*compiler, "-o", str(folder / name), *files])
+        shutil.rmtree(tree)
+
+    return cache.entry(f"mtd-tests-{resolved.version('mtd-utils')}", recipe, fill, products=[*MTD])
