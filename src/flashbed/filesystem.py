@@ -109,6 +109,8 @@ class FileSystem(Profile):
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
     programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
     mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
+    attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
+    detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
     mount: Mount
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
     check: str = Field(default="", description="host command on the image; any exit code but 0 means damage")
@@ -118,6 +120,9 @@ class FileSystem(Profile):
         """Contradictions in the profile itself."""
         for index, command in enumerate(self.mkfs):
             yield from _placeholder_problems(("mkfs", index), command, {"device", "options"})
+        for place in ("attach", "detach"):
+            for index, command in enumerate(getattr(self, place)):
+                yield from _placeholder_problems((place, index), command, {"device"})
         yield from _placeholder_problems(("mount", "device"), self.mount.device, {"device"})
         yield from _placeholder_problems(("check",), self.check, {"image"})
         if self.check and "{image}" not in self.check:
@@ -145,6 +150,8 @@ class FileSystem(Profile):
             packages=self.packages,
             programs=self.programs,
             mkfs=tuple(_squeeze(command.replace("{options}", " ".join(for_mkfs))) for command in self.mkfs),
+            attach=self.attach,
+            detach=self.detach,
             mount_type=self.mount.type,
             mount_options=",".join(part for part in (self.mount.options, *for_mount) if part),
             mount_flags=self.mount.flags,
@@ -196,6 +203,8 @@ class ResolvedFileSystem:
     packages: tuple[str, ...]
     programs: tuple[str, ...]
     mkfs: tuple[str, ...]
+    attach: tuple[str, ...]
+    detach: tuple[str, ...]
     mount_type: str
     mount_options: str
     mount_flags: str
@@ -206,6 +215,14 @@ class ResolvedFileSystem:
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
         """The commands for the guest's shell, to run in order."""
         return tuple(command.replace("{device}", device) for command in self.mkfs)
+
+    def attach_commands(self, device: str) -> tuple[str, ...]:
+        """What a boot runs before it mounts."""
+        return tuple(command.replace("{device}", device) for command in self.attach)
+
+    def detach_commands(self, device: str) -> tuple[str, ...]:
+        """What undoes `attach_commands` after the unmount."""
+        return tuple(command.replace("{device}", device) for command in self.detach)
 
     def mount_command(self, device: str, folder: str) -> str:
         """The command for the guest's shell."""

@@ -109,6 +109,9 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     filesystem = asdict(cell.filesystem)
     for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
         del filesystem[name]
+    for name in ("attach", "detach"):  # so that what has none keeps its key
+        if not filesystem[name]:
+            del filesystem[name]
     start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
     translation = cell.translation.model_dump(exclude={"title", "source"}) if cell.translation.device else {}
     inputs = {

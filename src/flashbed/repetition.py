@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import cpu_load, medium_counters, stored_medium
+from flashbed import cpu_load, medium_counters, stored_medium, upkeep, wear
 from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet
@@ -172,12 +172,21 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     if outcome.status == "measured":
         try:
             result["medium"] = medium_counters.phases(outcome.files)
-            page_bytes = cell.medium.numbers().get("page_bytes")
-            result["metrics"] = {
-                **WORKLOADS[cell.workload.tool].metrics(outcome.files),
-                **medium_counters.metrics(result["medium"], page_bytes),
-                "cpu_percent": cpu_load.percent(outcome.files),
-            }
+            result["metrics"] = _metrics(cell, outcome.files, result["medium"])
         except (WorkloadOutputError, KeyError, ValueError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
     return Finished(result, files)
+
+
+def _metrics(cell: Cell, out: Mapping[str, bytes], phases: Mapping[str, medium_counters.Counters]) -> dict[str, float]:
+    """Raises WorkloadOutputError, KeyError or ValueError if the guest left something else than it should."""
+    numbers = cell.medium.numbers()
+    found = WORKLOADS[cell.workload.tool].metrics(out)
+    written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
+    return {
+        **found,
+        **medium_counters.metrics(phases, numbers.get("page_bytes"), block, written),
+        "cpu_percent": cpu_load.percent(out),
+        **upkeep.metrics(out, cell.medium.size_bytes),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written),
+    }

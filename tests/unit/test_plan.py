@@ -209,7 +209,7 @@ def test_keys_are_the_same_everywhere() -> None:
         board=Board(title="b", source=source, instruction_ns=1, ram=1 << 28, cpu="c", transfer="dma"),
         medium=Medium(title="m", source=source, kind="null", capacity_bytes=1 << 30),
         filesystem=ResolvedFileSystem(
-            "f", "block", 0, None, "", (), (), ("mkfs {device}",), "f", "", "", "{device}", 0, ""
+            "f", "block", 0, None, "", (), (), ("mkfs {device}",), (), (), "f", "", "", "{device}", 0, ""
         ),
         translation=Translation(title="t"),
         scheduler=Scheduler(title="s", name="none"),

@@ -43,9 +43,11 @@ class Fio:
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
-        microseconds; of all jobs together that are not background.
+        microseconds; of all jobs together that are not background. What was written is of all jobs: the medium wears by
+        each of them.
         """
-        jobs = [job for job in _jobs(out.get("fio.json")) if not job["jobname"].startswith(BACKGROUND)]
+        every = _jobs(out.get("fio.json"))
+        jobs = [job for job in every if not job["jobname"].startswith(BACKGROUND)]
         used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
         if not used:
             raise WorkloadOutputError("fio.json: fio did no I/O" + ("" if jobs else " but in the background"))
@@ -56,6 +58,7 @@ class Fio:
             "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
             "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
             "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+            "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
         }
         if runtime_s > 0:
             metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
