@@ -104,6 +104,7 @@ class FileSystem(Profile):
     """A file system as a profile describes it."""
 
     needs: Literal["block", "mtd"] = Field(description="what it lies on: a block device, or raw flash")
+    most_bits_per_cell: int | None = Field(default=None, ge=1, description="raw flash with more bits a cell is refused")
     min_bytes: Size = Field(default=0, ge=0, description="smallest medium, bytes")
     max_bytes: Size | None = Field(default=None, gt=0, description="largest medium, bytes")
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
@@ -144,6 +145,7 @@ class FileSystem(Profile):
         return ResolvedFileSystem(
             title=self.title,
             needs=self.needs,
+            most_bits_per_cell=self.most_bits_per_cell,
             min_bytes=smallest,
             max_bytes=largest,
             limit_reason=why,
@@ -197,6 +199,7 @@ class ResolvedFileSystem:
 
     title: str
     needs: str
+    most_bits_per_cell: int | None
     min_bytes: int
     max_bytes: int | None
     limit_reason: str
@@ -236,8 +239,10 @@ class ResolvedFileSystem:
             return None
         return [part.replace("{image}", str(image)) for part in shlex.split(self.check)]
 
-    def misfit(self, size_bytes: int, medium: str) -> str | None:
-        """Why it cannot lie on a medium of this size and name, or None; follows the file system's name."""
+    def misfit(self, size_bytes: int, bits_per_cell: int, medium: str) -> str | None:
+        """Why it cannot lie on a medium of this size, cells and name, or None; follows the file system's name."""
+        if self.most_bits_per_cell is not None and bits_per_cell > self.most_bits_per_cell:
+            return f"refuses flash with {bits_per_cell} bits a cell, as {medium} is"
         if size_bytes < self.min_bytes:
             return f"needs at least {describe_size(self.min_bytes)}, and {medium} has {describe_size(size_bytes)}"
         if self.max_bytes is not None and size_bytes > self.max_bytes:

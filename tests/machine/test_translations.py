@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from test_raw_nand import Bed, boot
 
 from flashbed import run
