@@ -44,3 +44,37 @@ const struct attribute_group media_counter_group = {
 	.attrs = counter_attributes,
 	.is_visible = counter_visible,
 };
+
+/* Each looks at all blocks: for whoever asks before and after, not for whoever asks all the time */
+#define WEAR_FILE(name) \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attribute, char *text) \
+	{ \
+		return sysfs_emit(text, "%llu\n", fb_medium_wear(media_of(dev)).name); \
+	} \
+	static DEVICE_ATTR_RO(name);
+
+#define WEAR(W) \
+	W(blocks) W(erase_count_min) W(erase_count_max) W(erase_count_sum) W(factory_bad_blocks) W(grown_bad_blocks)
+
+WEAR(WEAR_FILE)
+
+#define WEAR_POINTER(name) &dev_attr_##name.attr,
+
+static struct attribute *wear_attributes[] = {
+	WEAR(WEAR_POINTER)
+	NULL
+};
+
+/* A disk's folder is empty: nobody knows how its parts wear */
+static umode_t wear_visible(struct kobject *kobj, struct attribute *attribute, int index)
+{
+	u64 kind = fb_medium_params(media_of(kobj_to_dev(kobj)))->kind;
+
+	return FB_OF_NAND & 1u << kind ? attribute->mode : 0;
+}
+
+const struct attribute_group media_wear_group = {
+	.name = "wear",
+	.attrs = wear_attributes,
+	.is_visible = wear_visible,
+};

@@ -29,8 +29,11 @@ void media_region_unmap(struct media_region *region);
 int media_take_up(const struct media_region *state, const struct media_region *data, unsigned int state_slot,
 		  unsigned long long digest, struct fb_medium **medium);
 
-/* counters.c: the folder medium/ of a device, a file for each counter of its medium's kind. Each driver says whose it is. */
-extern const struct attribute_group media_counter_group;
+/*
+ * counters.c: the folder medium/ of a device, a file for each counter of its medium's kind, and wear/ of a medium that
+ * wears (struct fb_wear). Each driver says whose it is.
+ */
+extern const struct attribute_group media_counter_group, media_wear_group;
 struct fb_medium *media_of(struct device *dev);
 
 #endif

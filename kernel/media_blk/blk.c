@@ -330,7 +330,7 @@ static struct request_log *log_of(struct gendisk *disk)
 REQUEST_LOG_FILE(request_group, log_of);
 
 /* What is in /sys/block/mblk0/ */
-static const struct attribute_group *groups[] = { &media_counter_group, &request_group, NULL };
+static const struct attribute_group *groups[] = { &media_counter_group, &media_wear_group, &request_group, NULL };
 
 int media_blk_add(struct media_blk *mb)
 {

@@ -222,7 +222,9 @@ struct fb_medium *media_of(struct device *dev)
 	return mn->medium;
 }
 
-static const struct attribute_group *device_groups[] = { &media_counter_group, &cycle_group, &power_group, NULL };
+static const struct attribute_group *device_groups[] = {
+	&media_counter_group, &media_wear_group, &cycle_group, &power_group, NULL,
+};
 
 /* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and what else can be asked of it beside them */
 static int add_device(struct media_nand *mn)

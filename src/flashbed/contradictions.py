@@ -234,7 +234,11 @@ def _place_problems(
         known = ", ".join(name for name in library.names("translation") if name != "none")
         why = f"needs a block device, and {medium} is raw flash; give the study a translation ({known})"
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}")
-    elif why := resolved.misfit(lies_on.size_bytes, medium) or "":
+    elif translated and not between.bad_blocks and (bad := lies_on.numbers().get("factory_bad_blocks")):
+        hint = _skip_hint(study, {"translation": translation, "medium": medium})
+        why = f"cannot live with bad blocks, and {medium} has {bad} from the factory; set factory_bad_blocks=0, or"
+        yield Problem(study.keys_of("translation", translation), f"{translation} {why} {hint}")
+    elif why := resolved.misfit(lies_on.size_bytes, lies_on.numbers().get("bits_per_cell", 1), medium) or "":
         way_out = _skip_hint(study, {"filesystem": filesystem, "medium": medium})
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
 

@@ -104,12 +104,15 @@ class FileSystem(Profile):
     """A file system as a profile describes it."""
 
     needs: Literal["block", "mtd"] = Field(description="what it lies on: a block device, or raw flash")
+    most_bits_per_cell: int | None = Field(default=None, ge=1, description="raw flash with more bits a cell is refused")
     min_bytes: Size = Field(default=0, ge=0, description="smallest medium, bytes")
     max_bytes: Size | None = Field(default=None, gt=0, description="largest medium, bytes")
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
     programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
     mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
+    attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
+    detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
     mount: Mount
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
     check: str = Field(default="", description="host command on the image; any exit code but 0 means damage")
@@ -119,6 +122,9 @@ class FileSystem(Profile):
         """Contradictions in the profile itself."""
         for index, command in enumerate(self.mkfs):
             yield from _placeholder_problems(("mkfs", index), command, {"device", "options"})
+        for place in ("attach", "detach"):
+            for index, command in enumerate(getattr(self, place)):
+                yield from _placeholder_problems((place, index), command, {"device"})
         yield from _placeholder_problems(("mount", "device"), self.mount.device, {"device"})
         yield from _placeholder_problems(("check",), self.check, {"image"})
         if self.check and "{image}" not in self.check:
@@ -140,6 +146,7 @@ class FileSystem(Profile):
         return ResolvedFileSystem(
             title=self.title,
             needs=self.needs,
+            most_bits_per_cell=self.most_bits_per_cell,
             min_bytes=smallest,
             max_bytes=largest,
             limit_reason=why,
@@ -147,6 +154,8 @@ class FileSystem(Profile):
             programs=self.programs,
             module=self.module,
             mkfs=tuple(_squeeze(command.replace("{options}", " ".join(for_mkfs))) for command in self.mkfs),
+            attach=self.attach,
+            detach=self.detach,
             mount_type=self.mount.type,
             mount_options=",".join(part for part in (self.mount.options, *for_mount) if part),
             mount_flags=self.mount.flags,
@@ -192,6 +201,7 @@ class ResolvedFileSystem:
 
     title: str
     needs: str
+    most_bits_per_cell: int | None
     min_bytes: int
     max_bytes: int | None
     limit_reason: str
@@ -199,6 +209,8 @@ class ResolvedFileSystem:
     programs: tuple[str, ...]
     module: str | None
     mkfs: tuple[str, ...]
+    attach: tuple[str, ...]
+    detach: tuple[str, ...]
     mount_type: str
     mount_options: str
     mount_flags: str
@@ -209,6 +221,14 @@ class ResolvedFileSystem:
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
         """The commands for the guest's shell, to run in order."""
         return tuple(command.replace("{device}", device) for command in self.mkfs)
+
+    def attach_commands(self, device: str) -> tuple[str, ...]:
+        """What a boot runs before it mounts."""
+        return tuple(command.replace("{device}", device) for command in self.attach)
+
+    def detach_commands(self, device: str) -> tuple[str, ...]:
+        """What undoes `attach_commands` after the unmount."""
+        return tuple(command.replace("{device}", device) for command in self.detach)
 
     def mount_command(self, device: str, folder: str) -> str:
         """The command for the guest's shell."""
@@ -222,8 +242,10 @@ class ResolvedFileSystem:
             return None
         return [part.replace("{image}", str(image)) for part in shlex.split(self.check)]
 
-    def misfit(self, size_bytes: int, medium: str) -> str | None:
-        """Why it cannot lie on a medium of this size and name, or None; follows the file system's name."""
+    def misfit(self, size_bytes: int, bits_per_cell: int, medium: str) -> str | None:
+        """Why it cannot lie on a medium of this size, cells and name, or None; follows the file system's name."""
+        if self.most_bits_per_cell is not None and bits_per_cell > self.most_bits_per_cell:
+            return f"refuses flash with {bits_per_cell} bits a cell, as {medium} is"
         if size_bytes < self.min_bytes:
             return f"needs at least {describe_size(self.min_bytes)}, and {medium} has {describe_size(size_bytes)}"
         if self.max_bytes is not None and size_bytes > self.max_bytes:

@@ -11,6 +11,12 @@ from collections.abc import Mapping, Sequence
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
 """Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
 
+BLOCK_BEFORE, BLOCK_SYNCED = "block.before", "block.synced"
+"""What Linux counted of the cell's block device: its stat file, where the seventh number is of sectors written."""
+
+SECTORS_WRITTEN = 6
+SECTOR_BYTES = 512
+
 Counters = dict[str, int]
 
 PREFIX = "counters."
@@ -44,21 +50,35 @@ def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, floa
     return float(counters["host_read_bytes"]), float(counters["host_written_bytes"])
 
 
-def metrics(phases: Mapping[str, Counters], page_bytes: int | None) -> dict[str, float]:
+def metrics(
+    phases: Mapping[str, Counters], page_bytes: int | None, translated_bytes: int | None, workload_bytes: float
+) -> dict[str, float]:
     """Bytes that the medium read and wrote while measured, and write amplification: bytes programmed against bytes
     written.
 
     `page_bytes` is the size of a flash page, None for a medium without. Write amplification counts until all data
-    have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only, and no bytes that
-    somebody wanted to write.
+    have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only: what was written
+    is `translated_bytes`, told by a translation's block device, None if there is none. Total write
+    amplification is against `workload_bytes`, what the workload wrote to its files.
     """
-    read, written = moved_bytes(phases["measured"], page_bytes)
-    found = {"medium_read_bytes": read, "medium_written_bytes": written}
+    read, moved = moved_bytes(phases["measured"], page_bytes)
+    found = {"medium_read_bytes": read, "medium_written_bytes": moved}
     synced = phases["synced"]
-    wanted = synced.get("host_written_bytes")
-    if page_bytes and wanted:
-        found["write_amplification"] = synced["flash_programmed_pages"] * page_bytes / wanted
+    programmed = synced.get("flash_programmed_pages", 0) * (page_bytes or 0)
+    written = synced.get("host_written_bytes", translated_bytes)
+    if page_bytes and written:
+        found["write_amplification"] = programmed / written
+    if page_bytes and workload_bytes:
+        found["total_write_amplification"] = programmed / workload_bytes
     return found
+
+
+def translated_bytes(out: Mapping[str, bytes]) -> int | None:
+    """Bytes written to the cell's block device until all had reached the medium; None where there is no such device."""
+    if BLOCK_SYNCED not in out:
+        return None
+    before, synced = (int(out[name].split()[SECTORS_WRITTEN]) for name in (BLOCK_BEFORE, BLOCK_SYNCED))
+    return (synced - before) * SECTOR_BYTES
 
 
 def _difference(later: Counters, earlier: Counters) -> Counters:

@@ -59,10 +59,22 @@ METRICS: dict[str, Metric] = {
         Metric("read_reached_percent", "At the medium, of reading", "%", None),
         Metric("reread_reached_percent", "At the medium, of reading again", "%", None),
         Metric("requested_bytes", "Asked for by the workload", "bytes", None),
+        Metric("written_bytes", "Written by the workload", "bytes", None),
         Metric("medium_read_bytes", "Read from the medium", "bytes", "lower"),
         Metric("medium_written_bytes", "Written to the medium", "bytes", "lower"),
         Metric("write_amplification", "Write amplification", "", "lower"),
+        Metric("total_write_amplification", "Write amplification, file system included", "", "lower"),
         Metric("cpu_percent", "CPU load", "%", "lower"),
+        Metric("mount_s", "Time until mounted", "s", "lower"),
+        Metric("mount_memory_bytes", "Memory kept once mounted", "bytes", "lower"),
+        Metric("space_free_percent", "Free when empty, of the medium", "%", "higher"),
+        Metric("space_per_byte", "Room taken for each byte of a file", "", "lower"),
+        Metric("wear_mean", "Erases of a block, mean", "", "lower"),
+        Metric("wear_max", "Erases of the most worn block", "", "lower"),
+        Metric("tbw_bytes", "TBW, by the most worn block", "bytes", "higher"),
+        Metric("tbw_level_bytes", "TBW, if all blocks wore alike", "bytes", "higher"),
+        Metric("lifetime_years", "Life at 1 GB a day, by the most worn block", "years", "higher"),
+        Metric("lifetime_level_years", "Life at 1 GB a day, if all blocks wore alike", "years", "higher"),
     )
 }
 """All metrics by name, in the order of a table's columns."""

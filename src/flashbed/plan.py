@@ -120,12 +120,15 @@ def _workload(study: Study, said: dict[str, str]) -> Workload:
 def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
     filesystem = asdict(cell.filesystem)
-    for name in ("title", "min_bytes", "max_bytes", "limit_reason"):
+    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason"):
         del filesystem[name]
-    if filesystem["module"] is None:  # so that what was measured before there were such keeps its key
-        del filesystem["module"]
+    for name in ("module", "attach", "detach"):  # so that what has none keeps its key
+        if not filesystem[name]:
+            del filesystem[name]
     start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
-    translation = cell.translation.model_dump(exclude={"title", "source"}) if cell.translation.device else {}
+    translation = (
+        cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}) if cell.translation.device else {}
+    )
     inputs = {
         "board": cell.board.model_dump(exclude={"title", "source"}),
         "medium": {**cell.medium.core_parameters, **start},

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import cpu_load, medium_counters, stored_medium
+from flashbed import cpu_load, medium_counters, stored_medium, upkeep, wear
 from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet
@@ -183,17 +183,34 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
 
 def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, float]]:
     """The medium's counters and all metrics of a repetition. Raises WorkloadOutputError, KeyError or ValueError."""
-    tool, page_bytes = WORKLOADS[cell.workload.tool], cell.medium.numbers().get("page_bytes")
+    numbers = cell.medium.numbers()
+    page_bytes = numbers.get("page_bytes")
     medium = medium_counters.phases(out)
-    metrics = tool.metrics(out)
-    phases = tool.phases(cell.workload.parameters)
+    found = WORKLOADS[cell.workload.tool].metrics(out)
+    marked, reached = _reached(cell, out, page_bytes)
+    written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
+    metrics = {
+        **found,
+        **reached,
+        **medium_counters.metrics(medium, page_bytes, block, written),
+        "cpu_percent": cpu_load.percent(out),
+        **upkeep.metrics(out, cell.medium.size_bytes),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written),
+    }
+    return {**medium, **marked}, metrics
+
+
+def _reached(
+    cell: Cell, out: Mapping[str, bytes], page_bytes: int | None
+) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
+    """For a tool with phases, the medium's counters of each and how much of what it asked for reached the medium."""
+    phases = WORKLOADS[cell.workload.tool].phases(cell.workload.parameters)
+    if not phases:
+        return {}, {}
     marked = medium_counters.marked(out, [phase.name for phase in phases])
-    if phases:
-        metrics["requested_bytes"] = sum(phase.requested_bytes for phase in phases)
+    metrics: dict[str, float] = {"requested_bytes": sum(phase.requested_bytes for phase in phases)}
     for phase in phases:
         read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
         moved = {"read": read, "write": written, "either": read + written}[phase.direction]
         metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
-    metrics |= medium_counters.metrics(medium, page_bytes)
-    metrics["cpu_percent"] = cpu_load.percent(out)
-    return {**medium, **marked}, metrics
+    return marked, metrics

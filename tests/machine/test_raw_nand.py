@@ -210,21 +210,3 @@ def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
     assert told["wear"]["grown_bad_blocks"] == 1
     assert told["fault"] is None
-
-
-@pytest.mark.long
-def test_a_part_of_a_chip_is_a_device(study_file, measure, tmp_path: Path) -> None:
-    medium = "slc-nand-64m:factory_bad_blocks=0,used_bytes=8M"
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
-    finished = measure(wanted, tmp_path / "part")
-    assert finished.files["out/space.txt"].decode().splitlines()[-1].split()[1] == "8192"
-
-
-@pytest.mark.long
-def test_a_part_that_ends_within_a_block_is_refused(study_file, tmp_path: Path) -> None:
-    medium = "slc-nand-64m:used_bytes=8200k"
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
-    (tmp_path / "part").mkdir()
-    finished = repetition.execute(wanted, tmp_path / "part", 300, threading.Event())
-    assert not finished.measured
-    assert b"used_bytes=8396800: must be whole blocks of 16384" in finished.files["console.log"]

@@ -36,6 +36,12 @@ def test_background_does_not_count() -> None:
     assert alone["bandwidth"] == 5
 
 
+def test_all_that_is_written_counts_as_written() -> None:
+    writer = job("background-writer", 7, 1000.0)
+    writer["read"], writer["write"] = writer["write"], writer["read"]
+    assert metrics(writer, job("reader", 10, 1000.0))["written_bytes"] == 7 << 20
+
+
 def test_only_background_is_told() -> None:
     with pytest.raises(WorkloadOutputError, match=r"no I/O but in the background"):
         metrics(job("background", 10, 1000.0))

@@ -139,7 +139,7 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
                 new = profile.model_copy(update={name: value})
                 changed.append((f"{part}.{name}", replace(cell, **{part: new})))
     for field in fields(ResolvedFileSystem):
-        if field.name not in ("title", "min_bytes", "max_bytes", "limit_reason"):
+        if field.name not in ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell"):
             new = replace(cell.filesystem, **{field.name: different(getattr(cell.filesystem, field.name))})
             changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
     for name, value in cell.workload.parameters.items():
@@ -210,7 +210,7 @@ def test_keys_are_the_same_everywhere() -> None:
         board=Board(title="b", source=source, instruction_ns=1, ram=1 << 28, cpu="c", transfer="dma"),
         medium=Medium(title="m", source=source, kind="null", capacity_bytes=1 << 30),
         filesystem=ResolvedFileSystem(
-            "f", "block", 0, None, "", (), (), None, ("mkfs {device}",), "f", "", "", "{device}", 0, ""
+            "f", "block", None, 0, None, "", (), (), None, ("mkfs {device}",), (), (), "f", "", "", "{device}", 0, ""
         ),
         translation=Translation(title="t"),
         scheduler=Scheduler(title="s", name="none"),

@@ -276,11 +276,11 @@ def test_parameters_pass_through(library: Library) -> None:
     ],
 )
 def test_what_fits_on_a_medium(selector: str, size: int, fits: bool) -> None:
-    assert (shipped().filesystem(selector).misfit(size, "m") is None) == fits
+    assert (shipped().filesystem(selector).misfit(size, 1, "m") is None) == fits
 
 
 def test_a_misfit_names_both_numbers() -> None:
-    told = shipped().filesystem("f2fs").misfit(40 << 20, "cf-40m")
+    told = shipped().filesystem("f2fs").misfit(40 << 20, 1, "cf-40m")
     assert told == "needs at least 52M, and cf-40m has 40M"
 
 

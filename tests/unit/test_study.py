@@ -139,6 +139,12 @@ FILESYSTEMS = '"fat16:cluster=32k", "ext2:block=4k"'
             "a translation (ftl-bast, ftl-fast, ftl-page, mtdblock)",
         ),
         (
+            '"stick"',
+            '"mlc-nand"\ntranslation = "mtdblock"',
+            "4: translation: mtdblock cannot live with bad blocks, and mlc-nand has 2 from the factory; set "
+            "factory_bad_blocks=0, or change one of the two",
+        ),
+        (
             SEEDS,
             'translation = "ftl-page"',
             "4: translation: ftl-page needs raw flash (mtd), and stick is a block device",
@@ -181,6 +187,12 @@ def test_contradictions(tmp_path: Path, old: str, new: str, expected: str | None
     told = message(tmp_path, medium, seeds, (old, new))
     assert "f2fs needs at least 52M, and card has 40M; change one of the two, or leave the combination out" in told
     assert 'skip = [{ filesystem = "f2fs", medium = "card" }]' in told
+
+
+def test_what_does_not_suit_several_bits_a_cell(tmp_path: Path) -> None:
+    told = message(tmp_path, ('"stick"', '"mlc-nand"'), (FILESYSTEMS, '"ubifs", "jffs2"'))
+    for place, name in enumerate(("ubifs", "jffs2")):
+        assert f"7: axes.filesystem[{place}]: {name} refuses flash with 2 bits a cell, as mlc-nand is;" in told
 
 
 def test_what_is_skipped_may_contradict(tmp_path: Path) -> None:

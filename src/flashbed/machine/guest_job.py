@@ -38,6 +38,8 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
         "cell.env": _environment(cell, device, medium_digest),
         "translate": _script(command.replace("{device}", medium) for command in translation.commands),
         "format": _script((*load, *filesystem.mkfs_commands(device))),
+        "attach": _script(filesystem.attach_commands(device)),
+        "detach": _script(filesystem.detach_commands(device)),
         "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
     }
 

@@ -62,9 +62,11 @@ class Fio:
 
 def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
     """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
-    microseconds; of all jobs together that are not background. Raises WorkloadOutputError.
+    microseconds; of all jobs together that are not background. What was written is of all jobs: the medium wears
+    by each of them. Raises WorkloadOutputError.
     """
-    jobs = [job for job in _jobs(out, name) if not job["jobname"].startswith(BACKGROUND)]
+    every = _jobs(out, name)
+    jobs = [job for job in every if not job["jobname"].startswith(BACKGROUND)]
     used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     if not used:
         raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
@@ -75,6 +77,7 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
         "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
         "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
         "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+        "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
     }
     if runtime_s > 0:
         metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file system and the layer below it cost beside speed: time until it is mounted, memory, room on the medium.
+
+From what the guest noted around its second mount, which is as a boot makes it: the translation's module was removed
+and is loaded again, UBI attached again, nothing of the medium is in memory. Must not know which file system it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+BEGUN, DONE = "mount.begun", "mount.done"
+DOWN, UP = "memory.down", "memory.up"
+EMPTY, SPACE = "empty.txt", "space.txt"
+
+_NOW = re.compile(rb"now at (\d+) nsecs")
+_KIB = re.compile(rb"^(\w+): +(\d+) kB", re.MULTILINE)
+_PAGES = re.compile(rb"^ +count: +(\d+)", re.MULTILINE)
+"""Free pages that a CPU keeps for itself, in the words of /proc/zoneinfo."""
+
+PAGE_BYTES = 4096
+
+_FREE = ("MemFree", "Buffers", "Cached", "SReclaimable")
+"""What the kernel can give away at once, in the words of /proc/meminfo."""
+
+
+def metrics(out: Mapping[str, bytes], medium_bytes: int) -> dict[str, float]:
+    """Mount time in seconds, memory in bytes, shares of the medium. Raises KeyError or ValueError."""
+    _, free = _room(out[EMPTY])
+    return {
+        "mount_s": (_now_ns(out[DONE]) - _now_ns(out[BEGUN])) / 1e9,
+        "mount_memory_bytes": float(_used_memory(out[UP]) - _used_memory(out[DOWN])),
+        "space_free_percent": 100.0 * free / medium_bytes,
+        **_space_of_files(out),
+    }
+
+
+def _space_of_files(out: Mapping[str, bytes]) -> dict[str, float]:
+    """Bytes that the file system takes for each byte in a file at the end; nothing where there is no file."""
+    listed = (line.split() for line in out[SPACE].splitlines())
+    content = sum(int(words[4]) for words in listed if words and words[0].startswith(b"-"))
+    if not content:
+        return {}
+    return {"space_per_byte": (_room(out[SPACE])[0] - _room(out[EMPTY])[0]) / content}
+
+
+def _room(text: bytes) -> tuple[int, int]:
+    """Bytes used and free, from what `df -kP` says of one file system."""
+    lines = text.splitlines()
+    if len(lines) < 2:
+        raise ValueError("df said nothing of the file system")
+    used, free = lines[1].split()[2:4]
+    return int(used) * 1024, int(free) * 1024
+
+
+def _used_memory(text: bytes) -> int:
+    """Bytes that the kernel and programs hold and cannot give away at once."""
+    kib = {name.decode(): int(number) for name, number in _KIB.findall(text)}
+    pages = sum(int(number) for number in _PAGES.findall(text))
+    return 1024 * (kib["MemTotal"] - sum(kib[name] for name in _FREE)) - PAGE_BYTES * pages
+
+
+def _now_ns(text: bytes) -> int:
+    now = _NOW.search(text)
+    if now is None:
+        raise ValueError("no time in what the guest noted of the mount")
+    return int(now[1])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Translation layers in software in a guest: file systems for block devices live on a bare chip, all that was written
+is there after the layer was taken down and started anew, and the figures agree with the chip's own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_raw_nand import Bed, boot
+
+from flashbed import run
+from flashbed.machine import qemu
+from flashbed.repetition import Finished
+from flashbed.study import load_study
+
+WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "4M"\nflush = "fsync"\n'
+
+# Written before the layer is started anew, half of it twice, and read after it
+PREPARE = """
+head -c 6000000 /dev/urandom >/mnt/file
+sync
+head -c 3000000 /dev/urandom | dd of=/mnt/file bs=4k seek=400 conv=notrunc
+md5sum /mnt/file >/out/before
+"""
+
+MEASURE = "md5sum /mnt/file >/out/after\n"
+
+
+@pytest.fixture
+def finished(study_file, measure, tmp_path: Path):
+    """`finished(translation, filesystem)`: a cell on a chip with bad blocks, or none for mtdblock."""
+
+    def call(translation: str, filesystem: str, medium: str = "slc-nand-64m") -> Finished:
+        study = study_file(WORKLOAD, translation=translation, filesystem=filesystem, medium=medium)
+        (wanted,) = run.prepare(load_study(study))
+        done = measure(wanted, tmp_path / "work")
+        told = wanted.image.media_tool.inspect(tmp_path / "work" / "state.bin")
+        done.files["inspect.json"] = json.dumps(told).encode()
+        return done
+
+    return call
+
+
+def numbers(done: Finished, name: str) -> dict[str, int]:
+    """Counters by name, from lines such as "/sys/block/mftl0/layer/bad_blocks:23"."""
+    pairs = (line.rsplit(":", 1) for line in done.files[f"out/{name}"].decode().splitlines())
+    return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
+
+
+def agrees_with_the_chip(done: Finished) -> dict[str, float]:
+    """Wear and write amplification, from what the chip's own state says after the guest is gone."""
+    metrics: dict[str, float] = done.result["metrics"]
+    told: dict[str, Any] = json.loads(done.files["inspect.json"])
+    assert told["fault"] is None
+    assert told["counters"]["broken_rules"] == 0
+    assert metrics["wear_max"] == told["wear"]["erase_count_max"]
+    assert metrics["wear_mean"] == pytest.approx(told["wear"]["erase_count_mean"], abs=1e-3)
+    assert metrics["tbw_bytes"] <= metrics["tbw_level_bytes"]
+    assert metrics["total_write_amplification"] >= metrics["write_amplification"] >= 1
+    assert metrics["mount_s"] > 0
+    return metrics
+
+
+def holds(done: Finished) -> None:
+    metrics = agrees_with_the_chip(done)
+    layer = numbers(done, "translation.finished")
+    assert layer["bad_blocks"] == layer["lost_pages"] == 0
+    # The layer's tables are by far the most that is kept; what else is, is less than a megabyte
+    assert 0 < layer["memory_bytes"] < metrics["mount_memory_bytes"] < layer["memory_bytes"] + (1 << 20)
+    assert metrics["written_bytes"] == metrics["requested_bytes"] == 4 << 20
+
+
+def test_ext2_lives_on_the_page_mapped_layer(finished) -> None:
+    holds(finished("ftl-page", "ext2:block=4k"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layer", ["ftl-bast", "ftl-fast"])
+def test_ext2_lives_on_the_log_block_layers(finished, layer: str) -> None:
+    holds(finished(layer, "ext2:block=4k"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layer", ["ftl-page", "ftl-bast", "ftl-fast"])
+@pytest.mark.parametrize(
+    ("filesystem", "medium"), [("fat16", "slc-nand-64m"), ("nilfs2", "slc-nand-256m"), ("ext2", "slc-nand-256m")]
+)
+def test_other_file_systems_live_on_each_layer(finished, layer: str, filesystem: str, medium: str) -> None:
+    holds(finished(layer, filesystem, medium))
+
+
+@pytest.mark.long
+def test_ext2_lives_on_mtdblock_on_a_flawless_chip(finished) -> None:
+    agrees_with_the_chip(finished("mtdblock", "ext2:block=4k", "slc-nand-64m:factory_bad_blocks=0"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layer", ["ftl-page", "ftl-bast", "ftl-fast"])
+def test_what_was_written_outlives_a_restart(study_file, tmp_path: Path, layer: str) -> None:
+    study = study_file(WORKLOAD, translation=layer, filesystem="ext2", medium="slc-nand-64m")
+    (wanted,) = run.prepare(load_study(study))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    files = qemu.Files(wanted.image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
+    wanted.image.media_tool.create(files.state, wanted.cell.medium.core_parameters)
+    wanted.image.media_tool.create_content(files.state, files.data)
+    outcome = boot(Bed(wanted, files, folder), prepare=PREPARE, measure=MEASURE)
+    assert outcome.files["before"] == outcome.files["after"] != b""

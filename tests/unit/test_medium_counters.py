@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write amplification, worked out by hand: of a device, of a chip below a translation or a file system."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashbed import medium_counters
+
+PAGE_BYTES = 512
+CHIP = {"flash_read_pages": 3, "flash_programmed_pages": 40}
+DEVICE = CHIP | {"host_read_bytes": 4096, "host_written_bytes": 10240}
+
+
+def phases(counted: medium_counters.Counters) -> dict[str, medium_counters.Counters]:
+    return {"measured": counted, "synced": counted, "life": counted}
+
+
+def test_a_device_knows_what_the_host_wrote() -> None:
+    found = medium_counters.metrics(phases(DEVICE), PAGE_BYTES, 99, 5120)
+    assert (found["medium_read_bytes"], found["medium_written_bytes"]) == (4096, 10240)
+    assert found["write_amplification"] == 2
+    assert found["total_write_amplification"] == 4
+
+
+def test_of_a_chip_the_block_device_of_the_translation_does() -> None:
+    stat = "  5 0 40 1 {} 0 {} 1 0 1 1\n"
+    out = {medium_counters.BLOCK_BEFORE: stat.format(8, 100).encode()}
+    out[medium_counters.BLOCK_SYNCED] = stat.format(9, 110).encode()
+    assert medium_counters.translated_bytes(out) == 5120
+    found = medium_counters.metrics(phases(CHIP), PAGE_BYTES, 5120, 4096)
+    assert (found["medium_read_bytes"], found["medium_written_bytes"]) == (3 * 512, 40 * 512)
+    assert found["write_amplification"] == 4
+    assert found["total_write_amplification"] == 5
+
+
+@pytest.mark.parametrize("written", [0, 4096])
+def test_a_chip_alone_has_the_total_only(written: int) -> None:
+    assert medium_counters.translated_bytes({}) is None
+    found = medium_counters.metrics(phases(CHIP), PAGE_BYTES, None, written)
+    assert "write_amplification" not in found
+    assert found.get("total_write_amplification") == (5 if written else None)
+
+
+def test_what_has_no_pages_amplifies_nothing() -> None:
+    device = {"host_read_bytes": 1, "host_written_bytes": 2}
+    found = medium_counters.metrics(phases(device), None, 5, 5)
+    assert set(found) == {"medium_read_bytes", "medium_written_bytes"}
