@@ -8,6 +8,7 @@ no random numbers, no order that depends on hashing.
 from flashbed.analysis.answer import headline, sentence
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
 from flashbed.analysis.flow import Flow, flows
+from flashbed.analysis.ratio import Numbers, is_ahead, ratio
 from flashbed.analysis.results import MEASURED, MISSING, Combination, Repetition, Results, results_of
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import Words
@@ -20,6 +21,7 @@ __all__ = [
     "Flow",
     "Group",
     "Lead",
+    "Numbers",
     "Repetition",
     "Results",
     "Spread",
@@ -28,6 +30,8 @@ __all__ = [
     "compare",
     "flows",
     "headline",
+    "is_ahead",
+    "ratio",
     "results_of",
     "sentence",
     "spread",

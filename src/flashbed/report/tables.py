@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashbed.analysis import Combination, Comparison, Group, Spread
+from flashbed.analysis import Combination, Comparison, Group, Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
+from flashbed.metrics import Metric
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
 from flashbed.study_format import Table as StudyTable
@@ -67,6 +68,7 @@ def study_tables(report: Report) -> list[Table]:
 def _study_table(report: Report, wanted: StudyTable) -> Table:
     axes, words = list(report.results.axes), report.words
     metric = metric_of(wanted.metric)
+    numbers = report.results.numbers(wanted.metric)
     spreads = report.results.spreads(wanted.metric)
     cells = list(report.results.combinations(wanted.where))
 
@@ -82,11 +84,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     texts = []
     for row in rows:
         here = {column: by_place.get((row, column)) for column in columns}
-        best = (
-            _best({c: spreads[cell] for c, cell in here.items() if cell in spreads}, metric.better)
-            if marks_best
-            else None
-        )
+        best = _best({c: numbers[cell] for c, cell in here.items() if cell in numbers}, metric) if marks_best else None
         texts.append([_number_cell(report, spreads, cell, scale, column == best) for column, cell in here.items()])
     heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
     return Table(
@@ -138,15 +136,15 @@ def _how_to_read(title: str, spreads: Sequence[Spread]) -> str:
     return f"{title}: the median over seeds, below it the smallest and the largest."
 
 
-def _best(spreads: Mapping[Combination, Spread], better: str | None) -> Combination | None:
-    """The column whose interval lies clear of all others."""
-    for column, spread in spreads.items():
-        others = [other for name, other in spreads.items() if name != column]
-        if better == "lower":
-            clear = all(spread.high < other.low for other in others)
-        else:
-            clear = all(spread.low > other.high for other in others)
-        if others and clear:
+def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination | None:
+    """The column that is clearly ahead of each other one."""
+
+    def leads(mine: Numbers, its: Numbers) -> bool:
+        return is_ahead(ratio([(its, mine) if metric.better == "lower" else (mine, its)]))
+
+    for column, mine in cells.items():
+        others = [its for other, its in cells.items() if other != column]
+        if others and all(leads(mine, its) for its in others):
             return column
     return None
 
