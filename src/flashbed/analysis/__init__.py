@@ -6,6 +6,7 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import headline, sentence
+from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
 from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.ratio import Numbers, is_ahead, ratio
@@ -16,14 +17,18 @@ from flashbed.analysis.words import Words
 __all__ = [
     "MEASURED",
     "MISSING",
+    "ClaimVerdict",
     "Combination",
     "Comparison",
+    "Finding",
     "Flow",
     "Group",
+    "Judgement",
     "Lead",
     "Numbers",
     "Repetition",
     "Results",
+    "Side",
     "Spread",
     "Standing",
     "Words",
@@ -31,8 +36,10 @@ __all__ = [
     "flows",
     "headline",
     "is_ahead",
+    "judge",
     "ratio",
     "results_of",
     "sentence",
     "spread",
+    "undecidable",
 ]

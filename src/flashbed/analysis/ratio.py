@@ -11,11 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from flashbed.analysis.spread import Spread, spread
+from flashbed.relation import CLEAR
 
-CLEAR_FACTOR = 1.01
-"""A lead of less than 1 % is called none: nobody should choose by it, and with a single seed nothing else guards
-against it.
-"""
+CLEAR_FACTOR = CLEAR
+"""A lead of less is called none: nobody should choose by it, and with a single seed nothing else guards against it."""
 
 Numbers = Mapping[int, float]
 """A metric of one cell, by seed."""
