@@ -20,7 +20,7 @@ import pandas
 
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.study import Study
-from flashbed.study_format import Answer, Figure, Table, Trace
+from flashbed.study_format import Answer, Claim, Figure, Table, Trace
 
 FILESYSTEMS = ("fat16:cluster=32k", "ext2:block=4k", "f2fs")
 PATTERNS = ("read", "randread", "write", "randwrite")
@@ -46,6 +46,58 @@ class Titles:
 
     def medium(self, selector: str) -> Any:
         return SimpleNamespace(title=f"{selector}, a medium")
+
+
+CLAIMS = (
+    {
+        "text": "Both new file systems read random places faster than FAT16.",
+        "source": "section 4.1, figure 3",
+        "where": {"pattern": ["randread"]},
+        "compare": [{"filesystem": ["ext2:block=4k", "f2fs"]}, {"filesystem": ["fat16:cluster=32k"]}],
+        "relation": ">",
+        "by": "at least 8 %",
+    },
+    {
+        "text": "F2FS writes far faster than ext2, and ext2 faster than FAT16.",
+        "source": "section 4.2, table 2",
+        "where": {"pattern": ["randwrite"]},
+        "compare": [{"filesystem": [name]} for name in ("f2fs", "ext2:block=4k", "fat16:cluster=32k")],
+        "relation": [">>", ">"],
+        "unit": "K/s",
+        "printed": [
+            {"at": {"filesystem": ["f2fs"]}, "value": 1331},
+            {"at": {"filesystem": ["ext2:block=4k"]}, "value": 348},
+            {"at": {"filesystem": ["fat16:cluster=32k"]}, "value": 1078400404, "invalid": "an impossible rate"},
+        ],
+    },
+    {
+        "text": "Larger requests are faster, whatever the pattern.",
+        "along": "request",
+        "relation": "rises",
+        "by": "at least 2 times",
+        "where": {"filesystem": ["ext2:block=4k"]},
+    },
+    {
+        "text": "On average, ext2 is at least a quarter ahead in reading.",
+        "where": {"pattern": ["read", "randread"]},
+        "compare": [{"filesystem": ["ext2:block=4k"]}, {"filesystem": ["fat16:cluster=32k"]}],
+        "relation": ">",
+        "by": "at least 25 %",
+        "cells": "average",
+        "printed": [
+            {"value": 12.5, "at": {"filesystem": ["ext2:block=4k"]}},
+            {"value": 10, "at": {"filesystem": ["fat16:cluster=32k"]}},
+        ],
+        "unit": "MB/s",
+    },
+    {
+        "text": "The processor is idle.",
+        "metric": "cpu_percent",
+        "value": 30.0,
+        "relation": "<",
+        "where": {"filesystem": ["f2fs"], "pattern": ["read"]},
+    },
+)
 
 
 def made_up_study() -> Study:
@@ -100,6 +152,7 @@ def made_up_study() -> Study:
                 where={"pattern": ("randwrite",)},
             ),
         ),
+        claims=tuple(Claim.model_validate({"metric": "bandwidth", **claim}) for claim in CLAIMS),
         library=Titles(),  # type: ignore[arg-type]
     )
 

@@ -75,12 +75,36 @@ def written(folder: Path, study: Study, frame: pandas.DataFrame) -> Page:
 
 def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> None:
     parts = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
-    assert parts == ["answer", "figures", "tables", "evidence", "again"]
+    assert parts == ["answer", "claims", "figures", "tables", "evidence", "again"]
     assert "F2FS is fastest for sequential write and random write" in page.text
     assert re.search(
         r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 3 request", page.text
     )
     assert "F2FS has no result at request size 1k." in page.text
+
+
+def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -> None:
+    assert "Of 5 claims, 2 hold, 1 does not hold, 1 is undecided and 1 cannot be decided." in page.text
+    assert "There is nothing to go by for F2FS against ext2 at request size 1k: failed: mkfs.f2fs: exit" in page.text
+    assert "Invalid in the paper: 1,078,400,404 K/s (an impossible rate)." in page.text
+    assert "The paper's own figures, where they are valid, bear the claim out." in page.text
+    assert "where at least 1.25 is asked. The paper's own figures bear the claim out." in page.text.replace("\xa0", " ")
+    classes = [attributes.get("class") for tag, attributes in page.elements if tag == "li"]
+    assert [name for name in classes if name and name.startswith("claim ")] == [
+        "claim good", "claim quiet", "claim good", "claim bad", "claim warn"
+    ]  # fmt: skip
+
+
+def test_other_results_change_the_verdicts(tmp_path: Path) -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    fat16, ext2 = "fat16:cluster=32k", "ext2:block=4k"
+    frame["filesystem"] = frame["filesystem"].replace({fat16: ext2, ext2: fat16})
+    written(tmp_path, study, frame)
+    claims = json.loads((tmp_path / "results.json").read_text())["claims"]
+    assert [claim["verdict"] for claim in claims] == [
+        "does not hold", "does not hold", "holds", "does not hold", "undecided"
+    ]  # fmt: skip
 
 
 def test_the_page_asks_for_nothing_outside_itself(page: Page) -> None:
@@ -169,7 +193,7 @@ def test_a_study_in_which_everything_failed_has_a_report(tmp_path: Path) -> None
 
 
 def test_a_study_without_axes_has_a_report(tmp_path: Path) -> None:
-    study = replace(made_up_study(), axes={}, answer=None, figures=(), tables=(), seeds=(1,))
+    study = replace(made_up_study(), axes={}, answer=None, figures=(), tables=(), claims=(), seeds=(1,))
     frame = pandas.DataFrame([{"seed": 1, "outcome": "failed", "reason": "mkfs", "key": "k" * 64}])
     assert "the only cell, seed 1: failed: mkfs" in written(tmp_path, study, frame).text
 

@@ -96,7 +96,12 @@ def _plain(value: Any) -> Any:
 def _program() -> list[str]:
     """The code and the libraries that decide how a report looks."""
     here = Path(__file__).parent
-    files = [*here.iterdir(), *(here.parent / "analysis").iterdir(), here.parent / "metrics.py"]
+    files = [
+        *here.iterdir(),
+        *(here.parent / "analysis").iterdir(),
+        here.parent / "metrics.py",
+        here.parent / "relation.py",
+    ]
     code = hashlib.sha256()
     for file in sorted(file for file in files if file.is_file()):
         code.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed.analysis import Combination, Comparison, Results, Words, compare, results_of
+from flashbed.analysis import Combination, Comparison, Judgement, Results, Words, compare, judge, results_of
 from flashbed.analysis.words import metric_of
 from flashbed.report.names import names_of
 
@@ -52,6 +52,10 @@ class Report:
             return None
         higher_is_better = metric_of(answer.metric).better != "lower"
         return compare(self.results, answer.compare, answer.by, answer.metric, higher_is_better)
+
+    def judgements(self) -> list[Judgement]:
+        """The study's claims, each held against the results that it is about."""
+        return [judge(claim, self.results) for claim in self.study.claims]
 
     def cell_name(self, combination: Combination) -> str:
         """ "ext2, random write, request size 4k" """
