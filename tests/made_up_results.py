@@ -97,7 +97,28 @@ CLAIMS = (
         "relation": "<",
         "where": {"filesystem": ["f2fs"], "pattern": ["read"]},
     },
+    {
+        "text": "Linux writes FAT16 far faster than Windows does.",
+        "source": "figure 6",
+        "where": {"filesystem": ["fat16:cluster=32k"], "pattern": ["write"]},
+        "compare": [{"system": ["Linux"]}, {"system": ["Windows XP"]}],
+        "relation": ">>",
+    },
 )
+
+SYSTEMS = {"Linux": 9.0, "Windows XP": 3.1}
+"""What two systems wrote on a machine of flesh and blood, MiB/s."""
+
+
+def made_up_elsewhere() -> list[dict[str, Any]]:
+    """What is imported: sequential writes to FAT16 alone."""
+    cell = {"filesystem": FILESYSTEMS[0], "pattern": "write", "outcome": "measured", "reason": "", "key": ""}
+    return [
+        {**cell, "system": system, "request": request, "seed": seed, "bandwidth": speed + seed / 10, "runtime_s": 1.0}
+        for system, speed in SYSTEMS.items()
+        for request in REQUESTS
+        for seed in SEEDS
+    ]
 
 
 def made_up_study() -> Study:
@@ -153,6 +174,7 @@ def made_up_study() -> Study:
             ),
         ),
         claims=tuple(Claim.model_validate({"metric": "bandwidth", **claim}) for claim in CLAIMS),
+        systems=tuple(SYSTEMS),
         library=Titles(),  # type: ignore[arg-type]
     )
 
@@ -249,7 +271,7 @@ def made_up_report(folder: Path) -> Path:
     study = made_up_study()
     frame = made_up_frame(study)
     consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
-    return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles)
+    return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles, elsewhere=made_up_elsewhere())
 
 
 def traced_study() -> Study:
@@ -265,4 +287,4 @@ def traced_report(folder: Path) -> Path:
     for place, path in enumerate(artefacts.values()):
         requests = [(1_000_000 * (n + 1), n % 2, (n * 7 + place) % 20 << 20, 4096) for n in range(20)]
         write_made_up_log(path / "out", requests, 0, 15_000_000)
-    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts)
+    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts, elsewhere=made_up_elsewhere())

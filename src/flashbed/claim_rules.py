@@ -38,7 +38,7 @@ def _checked(study: StudyFile, skip: Sequence[Where], claim: Claim, at: Keys, pr
     for metric in claim.metric:
         known_metric(metric, (*at, "metric"), problems)
     wide = study
-    if any(SYSTEM in selection for selection in (claim.where, *claim.compare)) or claim.along == SYSTEM:
+    if claim.is_about_systems:
         if not study.systems:
             problems.append(Problem(at, 'compares systems: name them at the top, systems = ["Linux", "Windows XP"]'))
             return claim

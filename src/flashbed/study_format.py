@@ -147,6 +147,11 @@ class Claim(Strict):
     unit: str = Field(default="", description="of the printed figures")
     printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
 
+    @property
+    def is_about_systems(self) -> bool:
+        """Whether it is about results that are imported, and not about the lab's own."""
+        return self.along == SYSTEM or any(SYSTEM in selection for selection in (self.where, *self.compare))
+
 
 class StudyFile(Strict):
     """A study as its file says it."""

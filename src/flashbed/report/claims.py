@@ -88,13 +88,14 @@ def _table(judgement: Judgement, words: Words) -> Table:
     metrics = listing([scales[metric].title(metric_of(metric)) for metric in judgement.claim.metric])
     unit = f", the paper's in {judgement.claim.unit}" if has_printed and judgement.claim.unit else ""
     mean = "; geometric means over all cases" if averaged else ""
+    clock = "; real time" if judgement.claim.is_about_systems else ""
     return Table(
         caption="The numbers that decide",
-        note=f"{metrics}{unit}{mean}.{rest}",
+        note=f"{metrics}{unit}{mean}{clock}.{rest}",
         corner=[*(_capital(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
         columns=[
             *(["Paper"] if has_printed else []),
-            *([] if averaged else ["Here"]),
+            *([] if averaged else ["Elsewhere" if judgement.claim.is_about_systems else "Here"]),
             "Ratio",
             "Asked",
             "Verdict",

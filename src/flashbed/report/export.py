@@ -69,6 +69,7 @@ def json_bytes(report: Report) -> bytes:
         "outcomes": report.results.outcomes(),
         "answer": _answer(report, comparison) if comparison else None,
         "claims": [_claim(report, judgement) for judgement in report.judgements()],
+        "elsewhere": _elsewhere(report),
         "metrics": {
             name: {"title": metric_of(name).title, "unit": metric_of(name).unit, "better": metric_of(name).better}
             for name in report.results.metrics
@@ -98,6 +99,22 @@ def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
         "headline": headline(comparison, report.words),
         "groups": [_group(report, comparison, group) for group in comparison.groups],
     }
+
+
+def _elsewhere(report: Report) -> list[dict[str, Any]]:
+    """What other systems measured, in real time."""
+    if report.elsewhere is None:
+        return []
+    return [
+        {
+            **report.elsewhere.coordinates(repetition.combination),
+            "seed": repetition.seed,
+            "time": "real",
+            "metrics": dict(repetition.metrics),
+        }
+        for repetition in report.elsewhere.repetitions
+        if repetition.is_measured
+    ]
 
 
 def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:

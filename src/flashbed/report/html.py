@@ -21,7 +21,7 @@ from typing import Any
 from flashbed.analysis import Flow, flows, headline, sentence
 from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, listing
-from flashbed.report import claims, evidence, tables, traces
+from flashbed.report import claims, elsewhere, evidence, tables, traces
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
@@ -58,6 +58,7 @@ def render(report: Report, digest: str, command: str) -> str:
             *((drawing, traces.table(drawing)) for drawing in traced),
         ],
         "tables": tables.study_tables(report),
+        "elsewhere": elsewhere.table(report) if report.elsewhere else None,
         "evidence": _evidence(report, found_flows),
         "facts": _facts(report),
         "exports": EXPORTS,
