@@ -20,7 +20,7 @@ import pandas
 
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.study import Study
-from flashbed.study_format import Answer, Figure, Table, Trace
+from flashbed.study_format import Answer, Claim, Figure, Table, Trace
 
 FILESYSTEMS = ("fat16:cluster=32k", "ext2:block=4k", "f2fs")
 PATTERNS = ("read", "randread", "write", "randwrite")
@@ -46,6 +46,79 @@ class Titles:
 
     def medium(self, selector: str) -> Any:
         return SimpleNamespace(title=f"{selector}, a medium")
+
+
+CLAIMS = (
+    {
+        "text": "Both new file systems read random places faster than FAT16.",
+        "source": "section 4.1, figure 3",
+        "where": {"pattern": ["randread"]},
+        "compare": [{"filesystem": ["ext2:block=4k", "f2fs"]}, {"filesystem": ["fat16:cluster=32k"]}],
+        "relation": ">",
+        "by": "at least 8 %",
+    },
+    {
+        "text": "F2FS writes far faster than ext2, and ext2 faster than FAT16.",
+        "source": "section 4.2, table 2",
+        "where": {"pattern": ["randwrite"]},
+        "compare": [{"filesystem": [name]} for name in ("f2fs", "ext2:block=4k", "fat16:cluster=32k")],
+        "relation": [">>", ">"],
+        "unit": "K/s",
+        "printed": [
+            {"at": {"filesystem": ["f2fs"]}, "value": 1331},
+            {"at": {"filesystem": ["ext2:block=4k"]}, "value": 348},
+            {"at": {"filesystem": ["fat16:cluster=32k"]}, "value": 1078400404, "invalid": "an impossible rate"},
+        ],
+    },
+    {
+        "text": "Larger requests are faster, whatever the pattern.",
+        "along": "request",
+        "relation": "rises",
+        "by": "at least 2 times",
+        "where": {"filesystem": ["ext2:block=4k"]},
+    },
+    {
+        "text": "On average, ext2 is at least a quarter ahead in reading.",
+        "where": {"pattern": ["read", "randread"]},
+        "compare": [{"filesystem": ["ext2:block=4k"]}, {"filesystem": ["fat16:cluster=32k"]}],
+        "relation": ">",
+        "by": "at least 25 %",
+        "cells": "average",
+        "printed": [
+            {"value": 12.5, "at": {"filesystem": ["ext2:block=4k"]}},
+            {"value": 10, "at": {"filesystem": ["fat16:cluster=32k"]}},
+        ],
+        "unit": "MB/s",
+    },
+    {
+        "text": "The processor is idle.",
+        "metric": "cpu_percent",
+        "value": 30.0,
+        "relation": "<",
+        "where": {"filesystem": ["f2fs"], "pattern": ["read"]},
+    },
+    {
+        "text": "Linux writes FAT16 far faster than Windows does.",
+        "source": "figure 6",
+        "where": {"filesystem": ["fat16:cluster=32k"], "pattern": ["write"]},
+        "compare": [{"system": ["Linux"]}, {"system": ["Windows XP"]}],
+        "relation": ">>",
+    },
+)
+
+SYSTEMS = {"Linux": 9.0, "Windows XP": 3.1}
+"""What two systems wrote on a machine of flesh and blood, MiB/s."""
+
+
+def made_up_elsewhere() -> list[dict[str, Any]]:
+    """What is imported: sequential writes to FAT16 alone."""
+    cell = {"filesystem": FILESYSTEMS[0], "pattern": "write", "outcome": "measured", "reason": "", "key": ""}
+    return [
+        {**cell, "system": system, "request": request, "seed": seed, "bandwidth": speed + seed / 10, "runtime_s": 1.0}
+        for system, speed in SYSTEMS.items()
+        for request in REQUESTS
+        for seed in SEEDS
+    ]
 
 
 def made_up_study() -> Study:
@@ -101,6 +174,8 @@ def made_up_study() -> Study:
                 where={"pattern": ("randwrite",)},
             ),
         ),
+        claims=tuple(Claim.model_validate({"metric": "bandwidth", **claim}) for claim in CLAIMS),
+        systems=tuple(SYSTEMS),
         library=Titles(),  # type: ignore[arg-type]
     )
 
@@ -197,7 +272,7 @@ def made_up_report(folder: Path) -> Path:
     study = made_up_study()
     frame = made_up_frame(study)
     consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
-    return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles)
+    return bring_up_to_date(study, rows_of(frame), MANIFEST, folder, consoles, elsewhere=made_up_elsewhere())
 
 
 def traced_study() -> Study:
@@ -213,4 +288,4 @@ def traced_report(folder: Path) -> Path:
     for place, path in enumerate(artefacts.values()):
         requests = [(1_000_000 * (n + 1), n % 2, (n * 7 + place) % 20 << 20, 4096) for n in range(20)]
         write_made_up_log(path / "out", requests, 0, 15_000_000)
-    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts)
+    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts, elsewhere=made_up_elsewhere())

@@ -105,6 +105,47 @@ def report_command(study: StudyName, folder: OutFolder = None) -> None:
     _report(done, folder)
 
 
+@app.command("export")
+def export_command(
+    study: StudyName,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the jobs.")],
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS=VALUE", help="Only cells with this value, such as filesystem=fat16. May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Write a study's fio jobs, to be run on another computer under any system that has fio.
+
+    README.txt in DIR says how; `flashbed import` brings the results home. (The results of `flashbed run` are exported
+    with each report: results.csv, .parquet, .json.)
+    """
+    from flashbed.elsewhere import jobs
+
+    count, folders = jobs.export(_load(study), folder, _pairs("--where", where or []))
+    there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
+    out.print(f"{folder}: {there}; README.txt there says how to run them")
+
+
+@app.command("import")
+def import_command(
+    study: StudyName,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `flashbed export` wrote, with results in it.")],
+    system: Annotated[str, typer.Option("--as", metavar="NAME", help='Where it was measured, such as "Windows XP".')],
+) -> None:
+    """Take in what fio measured elsewhere, as a series of its own in the study's report.
+
+    Its times are real ones: they are never compared with the lab's virtual ones.
+    """
+    from flashbed.elsewhere import results
+
+    found, planned = results.take_in(_load(study), folder, system)
+    out.print(
+        f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
+    )
+
+
 @app.command("list")
 def list_command() -> None:
     """Show the studies, profiles and results that there are."""
@@ -273,6 +314,14 @@ def medium_inspect(name: MediumName) -> None:
     for title, columns, rows in tables:
         out.print()
         _print_table(title, columns, rows)
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """ "filesystem=fat16:cluster=16k" -> filesystem: fat16:cluster=16k"""
+    for text in texts:
+        if "=" not in text:
+            raise InputError(f"{option} {text}: write AXIS=VALUE, such as filesystem=fat16")
+    return {text.partition("=")[0]: text.partition("=")[2] for text in texts}
 
 
 def _request_bytes(option: str, text: str) -> int:

@@ -47,7 +47,7 @@ def combinations(axes: Mapping[str, Sequence[str]], skip: Sequence[Where]) -> It
 
 def check_names(file: TomlFile, study: StudyFile) -> None:
     """The tool, the names of axes and parameters, nothing said twice, nothing left open. Raises InputError."""
-    _raise(file, _name_problems(study))
+    raise_all(file, _name_problems(study))
 
 
 def _name_problems(study: StudyFile) -> Iterator[Problem]:
@@ -108,7 +108,7 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
     for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
         if not re.fullmatch(r"\d+\.\d+", kernel):
             problems.append(Problem(study.keys_of("kernel", kernel), f'must be such as "6.1", not "{kernel}"'))
-    _raise(file, problems)
+    raise_all(file, problems)
 
 
 def read_job(file: TomlFile, study: StudyFile) -> str | None:
@@ -132,7 +132,7 @@ def read_job(file: TomlFile, study: StudyFile) -> str | None:
         Problem(("workload", "job"), f"{path} uses ${{{name}}}, which is no axis{nearest(name, own)}")
         for name in sorted(variables - set(own))
     ]
-    _raise(file, problems)
+    raise_all(file, problems)
     return text
 
 
@@ -159,11 +159,11 @@ def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
     """The entries of skip with their values in full; something must remain. Raises InputError."""
     problems: list[Problem] = []
-    skip = tuple(_selection(study, entry, ("skip", index), problems) for index, entry in enumerate(study.skip))
+    skip = tuple(full_selection(study, entry, ("skip", index), problems) for index, entry in enumerate(study.skip))
     for index, entry in enumerate(study.skip):
         if not entry:
             problems.append(Problem(("skip", index), "is empty, and would leave out everything"))
-    _raise(file, problems)
+    raise_all(file, problems)
     if next(combinations(study.axes, skip), None) is None:
         raise file.error(("skip",), "leaves out every combination; nothing remains to run")
     return skip
@@ -189,7 +189,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
         parameters = workloads[said]
         if parameters:
             problems.update(dict.fromkeys(_room_problems(study, library, medium, cell["file"], parameters)))
-    _raise(file, problems)
+    raise_all(file, problems)
 
 
 def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
@@ -261,10 +261,10 @@ def checked_report(
     problems: list[Problem] = []
     if study.answer:
         answer = study.answer
-        _axis(study, answer.compare, ("answer", "compare"), problems)
-        _metric(answer.metric, ("answer", "metric"), problems)
+        known_axis(study, answer.compare, ("answer", "compare"), problems)
+        known_metric(answer.metric, ("answer", "metric"), problems)
         for name in answer.by:
-            _axis(study, name, ("answer", "by"), problems)
+            known_axis(study, name, ("answer", "by"), problems)
             if name == answer.compare:
                 problems.append(Problem(("answer", "by"), f'"{name}" is what is compared already'))
         if len(study.axes.get(answer.compare, ("", ""))) < 2:
@@ -274,17 +274,17 @@ def checked_report(
     figures = []
     for index, figure in enumerate(study.figure):
         at: Keys = ("figure", index)
-        _metric(figure.y, (*at, "y"), problems)
+        known_metric(figure.y, (*at, "y"), problems)
         where = _shown(study, skip, figure.where, {"x": (figure.x,), "series": figure.series}, at, problems)
         figures.append(figure.model_copy(update={"where": where}))
     tables = []
     for index, table in enumerate(study.table):
         at = ("table", index)
         for metric in table.metric:
-            _metric(metric, (*at, "metric"), problems)
+            known_metric(metric, (*at, "metric"), problems)
         where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
         tables.append(table.model_copy(update={"where": where}))
-    _raise(file, problems)
+    raise_all(file, problems)
     return study.answer, tuple(figures), tuple(tables)
 
 
@@ -295,12 +295,12 @@ def checked_traces(file: TomlFile, study: StudyFile, skip: Sequence[Where], libr
     for index, trace in enumerate(study.trace):
         at: Keys = ("trace", index)
         before = len(problems)
-        where = _selection(study, trace.where, (*at, "where"), problems)
+        where = full_selection(study, trace.where, (*at, "where"), problems)
         if len(problems) == before:
             cells = [cell for cell in combinations(study.axes, skip) if matches(cell, where)]
             problems += dict.fromkeys(_trace_problems(study, library, cells, at))
         traces.append(trace.model_copy(update={"where": where}))
-    _raise(file, problems)
+    raise_all(file, problems)
     return tuple(traces)
 
 
@@ -334,11 +334,11 @@ def _shown(
     used: list[str] = []
     for place, names in places.items():
         for name in names:
-            _axis(study, name, (*at, place), problems)
+            known_axis(study, name, (*at, place), problems)
             if name in used:
                 problems.append(Problem((*at, place), f'"{name}" is used twice'))
             used.append(name)
-    full = _selection(study, where, (*at, "where"), problems)
+    full = full_selection(study, where, (*at, "where"), problems)
     if len(problems) > before:
         return full
     cells = [cell for cell in combinations(study.axes, skip) if matches(cell, full)]
@@ -353,11 +353,11 @@ def _shown(
     return full
 
 
-def _selection(study: StudyFile, selection: Where, at: Keys, problems: list[Problem]) -> Where:
+def full_selection(study: StudyFile, selection: Where, at: Keys, problems: list[Problem]) -> Where:
     """`selection` with its values in full: "fat16" stands for every "fat16:..." on the axis."""
     full: Where = {}
     for axis, values in selection.items():
-        if not _axis(study, axis, (*at, axis), problems):
+        if not known_axis(study, axis, (*at, axis), problems):
             continue
         wanted: list[str] = []
         for value in values:
@@ -377,7 +377,8 @@ def matches(cell: Mapping[str, str], selection: Where) -> bool:
     return all(cell[axis] in values for axis, values in selection.items())
 
 
-def _axis(study: StudyFile, name: str, at: Keys, problems: list[Problem]) -> bool:
+def known_axis(study: StudyFile, name: str, at: Keys, problems: list[Problem]) -> bool:
+    """Whether a name is an axis; a problem is added if not."""
     if name in study.axes:
         return True
     fixed = name in STACK or name in study.workload
@@ -386,7 +387,8 @@ def _axis(study: StudyFile, name: str, at: Keys, problems: list[Problem]) -> boo
     return False
 
 
-def _metric(name: str, at: Keys, problems: list[Problem]) -> None:
+def known_metric(name: str, at: Keys, problems: list[Problem]) -> None:
+    """Adds a problem for a name that is no metric."""
     if name not in METRICS:
         problems.append(Problem(at, f'no metric "{name}"{nearest(name, METRICS)}'))
 
@@ -398,7 +400,8 @@ def _skip_hint(study: StudyFile, pair: Mapping[str, str]) -> str:
     return f"change one of the two, or leave the combination out: skip = [{{ {', '.join(varied)} }}]"
 
 
-def _raise(file: TomlFile, problems: Iterable[Problem]) -> None:
+def raise_all(file: TomlFile, problems: Iterable[Problem]) -> None:
+    """Raises InputError with all problems, if there are any."""
     lines = dict.fromkeys(file.message(problem.keys, problem.text) for problem in problems)
     if lines:
         raise InputError("\n".join(lines))

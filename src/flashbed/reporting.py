@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flashbed.elsewhere.results import kept, table_rows
 from flashbed.errors import host_refusal
 from flashbed.report import freshness
 from flashbed.run import Record, Run, rows
@@ -24,8 +25,9 @@ def write(done: Run, folder: Path) -> Path:
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
     artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
+    elsewhere = list(table_rows(kept(done.study)))
     try:
-        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles, artefacts)
+        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles, artefacts, elsewhere)
     except OSError as error:
         raise host_refusal(folder, error) from None
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import contradictions
+from flashbed import claim_rules, contradictions
 from flashbed.library import Library
-from flashbed.study_format import DEFAULTS, STACK, Answer, Figure, StudyFile, Table, Trace, Where, as_written
+from flashbed.study_format import DEFAULTS, STACK, Answer, Claim, Figure, StudyFile, Table, Trace, Where, as_written
 from flashbed.tomlfile import TomlFile
 from flashbed.workload import WORKLOADS
 
@@ -43,6 +43,8 @@ class Study:
     tables: tuple[Table, ...]
     library: Library
     traces: tuple[Trace, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    systems: tuple[str, ...] = ()
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
@@ -85,6 +87,8 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         tables=tables,
         library=profiles,
         traces=traces,
+        claims=claim_rules.checked_claims(file, content, skip),
+        systems=content.systems,
     )
 
 

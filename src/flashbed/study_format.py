@@ -21,6 +21,9 @@ DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 OWN_FILES = ("job", "program")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
+SYSTEM = "system"
+"""What tells imported results apart: where they were measured. No axis, for nothing of ours runs there."""
+
 MOST_SEEDS = 1000
 
 Where = dict[str, tuple[str, ...]]
@@ -120,6 +123,39 @@ class Table(Strict):
     metric: Names = Field(min_length=1, description="what is in the cells; of several, each has columns of its own")
 
 
+class Printed(Strict):
+    """A figure of the paper that a claim is from."""
+
+    at: Selection = Field(default_factory=dict, description="the cells that it stands for")
+    metric: str | None = Field(default=None, description="which, if the claim has several")
+    value: float
+    invalid: str = Field(default="", description="why the figure cannot be right: shown, and not judged by")
+
+
+class Claim(Strict):
+    """A sentence about the results that the results decide. It has one of `compare`, `along` and `value`."""
+
+    text: str = Field(min_length=1)
+    source: str = Field(default="", description="where it stands: section 4, table 3")
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    metric: Names = Field(min_length=1, description="of several, the claim must hold for each")
+    compare: list[Selection] = Field(default_factory=list, description="cells, each against the next")
+    along: str | None = Field(default=None, description="an axis along which the metric rises, falls or stays")
+    value: float | None = Field(default=None, gt=0, description="a number that the metric is held against")
+    relation: Texts = Field(min_length=1, description="> < = >> <<; along an axis: rises, falls, flat")
+    by: Texts = Field(default=(), description='"at least 8 %", "at most 2 times", "3 to 4 times", "within 10 %"')
+    cells: Literal["every", "most", "average"] = Field(
+        default="every", description="over what is neither compared nor fixed: in every cell, in most, on average"
+    )
+    unit: str = Field(default="", description="of the printed figures")
+    printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
+
+    @property
+    def is_about_systems(self) -> bool:
+        """Whether it is about results that are imported, and not about the lab's own."""
+        return self.along == SYSTEM or any(SYSTEM in selection for selection in (self.where, *self.compare))
+
+
 class StudyFile(Strict):
     """A study as its file says it."""
 
@@ -134,12 +170,14 @@ class StudyFile(Strict):
     kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
+    systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
     axes: dict[str, Axis] = Field(default_factory=dict)
     workload: dict[str, str | int | bool]
     answer: Answer | None = None
     figure: list[Figure] = Field(default_factory=list)
     table: list[Table] = Field(default_factory=list)
     trace: list[Trace] = Field(default_factory=list)
+    claim: list[Claim] = Field(default_factory=list)
 
     @field_validator("axes", mode="before")
     @classmethod

@@ -5,6 +5,7 @@ Prefixes of sizes are binary, whatever their case: "1k" = "1K" = "1KiB" = 1024 b
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -21,6 +22,20 @@ def parse_size(text: str) -> int:
     if match is None:
         raise ValueError(f'"{text}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
     return int(match[1]) * _BYTES[match[2].lower()]
+
+
+def by_size(values: Sequence[str]) -> Sequence[str]:
+    """In order of size, if they all are sizes; else as they are."""
+    numbers = sizes(values)
+    return [value for _, value in sorted(zip(numbers, values, strict=True))] if numbers else values
+
+
+def sizes(values: Iterable[str]) -> list[int]:
+    """Whole numbers or sizes; nothing if one of the values is neither."""
+    try:
+        return [parse_size(value) for value in values]
+    except ValueError:
+        return []
 
 
 def format_size(size_bytes: int) -> str:

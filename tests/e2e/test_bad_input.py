@@ -34,6 +34,22 @@ def test_a_typo_in_a_key(flashbed, study_file) -> None:
     assert "scheduler" in said
 
 
+def test_jobs_for_elsewhere(flashbed, study_file, tmp_path) -> None:
+    study = study_file(WRITE)
+    said = complaint(flashbed("export", study, "jobs", "--where", "filesystem"), BAD_INPUT)
+    assert "--where filesystem: write AXIS=VALUE" in said
+    said = complaint(flashbed("import", study, "jobs", "--as", "Windows XP"), BAD_INPUT)
+    assert "jobs: no exported jobs here" in said
+    done = flashbed("export", study, "jobs")
+    assert (done.returncode, done.stdout) == (0, "jobs: 1 job in 1 folder; README.txt there says how to run them\n")
+    [job] = (tmp_path / "jobs").rglob("*.measure.fio")
+    results = job.parents[1] / "results"
+    results.mkdir()
+    (results / job.name.replace(".measure.fio", ".json")).write_text("not fio's")
+    said = complaint(flashbed("import", study, "jobs", "--as", "Windows XP"), BAD_INPUT)
+    assert f"{job.name.removesuffix('.measure.fio')}.json: is not what fio writes" in said
+
+
 def test_an_unknown_profile(flashbed, study_file) -> None:
     said = complaint(flashbed("run", study_file(WRITE.replace("ext2", "ext22"))), BAD_INPUT)
     assert "small.toml:7" in said

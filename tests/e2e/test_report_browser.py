@@ -74,6 +74,13 @@ addEventListener("load", () => {
   dispatchEvent(new Event("beforeprint"));
   seen.paper = look();
   dispatchEvent(new Event("afterprint"));
+  seen.claims = [...document.querySelectorAll(".claim")].map((claim) => ({
+    verdict: claim.querySelector(".claim-head .outcome").textContent,
+    rows: claim.querySelectorAll("tbody tr").length,
+    ground: getComputedStyle(claim.querySelector(".claim-head .outcome")).backgroundColor,
+    height: claim.getBoundingClientRect().height,
+  }));
+  seen.elsewhere = [...document.querySelectorAll("#elsewhere tbody tr")].map((row) => row.cells[0].textContent);
   seen.width = [document.documentElement.scrollWidth, innerWidth];
   seen.troubles = troubles;
   const out = document.createElement("pre");
@@ -153,6 +160,20 @@ def test_the_legend_hides_a_file_system_in_all_panels(seen: dict[str, Any]) -> N
 
 def test_paper_has_every_figure(seen: dict[str, Any]) -> None:
     assert [figure["marks"] for figure in seen["paper"]] == [figure["marks"] for figure in seen["first"]]
+
+
+def test_each_claim_shows_its_verdict_and_its_numbers(seen: dict[str, Any]) -> None:
+    assert [claim["verdict"] for claim in seen["claims"]] == [
+        "holds", "cannot be decided", "holds", "does not hold", "undecided", "holds"
+    ]  # fmt: skip
+    # Two against one, and a chain of three, at 4 sizes; 3 steps and a whole in 4 patterns; a mean; 4 loads; 4 sizes.
+    assert [claim["rows"] for claim in seen["claims"]] == [8, 8, 16, 1, 4, 4]
+    assert len({claim["ground"] for claim in seen["claims"]}) == 4
+    assert all(claim["height"] > 80 for claim in seen["claims"])
+
+
+def test_what_was_measured_elsewhere_has_a_table_of_its_own(seen: dict[str, Any]) -> None:
+    assert seen["elsewhere"] == ["Linux"] * 4 + ["Windows XP"] * 4
 
 
 def test_no_button_sends_data_away(seen: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from flashbed import repetition, run
 from flashbed.study import load_study
 

@@ -13,7 +13,18 @@ from typing import Any
 
 import pytest
 
-from flashbed.analysis import Comparison, Results, Words, compare, flows, headline, results_of, sentence, spread
+from flashbed.analysis import (
+    Comparison,
+    Results,
+    Words,
+    compare,
+    flows,
+    headline,
+    ratio,
+    results_of,
+    sentence,
+    spread,
+)
 from flashbed.analysis.spread import _median_probabilities, bootstrap_interval
 from flashbed.analysis.words import factor, metric_of, number, scale_of
 
@@ -84,6 +95,33 @@ def test_many_seeds_give_a_confidence_interval() -> None:
     assert bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == (1.0, 5.0)  # P(Bin(5, 1/5) >= 3) = 0.058 > 2.5 %
 
 
+# --- ratio ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_ratio_is_taken_seed_by_seed() -> None:
+    found = ratio([({1: 10.0, 2: 30.0, 3: 8.0}, {1: 5.0, 2: 10.0, 4: 1.0})])  # 2 and 3; seeds 3 and 4 have no partner
+    assert found is not None
+    assert (found.n, found.low, found.median, found.high) == (2, 2.0, 2.5, 3.0)
+    assert ratio([({1: 1.0}, {2: 1.0})]) is None
+
+
+def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> None:
+    # Seed 1: sqrt(2 * 8) = 4; seed 2: sqrt(4 * 1) = 2.
+    found = ratio([({1: 2.0, 2: 4.0}, {1: 1.0, 2: 1.0}), ({1: 8.0, 2: 1.0}, {1: 1.0, 2: 1.0})])
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((2.0, 4.0))
+    # No seed in both pairs: sqrt(2 * 1) of what each has.
+    apart = ratio([({1: 2.0}, {1: 1.0}), ({2: 1.0}, {2: 1.0})])
+    assert apart is not None
+    assert (apart.n, apart.median) == pytest.approx((1, math.sqrt(2)))
+
+
+def test_zeros_are_equal_and_have_no_other_ratio() -> None:
+    assert ratio([({1: 0.0}, {1: 0.0})]) == spread([1.0])
+    assert ratio([({1: 0.0}, {1: 1.0})]) is None
+    assert ratio([({1: 1.0}, {1: 0.0})]) is None
+
+
 # --- results --------------------------------------------------------------------------------------------------------
 
 
@@ -137,8 +175,7 @@ def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
     assert (group.best, group.winner, group.depends) == ("a", "a", False)
     assert lead.factor == pytest.approx(math.sqrt(8))
     assert (lead.over, lead.lowest, lead.highest, lead.verdict) == ("b", 2.0, 4.0, "ahead")
-    assert group.standings[0].low == pytest.approx(math.sqrt(10 * 40))
-    assert group.standings[1].high == pytest.approx(math.sqrt(6 * 11))
+    assert (lead.whole.low, lead.whole.high) == pytest.approx((math.sqrt(2 * 4), math.sqrt(2 * 4)))  # seed by seed
 
 
 def test_the_answer_in_words() -> None:
@@ -175,16 +212,40 @@ def test_where_less_is_better_and_two_are_even_no_one_is_called_lowest() -> None
     ]
 
 
-def test_overlapping_seeds_are_no_clear_difference() -> None:
-    # Medians 11 and 10.5, 4.8 % apart; the seeds of a go down to 10, those of b up to 11.
+def test_seeds_that_disagree_are_no_clear_difference() -> None:
+    # Seed by seed, 10 / 10 and 12 / 11: the first sees no difference; their median is 1.045.
     even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
     assert said(table(even)) == [
         "For random write, there is no clear difference between a and b "
-        "(5 % apart, and their ranges over 2 seeds overlap)."
+        "(5 % apart, but their ratio goes from 1.00 to 1.09 over 2 seeds)."
     ]
     comparison, words = answered(table(even))
     assert comparison.groups[0].winner is None
     assert headline(comparison, words) == "No file system is clearly ahead."
+
+
+def test_seeds_that_move_both_alike_hide_no_difference() -> None:
+    # The numbers of a and b overlap, but with each seed a is 10 % ahead: what chance does to both is in neither ratio.
+    assert said(table({"a": {"4k": (11.0, 22.0, 16.5)}, "b": {"4k": (10.0, 20.0, 15.0)}})) == [
+        "For random write, a is 1.10 times as fast as b."
+    ]
+
+
+def test_many_seeds_that_disagree_are_told_by_their_interval() -> None:
+    # Ratios 0.9, 1, 1.1, 1.2, 1.3: of five seeds, the interval of the median is the whole range.
+    assert said(table({"a": {"4k": (9.0, 10.0, 11.0, 12.0, 13.0)}, "b": {"4k": (10.0,) * 5}})) == [
+        "For random write, there is no clear difference between a and b (10 % apart, but the 95 % confidence interval "
+        "of their ratio goes from 0.90 to 1.30 over 5 seeds)."
+    ]
+
+
+def test_cells_without_a_seed_in_common_are_not_compared() -> None:
+    rows = [row("a", "read", "4k", 1, bandwidth=2.0), row("b", "read", "4k", 2, bandwidth=1.0)]
+    rows += [row(name, "read", "64k", 1, bandwidth=speed) for name, speed in (("a", 3.0), ("b", 1.0))]
+    assert said(results_of(AXES, rows)) == [
+        "For sequential read, a is 3.0 times as fast as b. "
+        "This rests on 1 of 2 settings: elsewhere no seed has them all."
+    ]
 
 
 def test_less_than_a_percent_is_no_difference_even_without_a_spread() -> None:
@@ -201,7 +262,7 @@ def test_two_may_be_even_and_ahead_of_a_third() -> None:
     numbers = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}, "c": {"4k": (5.0, 5.0)}}
     assert said(table(numbers)) == [
         "For random write, there is no clear difference between a and b "
-        "(5 % apart, and their ranges over 2 seeds overlap); a is 2.2 times as fast as c."
+        "(5 % apart, but their ratio goes from 1.00 to 1.09 over 2 seeds); a is 2.2 times as fast as c."
     ]
 
 

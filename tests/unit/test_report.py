@@ -16,7 +16,16 @@ from typing import Any
 
 import pandas
 import pytest
-from made_up_results import CONSOLE, MANIFEST, REASON, made_up_frame, made_up_report, made_up_study, rows_of
+from made_up_results import (
+    CONSOLE,
+    MANIFEST,
+    REASON,
+    made_up_elsewhere,
+    made_up_frame,
+    made_up_report,
+    made_up_study,
+    rows_of,
+)
 
 from flashbed.report import writer
 from flashbed.report.evidence import manifest_rows, plain_text
@@ -75,12 +84,60 @@ def written(folder: Path, study: Study, frame: pandas.DataFrame) -> Page:
 
 def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> None:
     parts = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
-    assert parts == ["answer", "figures", "tables", "evidence", "again"]
+    assert parts == ["answer", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
     assert "F2FS is fastest for sequential write and random write" in page.text
     assert re.search(
         r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 3 request", page.text
     )
     assert "F2FS has no result at request size 1k." in page.text
+
+
+def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -> None:
+    assert "Of 6 claims, 3 hold, 1 does not hold, 1 is undecided and 1 cannot be decided." in page.text
+    assert "There is nothing to go by for F2FS against ext2 at request size 1k: failed: mkfs.f2fs: exit" in page.text
+    assert "Invalid in the paper: 1,078,400,404 K/s (an impossible rate)." in page.text
+    assert "The paper's own figures, where they are valid, bear the claim out." in page.text
+    assert "where at least 1.25 is asked. The paper's own figures bear the claim out." in page.text.replace("\xa0", " ")
+    classes = [attributes.get("class") for tag, attributes in page.elements if tag == "li"]
+    assert [name for name in classes if name and name.startswith("claim ")] == [
+        "claim good", "claim quiet", "claim good", "claim bad", "claim warn", "claim good"
+    ]  # fmt: skip
+
+
+def test_other_results_change_the_verdicts(tmp_path: Path) -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    fat16, ext2 = "fat16:cluster=32k", "ext2:block=4k"
+    frame["filesystem"] = frame["filesystem"].replace({fat16: ext2, ext2: fat16})
+    written(tmp_path, study, frame)
+    claims = json.loads((tmp_path / "results.json").read_text())["claims"]
+    assert [claim["verdict"] for claim in claims] == [
+        "does not hold", "does not hold", "holds", "does not hold", "undecided", "cannot be decided"
+    ]  # fmt: skip
+
+
+def test_real_time_stands_apart_from_virtual_time(page: Page, folder: Path) -> None:
+    assert "Measured elsewhere, in real time" in page.text
+    assert page.text.count("Windows XP") > 4
+    for name in ("results.csv", "results.parquet"):
+        assert b"Windows XP" not in (folder / name).read_bytes()
+    document = json.loads((folder / "results.json").read_text())
+    assert [row["time"] for row in document["elsewhere"]] == ["real"] * 24
+    assert "Windows XP" not in json.dumps(document["repetitions"])
+
+
+def test_other_real_times_make_a_report_stale() -> None:
+    study, rows = made_up_study(), rows_of(made_up_frame(made_up_study()))
+    elsewhere = made_up_elsewhere()
+    before = inputs_digest(study, rows, MANIFEST, {}, elsewhere)
+    elsewhere[0]["bandwidth"] += 1e-9
+    assert before != inputs_digest(study, rows, MANIFEST, {}, elsewhere) != inputs_digest(study, rows, MANIFEST)
+
+
+def test_a_claim_about_a_system_that_is_not_imported_says_so(tmp_path: Path) -> None:
+    study = made_up_study()
+    text = written(tmp_path, study, made_up_frame(study)).text
+    assert "Not decided: no results of Linux and Windows XP are imported (flashbed export, flashbed import)." in text
 
 
 def test_the_page_asks_for_nothing_outside_itself(page: Page) -> None:
@@ -169,7 +226,7 @@ def test_a_study_in_which_everything_failed_has_a_report(tmp_path: Path) -> None
 
 
 def test_a_study_without_axes_has_a_report(tmp_path: Path) -> None:
-    study = replace(made_up_study(), axes={}, answer=None, figures=(), tables=(), seeds=(1,))
+    study = replace(made_up_study(), axes={}, answer=None, figures=(), tables=(), claims=(), seeds=(1,))
     frame = pandas.DataFrame([{"seed": 1, "outcome": "failed", "reason": "mkfs", "key": "k" * 64}])
     assert "the only cell, seed 1: failed: mkfs" in written(tmp_path, study, frame).text
 
@@ -181,7 +238,7 @@ def test_the_same_results_give_the_same_bytes_in_any_order(folder: Path, tmp_pat
     study = made_up_study()
     frame = made_up_frame(study).sample(frac=1, random_state=3)
     consoles = dict.fromkeys(frame.loc[frame["outcome"] != "measured", "key"], CONSOLE)
-    bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path, consoles)
+    bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path, consoles, elsewhere=made_up_elsewhere())
     for name in FILES:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
@@ -194,7 +251,7 @@ def test_rows_without_what_was_not_measured_give_the_same_bytes(folder: Path, tm
     measured = [row for row in rows if row["outcome"] == "measured"]
     for row in measured:  # a run's rows have whole numbers where a frame has 1.0
         row["requested_bytes"] = int(row["requested_bytes"])
-    bring_up_to_date(study, rows, MANIFEST, tmp_path, consoles)
+    bring_up_to_date(study, rows, MANIFEST, tmp_path, consoles, elsewhere=made_up_elsewhere())
     for name in FILES:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 

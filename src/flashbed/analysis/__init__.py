@@ -6,8 +6,10 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import headline, sentence
+from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
 from flashbed.analysis.flow import Flow, flows
+from flashbed.analysis.ratio import Numbers, is_ahead, ratio
 from flashbed.analysis.results import MEASURED, MISSING, Combination, Repetition, Results, results_of
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import Words
@@ -15,20 +17,29 @@ from flashbed.analysis.words import Words
 __all__ = [
     "MEASURED",
     "MISSING",
+    "ClaimVerdict",
     "Combination",
     "Comparison",
+    "Finding",
     "Flow",
     "Group",
+    "Judgement",
     "Lead",
+    "Numbers",
     "Repetition",
     "Results",
+    "Side",
     "Spread",
     "Standing",
     "Words",
     "compare",
     "flows",
     "headline",
+    "is_ahead",
+    "judge",
+    "ratio",
     "results_of",
     "sentence",
     "spread",
+    "undecidable",
 ]

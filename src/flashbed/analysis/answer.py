@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flashbed.analysis.comparison import CLEAR_FACTOR, Comparison, Group, Lead, Setting
+from flashbed.analysis.comparison import Comparison, Group, Lead, Setting
+from flashbed.analysis.ratio import CLEAR_FACTOR
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, listing, metric_of, percent_more
 from flashbed.metrics import Metric
@@ -94,13 +95,16 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
 
 
 def _why_even(leads: Sequence[Lead], group: Group) -> str:
-    """How far apart those are that count as even."""
-    furthest = max(lead.factor for lead in leads)
+    """How far apart those are that count as even, and what the seeds say of it."""
+    furthest = max(max(lead.factor, 1 / lead.factor) for lead in leads)
     if furthest < CLEAR_FACTOR:
         return " (less than 1 % apart)"
-    intervals = "confidence intervals" if group.seeds >= INTERVAL_SEEDS else "ranges"
     apart = f"up to {percent_more(furthest)}" if len(leads) > 1 else percent_more(furthest)
-    return f" ({apart} apart, and their {intervals} over {count(group.seeds, 'seed')} overlap)"
+    low, high = min(lead.whole.low for lead in leads), max(lead.whole.high for lead in leads)
+    interval = "the 95 % confidence interval of their ratio" if group.seeds >= INTERVAL_SEEDS else "their ratio"
+    return (
+        f" ({apart} apart, but {interval} goes from {factor(low)} to {factor(high)} over {count(group.seeds, 'seed')})"
+    )
 
 
 def _dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
@@ -178,14 +182,15 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     if group.left_out:
         names = listing([words.value(comparison.compare, value) for value in group.left_out])
         text += f" Not compared: {names}, for want of results."
-    if group.leads and group.gaps:
+    if group.leads and len(group.settings) < group.settings_planned:
         named = [
             f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
             for value, setting in group.gaps[:NAMED_SETTINGS]
         ]
         if len(group.gaps) > NAMED_SETTINGS:
             named.append(f"{len(group.gaps) - NAMED_SETTINGS} more are missing")
-        text += f" This rests on {len(group.settings)} of {group.settings_planned} settings: {listing(named)}."
+        why = listing(named) or "elsewhere no seed has them all"
+        text += f" This rests on {len(group.settings)} of {group.settings_planned} settings: {why}."
     return text
 
 

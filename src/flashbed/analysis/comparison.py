@@ -8,19 +8,15 @@ request sizes), over which ratios are averaged. Knows results and numbers; the w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import median
 from typing import Literal
 
+from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread
-
-CLEAR_FACTOR = 1.01
-"""A lead of less than 1 % is called none: nobody should choose by it, and with a single seed nothing else guards
-against it.
-"""
 
 Setting = tuple[tuple[str, str], ...]
 """Axis and value, for each axis that is neither compared nor kept apart."""
@@ -28,12 +24,12 @@ Setting = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Standing:
-    """How one compared value did in a group: geometric means over the settings in which all were measured."""
+    """How one compared value did in a group: the geometric mean of its medians over the settings in which all were
+    measured.
+    """
 
     value: str
     score: float
-    low: float
-    high: float
 
 
 Verdict = Literal["ahead", "depends", "even"]
@@ -44,22 +40,26 @@ Verdict = Literal["ahead", "depends", "even"]
 class Lead:
     """The best value against one other; factors are above 1 where the best is ahead.
 
-    `ahead_at` and `behind_at` are the settings in which the seeds leave no doubt.
+    `whole` is the factor over all settings; `lowest` and `highest` are the medians of single settings. `ahead_at` and
+    `behind_at` are the settings in which the seeds leave no doubt.
     """
 
     over: str
-    factor: float
+    whole: Spread
     lowest: float
     highest: float
-    clear_on_the_whole: bool
     ahead_at: Sequence[Setting]
     behind_at: Sequence[Setting]
+
+    @property
+    def factor(self) -> float:
+        return self.whole.median
 
     @property
     def verdict(self) -> Verdict:
         if self.behind_at:
             return "depends"
-        return "ahead" if self.clear_on_the_whole else "even"
+        return "ahead" if is_ahead(self.whole) else "even"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Comparison:
 
 def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_is_better: bool) -> Comparison:
     """Compare the values of an axis in each group; groups come in the study's order."""
-    spreads = results.spreads(metric)
+    numbers = results.numbers(metric)
     planned = list(results.combinations())
     positions = {name: position for position, name in enumerate(results.axes)}
     rest = [name for name in results.axes if name != axis and name not in by]
@@ -126,7 +126,7 @@ def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_
     groups = []
     for at in product(*(results.axes[name] for name in by)):
         here = tuple(zip(by, at, strict=True))
-        table: dict[str, dict[Setting, Spread]] = {}
+        table: dict[str, dict[Setting, Numbers]] = {}
         settings: dict[Setting, None] = {}
         for combination in planned:
             if coordinates(combination, by) != here:
@@ -134,8 +134,8 @@ def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_
             setting = coordinates(combination, rest)
             settings[setting] = None
             cells = table.setdefault(combination[positions[axis]], {})
-            if combination in spreads and spreads[combination].minimum > 0:  # a ratio needs positive numbers
-                cells[setting] = spreads[combination]
+            if min(numbers.get(combination, {}).values(), default=0.0) > 0:  # a ratio needs positive numbers
+                cells[setting] = numbers[combination]
         if table:
             in_order = {value: table[value] for value in results.axes[axis] if value in table}
             groups.append(_group(here, in_order, list(settings), higher_is_better))
@@ -143,29 +143,31 @@ def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_
 
 
 def _group(
-    at: Setting, table: Mapping[str, Mapping[Setting, Spread]], settings: Sequence[Setting], higher_is_better: bool
+    at: Setting, table: Mapping[str, Mapping[Setting, Numbers]], settings: Sequence[Setting], higher_is_better: bool
 ) -> Group:
     values, common = _comparable(table, settings)
     standings = [_standing(value, [table[value][setting] for setting in common]) for value in values]
     # A stable sort: equals keep the study's order.
     standings.sort(key=lambda standing: standing.score, reverse=higher_is_better)
     leads = [_lead(standings[0], other, table, common, higher_is_better) for other in standings[1:]]
-    seeds = min((table[value][setting].n for value in values for setting in common), default=0)
+    seeds = min((len(table[value][setting]) for value in values for setting in common), default=0)
     left_out = [value for value in table if value not in values]
     gaps = [(value, setting) for setting in settings for value in values if setting not in table[value]]
     return Group(at, standings, leads, common, len(settings), gaps, left_out, seeds)
 
 
 def _comparable(
-    table: Mapping[str, Mapping[Setting, Spread]], settings: Sequence[Setting]
+    table: Mapping[str, Mapping[Setting, Numbers]], settings: Sequence[Setting]
 ) -> tuple[list[str], list[Setting]]:
-    """The values to compare, and the settings in which each of them was measured.
+    """The values to compare, and the settings in which each of them was measured, with a seed that all have.
 
     If no setting has them all, the value measured in the fewest settings is left out, until one does.
     """
     values = [value for value in table if table[value]]
     while values:
-        common = [setting for setting in settings if all(setting in table[value] for value in values)]
+        common = [
+            setting for setting in settings if _shares_a_seed([table[value].get(setting, {}) for value in values])
+        ]
         if common:
             return values, common
         fewest = min(len(table[value]) for value in values)
@@ -173,45 +175,33 @@ def _comparable(
     return [], []
 
 
-def _standing(value: str, spreads: Sequence[Spread]) -> Standing:
-    return Standing(
-        value,
-        geometric_mean([spread.median for spread in spreads]),
-        geometric_mean([spread.low for spread in spreads]),
-        geometric_mean([spread.high for spread in spreads]),
-    )
+def _shares_a_seed(cells: Sequence[Numbers]) -> bool:
+    """Without one, nothing pairs their numbers."""
+    return bool(set(cells[0]).intersection(*cells[1:]))
+
+
+def _standing(value: str, cells: Sequence[Numbers]) -> Standing:
+    return Standing(value, geometric_mean([median(cell.values()) for cell in cells]))
 
 
 def _lead(
     best: Standing,
     other: Standing,
-    table: Mapping[str, Mapping[Setting, Spread]],
+    table: Mapping[str, Mapping[Setting, Numbers]],
     settings: Sequence[Setting],
     higher_is_better: bool,
 ) -> Lead:
-    ratios: dict[Setting, float] = {}
-    ahead, behind = [], []
-    for setting in settings:
-        mine, its = table[best.value][setting], table[other.value][setting]
-        ratio = mine.median / its.median
-        ratios[setting] = ratio if higher_is_better else 1 / ratio
-        if _is_ahead(mine, its, ratios[setting], higher_is_better):
-            ahead.append(setting)
-        elif _is_ahead(its, mine, 1 / ratios[setting], higher_is_better):
-            behind.append(setting)
-    factor = geometric_mean(list(ratios.values()))
-    clear = _is_ahead(best, other, factor, higher_is_better)
-    return Lead(other.value, factor, min(ratios.values()), max(ratios.values()), clear, ahead, behind)
-
-
-def _is_ahead(one: Spread | Standing, other: Spread | Standing, factor: float, higher_is_better: bool) -> bool:
-    """Whether the intervals lie apart, and far enough to matter."""
-    apart = one.low > other.high if higher_is_better else one.high < other.low
-    return apart and factor >= CLEAR_FACTOR
-
-
-def geometric_mean(numbers: Sequence[float]) -> float:
-    """Of positive numbers; one number comes back untouched."""
-    if len(numbers) == 1:
-        return numbers[0]
-    return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
+    pairs = {setting: (table[best.value][setting], table[other.value][setting]) for setting in settings}
+    if not higher_is_better:
+        pairs = {setting: (its, mine) for setting, (mine, its) in pairs.items()}
+    ratios = {setting: found for setting, pair in pairs.items() if (found := ratio([pair]))}
+    whole = ratio(list(pairs.values()))
+    assert whole is not None  # the settings are those in which there is a ratio
+    return Lead(
+        other.value,
+        whole,
+        min(found.median for found in ratios.values()),
+        max(found.median for found in ratios.values()),
+        [setting for setting, found in ratios.items() if is_ahead(found)],
+        [setting for setting, found in ratios.items() if is_ahead(inverse(found))],
+    )

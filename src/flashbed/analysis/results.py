@@ -63,13 +63,17 @@ class Results:
         """Axis to value."""
         return dict(zip(self.axes, combination, strict=True))
 
-    def spreads(self, metric: str) -> dict[Combination, Spread]:
-        """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
-        numbers: dict[Combination, list[float]] = {}
+    def numbers(self, metric: str) -> dict[Combination, dict[int, float]]:
+        """A metric by cell and seed; a cell without a number is absent."""
+        numbers: dict[Combination, dict[int, float]] = {}
         for repetition in self.repetitions:
             if repetition.is_measured and metric in repetition.metrics:
-                numbers.setdefault(repetition.combination, []).append(repetition.metrics[metric])
-        return {combination: spread(found) for combination, found in numbers.items()}
+                numbers.setdefault(repetition.combination, {})[repetition.seed] = repetition.metrics[metric]
+        return numbers
+
+    def spreads(self, metric: str) -> dict[Combination, Spread]:
+        """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
+        return {cell: spread(list(found.values())) for cell, found in self.numbers(metric).items()}
 
     def outcomes(self) -> dict[str, int]:
         """How many repetitions ended in each way: measured first, missing last."""

@@ -23,6 +23,7 @@ AXIS_WORDS = {
     "translation": ("translation", "translations"),
     "board": ("board", "boards"),
     "kernel": ("kernel", "kernels"),
+    "system": ("system", "systems"),
     "flush": ("flush", "ways to flush"),
     "queue_depth": ("queue depth", "queue depths"),
     "processes": ("number of processes", "numbers of processes"),
@@ -30,7 +31,7 @@ AXIS_WORDS = {
 }
 """One and many, for the axes that studies usually have."""
 
-SPEAKING_AXES = ("pattern", "flush", "direct", "filesystem", "medium", "translation", "scheduler", "board")
+SPEAKING_AXES = ("system", "pattern", "flush", "direct", "filesystem", "medium", "translation", "scheduler", "board")
 """Axes whose values say by themselves what they are."""
 
 VALUE_WORDS = {

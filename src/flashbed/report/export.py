@@ -11,7 +11,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from flashbed.analysis import Comparison, Group, Lead, Results, headline, sentence
+from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, headline, sentence
+from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.words import metric_of
 from flashbed.report.model import Report
 
@@ -67,6 +68,8 @@ def json_bytes(report: Report) -> bytes:
         },
         "outcomes": report.results.outcomes(),
         "answer": _answer(report, comparison) if comparison else None,
+        "claims": [_claim(report, judgement) for judgement in report.judgements()],
+        "elsewhere": _elsewhere(report),
         "metrics": {
             name: {"title": metric_of(name).title, "unit": metric_of(name).unit, "better": metric_of(name).better}
             for name in report.results.metrics
@@ -95,6 +98,51 @@ def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
         "metric": comparison.metric,
         "headline": headline(comparison, report.words),
         "groups": [_group(report, comparison, group) for group in comparison.groups],
+    }
+
+
+def _elsewhere(report: Report) -> list[dict[str, Any]]:
+    """What other systems measured, in real time."""
+    if report.elsewhere is None:
+        return []
+    return [
+        {
+            **report.elsewhere.coordinates(repetition.combination),
+            "seed": repetition.seed,
+            "time": "real",
+            "metrics": dict(repetition.metrics),
+        }
+        for repetition in report.elsewhere.repetitions
+        if repetition.is_measured
+    ]
+
+
+def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
+    return {
+        "text": judgement.claim.text,
+        "source": judgement.claim.source,
+        "verdict": judgement.verdict,
+        "evidence": evidence(judgement, report.words),
+        "printed_verdict": judgement.printed_verdict,
+        "cases": len(judgement.cases),
+        "findings": [_finding(finding) for finding in judgement.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    ratio = finding.ratio
+    return {
+        "case": dict(finding.case),
+        "metric": finding.metric,
+        "left": dict(finding.left.told),
+        "right": dict(finding.right.told),
+        "ratio": _rounded(ratio.median) if ratio else None,
+        "interval": [_rounded(ratio.low), _rounded(ratio.high)] if ratio else None,
+        "seeds": ratio.n if ratio else 0,
+        "asked": [_rounded(finding.band.low), _rounded(finding.band.high)],
+        "printed_ratio": None if finding.printed_ratio is None else _rounded(finding.printed_ratio),
+        "verdict": finding.verdict,
+        "reason": finding.reason,
     }
 
 

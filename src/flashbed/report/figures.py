@@ -8,7 +8,7 @@ knows no drawing library.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -18,7 +18,7 @@ from flashbed.analysis.words import Scale, count, direction, listing, metric_of,
 from flashbed.report.colours import Colours
 from flashbed.report.model import Report
 from flashbed.study_format import Figure
-from flashbed.units import parse_size
+from flashbed.units import by_size, sizes
 
 LOG_FROM = 8
 """Numbers on the x axis that span at least this factor are drawn on a logarithmic axis."""
@@ -140,7 +140,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
     colour_axis = compared if compared in figure.series else next(iter(figure.series), None)
     panel_axes = [axis for axis in figure.series if axis != colour_axis]
     by_coordinates = {tuple(cell[axes.index(axis)] for axis in (figure.x, *figure.series)): cell for cell in cells}
-    x_order = _by_size(shown(figure.x)) if figure.kind == "line" else shown(figure.x)
+    x_order = by_size(shown(figure.x)) if figure.kind == "line" else shown(figure.x)
     x_values = {value: words.value(figure.x, value) for value in x_order}
     colour_values = shown(colour_axis) if colour_axis else [None]
 
@@ -234,24 +234,10 @@ def spread_text(spread: Spread, scale: Scale) -> str:
 def _x_axis(x_values: Mapping[str, str], kind: str) -> dict[str, Any]:
     """Positions and labels. Lines over numbers that span much have a logarithmic axis; else each value has a place."""
     labels = list(x_values.values())
-    numbers = _as_numbers(x_values)
+    numbers = sizes(x_values)
     if kind == "line" and numbers and min(numbers) > 0 and max(numbers) >= LOG_FROM * min(numbers):
         return {"type": "log", "values": numbers, "labels": labels}
     return {"type": "category", "values": labels, "labels": labels}
-
-
-def _by_size(values: Sequence[str]) -> Sequence[str]:
-    """In order of size, if they have sizes: a line must not run back."""
-    numbers = _as_numbers(values)
-    return [value for _, value in sorted(zip(numbers, values, strict=True))] if numbers else values
-
-
-def _as_numbers(values: Iterable[str]) -> list[int]:
-    """Whole numbers or sizes; nothing if one of the values is neither."""
-    try:
-        return [parse_size(value) for value in values]
-    except ValueError:
-        return []
 
 
 def _capital(text: str) -> str:

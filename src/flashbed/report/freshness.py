@@ -31,19 +31,20 @@ def bring_up_to_date(
     out_dir: Path,
     consoles: Mapping[str, Sequence[str]] | None = None,
     artefacts: Mapping[str, Path] | None = None,
+    elsewhere: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
     path.
 
     `consoles` is by key: the last lines of the console; so is `artefacts`: the folder of a repetition whose requests
-    are drawn. A key stands for what is in its folder.
+    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured.
     """
-    digest = inputs_digest(study, rows, manifest, consoles)
+    digest = inputs_digest(study, rows, manifest, consoles, elsewhere)
     if not is_current(out_dir, digest):
         from flashbed.report.model import report_of
         from flashbed.report.writer import write_report
 
-        write_report(report_of(study, rows, manifest, consoles, artefacts), out_dir, digest)
+        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere), out_dir, digest)
     return out_dir / REPORT
 
 
@@ -52,6 +53,7 @@ def inputs_digest(
     rows: Iterable[Mapping[str, Any]],
     manifest: Mapping[str, Any],
     consoles: Mapping[str, Sequence[str]] | None = None,
+    elsewhere: Iterable[Mapping[str, Any]] = (),
 ) -> str:
     """A digest of everything that a report depends on, the program that writes it included.
 
@@ -59,6 +61,7 @@ def inputs_digest(
     """
     said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     inputs = [said, sorted(map(_row, rows)), manifest, sorted((consoles or {}).items()), _program()]
+    inputs.append(sorted(map(_row, elsewhere)))
     canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -96,7 +99,12 @@ def _plain(value: Any) -> Any:
 def _program() -> list[str]:
     """The code and the libraries that decide how a report looks."""
     here = Path(__file__).parent
-    files = [*here.iterdir(), *(here.parent / "analysis").iterdir(), here.parent / "metrics.py"]
+    files = [
+        *here.iterdir(),
+        *(here.parent / "analysis").iterdir(),
+        here.parent / "metrics.py",
+        here.parent / "relation.py",
+    ]
     code = hashlib.sha256()
     for file in sorted(file for file in files if file.is_file()):
         code.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

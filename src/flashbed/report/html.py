@@ -19,8 +19,9 @@ from importlib.resources import files
 from typing import Any
 
 from flashbed.analysis import Flow, flows, headline, sentence
+from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, listing
-from flashbed.report import evidence, tables, traces
+from flashbed.report import claims, elsewhere, evidence, tables, traces
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
@@ -50,12 +51,14 @@ def render(report: Report, digest: str, command: str) -> str:
         "study": report.study,
         "command": command,
         "answer": _answer(report),
+        "claims": _claims(report),
         "cautions": _cautions(report, found_flows),
         "drawings": [
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
             *((drawing, traces.table(drawing)) for drawing in traced),
         ],
         "tables": tables.study_tables(report),
+        "elsewhere": elsewhere.table(report) if report.elsewhere else None,
         "evidence": _evidence(report, found_flows),
         "facts": _facts(report),
         "exports": EXPORTS,
@@ -80,6 +83,13 @@ def _answer(report: Report) -> dict[str, Any] | None:
         "sentences": [sentence(comparison, group, report.words) for group in comparison.groups],
         "table": tables.winners(report, comparison, slots),
     }
+
+
+def _claims(report: Report) -> dict[str, Any] | None:
+    judgements = report.judgements()
+    if not judgements:
+        return None
+    return {"summary": summary(judgements), "shown": claims.shown(report, judgements)}
 
 
 def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:

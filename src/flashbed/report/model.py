@@ -11,9 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed.analysis import Combination, Comparison, Results, Words, compare, results_of
-from flashbed.analysis.words import metric_of
+from flashbed.analysis import (
+    Combination,
+    Comparison,
+    Judgement,
+    Results,
+    Words,
+    compare,
+    judge,
+    results_of,
+    undecidable,
+)
+from flashbed.analysis.words import listing, metric_of
 from flashbed.report.names import names_of
+from flashbed.study_format import SYSTEM, Claim
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
@@ -36,6 +47,8 @@ class Report:
     manifest: Mapping[str, Any]
     consoles: Consoles = field(default_factory=dict)
     artefacts: Artefacts = field(default_factory=dict)
+    elsewhere: Results | None = None
+    """What other systems measured, in real time: with one axis more, the system. Never mixed with `results`."""
 
     @property
     def fixed(self) -> dict[str, str]:
@@ -59,6 +72,23 @@ class Report:
         higher_is_better = metric_of(answer.metric).better != "lower"
         return compare(self.results, answer.compare, answer.by, answer.metric, higher_is_better)
 
+    def judgements(self) -> list[Judgement]:
+        """The study's claims, each held against the results that it is about."""
+        return [self._judged(claim) for claim in self.study.claims]
+
+    def _judged(self, claim: Claim) -> Judgement:
+        if not claim.is_about_systems:
+            return judge(claim, self.results)
+        named = [selection.get(SYSTEM, ()) for selection in (claim.where, *claim.compare)]
+        wanted = dict.fromkeys(name for names in named for name in names) or self.study.systems
+        found = self.elsewhere.axes[SYSTEM] if self.elsewhere else ()
+        missing = [name for name in wanted if name not in found]
+        if missing or self.elsewhere is None:
+            return undecidable(
+                claim, f"no results of {listing(missing)} are imported (flashbed export, flashbed import)"
+            )
+        return judge(claim, self.elsewhere)
+
     def cell_name(self, combination: Combination) -> str:
         """ "ext2, random write, request size 4k" """
         return self.words.places(self.results.coordinates(combination)) or "the only cell"
@@ -70,6 +100,7 @@ def report_of(
     manifest: Mapping[str, Any],
     consoles: Consoles | None = None,
     artefacts: Artefacts | None = None,
+    elsewhere: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
     """The report's contents from rows of the results table; what was planned and is not among them is missing."""
     planned = [
@@ -79,4 +110,12 @@ def report_of(
     ]
     results = results_of(study.axes, rows, planned)
     words = Words(results.axes, names_of(study.library, results.axes))
-    return Report(study, results, words, manifest, consoles or {}, artefacts or {})
+    measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
+    return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there)
+
+
+def _elsewhere(study: Study, rows: Sequence[Mapping[str, Any]], planned: Sequence[tuple[Combination, int]]) -> Results:
+    """Results with the system as the first axis; what a system has not run is missing there."""
+    systems = list(dict.fromkeys(str(row[SYSTEM]) for row in rows))
+    everything = [((system, *combination), seed) for system in systems for combination, seed in planned]
+    return results_of({SYSTEM: systems, **study.axes}, rows, everything)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashbed.analysis import Combination, Comparison, Group, Spread
+from flashbed.analysis import Combination, Comparison, Group, Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
 from flashbed.metrics import Metric
 from flashbed.report.figures import Drawing
@@ -69,6 +69,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     axes, words = list(report.results.axes), report.words
     metrics = [metric_of(name) for name in wanted.metric]
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
+    numbers = report.results.numbers(wanted.metric[0])
     cells = list(report.results.combinations(wanted.where))
 
     def part(cell: Combination, names: Sequence[str]) -> Combination:
@@ -85,9 +86,8 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     texts = []
     for row in rows:
         here = {column: by_place.get((row, column)) for column in columns}
-        first = spreads[metrics[0]]
-        known = {column: first[cell] for column, cell in here.items() if cell in first}
-        best = _best(known, metrics[0].better) if marks_best else None
+        known = {column: numbers[cell] for column, cell in here.items() if cell in numbers}
+        best = _best(known, metrics[0]) if marks_best else None
         texts.append(
             [
                 _number_cell(report, spreads[metric], cell, scales[metric], column == best)
@@ -159,15 +159,15 @@ def _how_to_read(title: str, spreads: Sequence[Spread]) -> str:
     return f"{title}: the median over seeds, below it the smallest and the largest."
 
 
-def _best(spreads: Mapping[Combination, Spread], better: str | None) -> Combination | None:
-    """The column whose interval lies clear of all others."""
-    for column, spread in spreads.items():
-        others = [other for name, other in spreads.items() if name != column]
-        if better == "lower":
-            clear = all(spread.high < other.low for other in others)
-        else:
-            clear = all(spread.low > other.high for other in others)
-        if others and clear:
+def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination | None:
+    """The column that is clearly ahead of each other one."""
+
+    def leads(mine: Numbers, its: Numbers) -> bool:
+        return is_ahead(ratio([(its, mine) if metric.better == "lower" else (mine, its)]))
+
+    for column, mine in cells.items():
+        others = [its for other, its in cells.items() if other != column]
+        if others and all(leads(mine, its) for its in others):
             return column
     return None
 

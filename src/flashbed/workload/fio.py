@@ -7,6 +7,7 @@ Knows neither where fio runs nor on what. The same job runs in a guest, on a boa
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +21,8 @@ DIRECTIONS = ("read", "write")
 PERCENTILES = {"latency_p50_us": "50.000000", "latency_p95_us": "95.000000", "latency_p99_us": "99.000000"}
 OUTPUT = "fio.json"
 EMPTY_SCRIPT = b"true\n"
+
+_SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
 
 BACKGROUND = "background"
 """How the name of a job begins that makes load and is not measured."""
@@ -87,6 +90,42 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
         percentiles = job[direction]["clat_ns"].get("percentile", {})
         metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
     return metrics
+
+
+def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, bytes]:
+    """The job files for any system that has fio: `measure` and, if a file must be there before, `prepare`.
+
+    They work in the folder that fio is started in. The measured job is called `name`, but a job of the user's keeps its
+    names. Where requests are carried out one at a time the system's own engine is right; else the variable
+    FLASHBED_ENGINE names one.
+    """
+    if "job" in parameters:
+        return {"measure": _job_in_full(parameters, seed)}
+    queued = parameters["queue_depth"] != 1
+    jobs = {name: _measured_job(parameters, seed)}
+    if parameters["pattern"] != "write":
+        jobs["prepare"] = _preparing_job(parameters, seed)
+    for job in jobs.values():
+        del job["directory"], job["ioengine"]
+    if queued:
+        jobs[name]["ioengine"] = "${FLASHBED_ENGINE}"
+    return {"prepare" if title == "prepare" else "measure": section(title, job) for title, job in jobs.items()}
+
+
+def section_names(job: bytes) -> set[str]:
+    """The names of the jobs in a job file."""
+    return set(_SECTION.findall(job.decode())) - {"global"}
+
+
+def _job_in_full(parameters: Parameters, seed: int) -> bytes:
+    """The user's job file with its variables put in, and what the command line says in the lab at its head."""
+    variables = parameters["variables"]
+    assert isinstance(variables, Mapping)
+    text = str(parameters["job"])
+    for name, value in variables.items():
+        text = text.replace(f"${{{name}}}", str(value))
+    head = section("global", {"randseed": seed, "allrandrepeat": 1, "clocksource": "clock_gettime"})
+    return head + text.encode()
 
 
 def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of the claims, in plain sentences with the numbers that decided it.
+
+Turns judgements into words and judges nothing. Must not know tables or HTML.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
+from flashbed.analysis.spread import Spread
+from flashbed.analysis.words import Words, count, factor, listing, metric_of, number
+from flashbed.relation import Band
+
+MOST_REASONS = 2
+"""So many reasons are told in a sentence; of more, only how many there are."""
+
+_PLURAL: dict[ClaimVerdict, str] = {
+    "holds": "hold",
+    "does not hold": "do not hold",
+    "undecided": "are undecided",
+    "cannot be decided": "cannot be decided",
+}
+_SINGULAR: dict[ClaimVerdict, str] = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "undecided": "is undecided",
+    "cannot be decided": "cannot be decided",
+}
+
+
+def summary(judgements: Sequence[Judgement]) -> str:
+    """ "Of 9 claims, 5 hold, 2 do not hold, 1 is undecided and 1 cannot be decided." """
+    told = []
+    for verdict in _PLURAL:
+        found = sum(judgement.verdict == verdict for judgement in judgements)
+        if found:
+            told.append(f"{found} {(_SINGULAR if found == 1 else _PLURAL)[verdict]}")
+    return f"Of {count(len(judgements), 'claim')}, {listing(told)}."
+
+
+def evidence(judgement: Judgement, words: Words) -> str:
+    """The verdict's reason: how many cases bear the claim out, and the comparison that decided."""
+    if not judgement.findings:
+        return f"Not decided: {judgement.reason}."
+    text = _how_many(judgement)
+    if judgement.verdict == "cannot be decided":
+        return text + _reasons(judgement.decisive, words)
+    if judgement.verdict == "undecided":
+        finding = judgement.decisive[0]
+        return f"{text}The seeds do not agree on {told(finding, words)}."
+    finding = min(judgement.decisive, key=_margin)
+    if len(judgement.decisive) == 1:
+        return f"{text}Here, {told(finding, words)}."
+    closest = "The closest is" if judgement.verdict == "holds" else "The clearest against it is"
+    return f"{text}{closest} {told(finding, words)}."
+
+
+def _how_many(judgement: Judgement) -> str:
+    found = list(judgement.cases.values())
+    if len(found) == 1:
+        return ""
+    bearing_out = found.count("holds")
+    which = f"all {len(found)}" if bearing_out == len(found) else f"{bearing_out} of {len(found)}"
+    against = found.count("does not hold")
+    but = f", {against} against it" if 0 < against < len(found) - bearing_out else ""
+    return f"Borne out in {which} cases{but}. "
+
+
+def _reasons(findings: Sequence[Finding], words: Words) -> str:
+    told_ = [
+        f"{compared(finding, words)}{_at(finding, words)}: {finding.reason}" for finding in findings[:MOST_REASONS]
+    ]
+    more = f"; {len(findings) - MOST_REASONS} more are missing" if len(findings) > MOST_REASONS else ""
+    return f"There is nothing to go by for {'; '.join(told_)}{more}."
+
+
+def told(finding: Finding, words: Words) -> str:
+    """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
+    assert finding.ratio is not None
+    what = f"{compared(finding, words)}{_at(finding, words)}"
+    return (
+        f"{what}: {ratio_text(finding.ratio.median)} times{_seeds(finding.ratio)}, where {asked(finding.band)} is asked"
+    )
+
+
+def compared(finding: Finding, words: Words) -> str:
+    """The two sides: "ext2 against FAT16", "CPU load against 95"."""
+    title = metric_of(finding.metric).title
+    if finding.right.cell is None and not finding.right.told:
+        return f"{title} against {number(finding.right.printed.value if finding.right.printed else math.nan)}"
+    return f"{side(finding.left, words)} against {side(finding.right, words)}"
+
+
+def side(one: Side, words: Words) -> str:
+    """What tells a side from the other."""
+    return words.places(one.told)
+
+
+def _at(finding: Finding, words: Words) -> str:
+    place = words.places(finding.case)
+    return f" at {place}" if place else ""
+
+
+def asked(band: Band) -> str:
+    """The band in numbers."""
+    if band.high == math.inf:
+        return f"at least {ratio_text(band.low)}"
+    if band.low == 0:
+        return f"at most {ratio_text(band.high)}"
+    if band.low == band.high:
+        return "exactly 1" if band.low == 1 else ratio_text(band.low)
+    return f"{ratio_text(band.low)} to {ratio_text(band.high)}"
+
+
+def ratio_text(ratio: float) -> str:
+    """As many digits as a reader can use, but never 1.00 for what is not one."""
+    text = factor(ratio)
+    digits = 4
+    while float(text.replace(",", "")) == 1 != ratio and digits <= 17:
+        text = f"{ratio:.{digits}g}"
+        digits += 1
+    return text
+
+
+def _seeds(ratio: Spread) -> str:
+    if ratio.n == 1:
+        return " (one seed)"
+    if ratio.low == ratio.high:
+        return f" (with each of {ratio.n} seeds)"
+    kind = "95 % confidence, " if ratio.is_confidence else ""
+    return f" ({ratio_text(ratio.low)} to {ratio_text(ratio.high)}, {kind}{ratio.n} seeds)"
+
+
+def printed_words(judgement: Judgement) -> str:
+    """What the paper's own figures say of its claim."""
+    told_ = []
+    invalid = judgement.invalid
+    if invalid:
+        unit = f" {judgement.claim.unit}".rstrip()
+        values = listing([f"{figure.value:,.12g}{unit} ({figure.invalid})" for figure in invalid])
+        told_.append(f"Invalid in the paper: {values}.")
+    if judgement.printed_verdict is not None:
+        verb = {"holds": "bear the claim out", "does not hold": "do not bear the claim out"}[judgement.printed_verdict]
+        which = ", where they are valid," if invalid else ""
+        told_.append(f"The paper's own figures{which} {verb}.")
+    return " ".join(told_)
+
+
+def _margin(finding: Finding) -> float:
+    """How far from the nearest end of its band, as a factor: the closest of those that hold, the farthest outside."""
+    assert finding.ratio is not None
+    low, high = math.log(finding.ratio.low), math.log(finding.ratio.high)
+    bottom = math.log(finding.band.low) if finding.band.low else -math.inf
+    top = math.log(finding.band.high)
+    return min(low - bottom, top - high)

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the results bear out what a claim says, and the numbers that decide it.
+
+A claim is taken apart into findings: one ratio each, held against the band that the claim asks for. The interval of the
+ratio lies in the band, or outside, or across one of its ends; then the seeds do not decide. The paper's own figures are
+held against the same bands. Knows no words for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Literal
+
+from flashbed.analysis.ratio import Numbers, geometric_mean, ratio
+from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.spread import Spread, spread
+from flashbed.relation import CLEAR, Band, band, each
+from flashbed.study_format import Claim, Printed, Where
+from flashbed.units import by_size
+
+ClaimVerdict = Literal["holds", "does not hold", "undecided", "cannot be decided"]
+"""Undecided: the seeds disagree. Cannot be decided: something was not measured."""
+
+NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
+"""What each step along an axis on which a metric rises must at least be."""
+
+Case = tuple[tuple[str, str], ...]
+"""Axis and value of all that is neither compared nor the same everywhere."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two cells; `printed` is the paper's figure for it. `cell` is None for a fixed number."""
+
+    cell: Combination | None
+    told: tuple[tuple[str, str], ...]
+    """What tells it from the other side."""
+    numbers: Numbers
+    printed: Printed | None = None
+
+    @property
+    def spread(self) -> Spread | None:
+        return spread(list(self.numbers.values())) if self.numbers else None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One ratio against its band; `step` numbers the comparisons of a case, `relation` is what the claim says of it."""
+
+    case: Case
+    metric: str
+    step: int
+    relation: str
+    band: Band
+    left: Side
+    right: Side
+    ratio: Spread | None
+    reason: str
+    """Why there is no ratio."""
+    printed_ratio: float | None
+    """That of the paper's figures, if it has both and neither is invalid."""
+
+    @property
+    def verdict(self) -> ClaimVerdict:
+        if self.ratio is None:
+            return "cannot be decided"
+        return _verdict(self.band.holds(self.ratio.low, self.ratio.high))
+
+    @property
+    def printed_verdict(self) -> ClaimVerdict | None:
+        found = self.printed_ratio
+        return None if found is None else _verdict(self.band.holds(found, found))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim with what became of it. `decisive` are the findings that made the verdict."""
+
+    claim: Claim
+    verdict: ClaimVerdict
+    findings: Sequence[Finding]
+    cases: Mapping[tuple[str, Case], ClaimVerdict]
+    """By metric and case."""
+    printed_verdict: ClaimVerdict | None
+    reason: str = ""
+    """Why there is nothing to judge by."""
+
+    @property
+    def decisive(self) -> list[Finding]:
+        """The findings with the claim's verdict; if it holds, all."""
+        return [finding for finding in self.findings if finding.verdict == self.verdict]
+
+    @property
+    def invalid(self) -> list[Printed]:
+        """The paper's figures that cannot be right."""
+        return [printed for printed in self.claim.printed if printed.invalid]
+
+
+def judge(claim: Claim, results: Results) -> Judgement:
+    """Holds a claim, with its selections in full, against results that have its axes."""
+    findings = [finding for metric in claim.metric for finding in _findings(claim, metric, results)]
+    if claim.cells == "average":
+        findings = list(_averages(findings))
+    verdicts: dict[tuple[str, Case], list[ClaimVerdict]] = {}
+    for finding in findings:
+        verdicts.setdefault((finding.metric, finding.case), []).append(finding.verdict)
+    cases = {place: every(found) for place, found in verdicts.items()}
+    printed: dict[tuple[str, Case], list[ClaimVerdict]] = {}
+    for finding in findings:
+        if finding.printed_verdict is not None:
+            printed.setdefault((finding.metric, finding.case), []).append(finding.printed_verdict)
+    combine = most if claim.cells == "most" else every
+    if not cases:
+        return Judgement(claim, "cannot be decided", [], {}, None, "none of its cells is among the results")
+    return Judgement(
+        claim,
+        combine(cases.values()),
+        findings,
+        cases,
+        combine([every(found) for found in printed.values()]) if printed else None,
+    )
+
+
+def undecidable(claim: Claim, reason: str) -> Judgement:
+    """A claim for which there are no results at all."""
+    return Judgement(claim, "cannot be decided", [], {}, None, reason)
+
+
+def every(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+    """One that does not hold decides, whatever else is open."""
+    found = set(verdicts)
+    order: tuple[ClaimVerdict, ...] = ("does not hold", "undecided", "cannot be decided")
+    return next((verdict for verdict in order if verdict in found), "holds")
+
+
+def most(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+    """More than half; what is open counts as neither."""
+    found = list(verdicts)
+    if found.count("holds") * 2 > len(found):
+        return "holds"
+    if found.count("does not hold") * 2 >= len(found):
+        return "does not hold"
+    return "undecided" if "undecided" in found else "cannot be decided"
+
+
+def _verdict(holds: bool | None) -> ClaimVerdict:
+    return "undecided" if holds is None else "holds" if holds else "does not hold"
+
+
+def _findings(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
+    """In the study's order of cases; within a case, in the order of the claim."""
+    axes = list(results.axes)
+    numbers = results.numbers(metric)
+    cells = list(results.combinations(claim.where))
+    compared = {*(axis for selection in claim.compare for axis in selection), *([claim.along] if claim.along else [])}
+    telling = [axis for place, axis in enumerate(axes) if axis not in compared and len({c[place] for c in cells}) > 1]
+
+    def part(cell: Combination, names: Iterable[str]) -> Case:
+        return tuple((axis, cell[axes.index(axis)]) for axis in names)
+
+    def side(cell: Combination) -> Side:
+        told = part(cell, (axis for axis in axes if axis in compared))
+        return Side(cell, told, numbers.get(cell, {}), _printed(claim, metric, results.coordinates(cell)))
+
+    cases: dict[Case, list[Combination]] = {}
+    for cell in cells:
+        cases.setdefault(part(cell, telling), []).append(cell)
+    for case, members in cases.items():
+        steps = _steps(claim, members, lambda cell, selection: _takes(axes, cell, selection), axes)
+        for step, (relation, wanted, first, second) in enumerate(steps):
+            left = side(first)
+            right = side(second) if second is not None else _fixed(claim, left)
+            found = ratio([(left.numbers, right.numbers)])
+            reason = "" if found else _why_not(results, metric, [left, right])
+            yield Finding(case, metric, step, relation, wanted, left, right, found, reason, _printed_ratio(left, right))
+
+
+Step = tuple[str, Band, Combination, Combination | None]
+"""The relation, its band, and the cells; no second one for a fixed value."""
+
+
+def _steps(
+    claim: Claim, cells: Sequence[Combination], takes: Callable[[Combination, Where], bool], axes: Sequence[str]
+) -> Iterator[Step]:
+    """The comparisons that a claim makes among the cells of one case."""
+    if claim.value is not None:
+        for cell in cells:
+            yield claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0], clear=1.0), cell, None
+    elif claim.along is not None:
+        yield from _along(claim, cells, axes.index(claim.along))
+    else:
+        count = len(claim.compare) - 1
+        words = zip(each(claim.relation, count), each(claim.by, count), strict=True)
+        for place, (relation, by) in enumerate(words):
+            left, right = claim.compare[place : place + 2]
+            for first in (cell for cell in cells if takes(cell, left)):
+                for second in (cell for cell in cells if takes(cell, right)):
+                    yield relation, band(relation, by), first, second
+
+
+def _along(claim: Claim, cells: Sequence[Combination], place: int) -> Iterator[Step]:
+    """Rising: no step back, and the last above the first. Flat: no two apart."""
+    relation, wanted = claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0])
+    order = by_size([cell[place] for cell in cells])
+    by_value = {cell[place]: cell for cell in cells}
+    ordered = [by_value[value] for value in order]
+    if relation == "flat":
+        for first, second in combinations(ordered, 2):
+            yield "=", wanted, second, first
+        return
+    forwards = relation == "rises"
+    never_back = NO_WAY_BACK if forwards else Band(0.0, CLEAR)
+    if len(ordered) > 2:
+        for first, second in pairwise(ordered):
+            yield "≥" if forwards else "≤", never_back, second, first
+    if len(ordered) > 1:
+        yield ">" if forwards else "<", wanted, ordered[-1], ordered[0]
+
+
+def _takes(axes: Sequence[str], cell: Combination, selection: Where) -> bool:
+    return all(cell[axes.index(axis)] in values for axis, values in selection.items())
+
+
+def _fixed(claim: Claim, left: Side) -> Side:
+    """The claim's own number, with each seed."""
+    assert claim.value is not None
+    return Side(None, (), dict.fromkeys(left.numbers, claim.value), Printed(value=claim.value))
+
+
+def _printed_ratio(left: Side, right: Side) -> float | None:
+    mine, its = left.printed, right.printed
+    if mine is None or its is None or mine.invalid or its.invalid or mine.value <= 0 or its.value <= 0:
+        return None
+    return mine.value / its.value
+
+
+def _printed(claim: Claim, metric: str, coordinates: Mapping[str, str]) -> Printed | None:
+    for figure in claim.printed:
+        fits = all(coordinates[axis] in values for axis, values in figure.at.items())
+        if fits and figure.metric in (None, metric):
+            return figure
+    return None
+
+
+def _averages(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each comparison that the claim makes: the geometric mean of its ratios over the cases.
+
+    Cases differ in what is not compared; so the same comparison is that of the same two sides.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.metric, finding.relation, finding.band, finding.left.told, finding.right.told)
+        groups.setdefault(key, []).append(finding)
+    for group in groups.values():
+        first = group[0]
+        missing = [finding for finding in group if finding.ratio is None]
+        found = None if missing else ratio([(finding.left.numbers, finding.right.numbers) for finding in group])
+        printed = [finding.printed_ratio for finding in group if finding.printed_ratio is not None]
+        mean = geometric_mean(printed) if len(printed) == len(group) else None
+        left, right = first.left, first.right
+        if len(group) > 1:
+            left, right = (_all_cells([getattr(one, side) for one in group]) for side in ("left", "right"))
+        reason = missing[0].reason if missing else "" if found else "its cells have no seed in common"
+        yield Finding((), first.metric, first.step, first.relation, first.band, left, right, found, reason, mean)
+
+
+def _all_cells(sides: Sequence[Side]) -> Side:
+    """Of an average no single cell's numbers are shown; the paper's figure is, if it is one for all."""
+    same = all(side.printed == sides[0].printed for side in sides)
+    return Side(None, sides[0].told, {}, sides[0].printed if same else None)
+
+
+def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
+    """Why a comparison has no ratio: what became of a cell, in the words of its repetitions."""
+    for side in sides:
+        if side.numbers or side.cell is None:
+            continue
+        repetitions = [r for r in results.repetitions if r.combination == side.cell]
+        ends = dict.fromkeys(
+            f"{r.outcome}: {r.reason}" if r.reason else r.outcome for r in repetitions if not r.is_measured
+        )
+        return next(iter(ends), f"it has no {metric}")
+    if any(number <= 0 for side in sides for number in side.numbers.values()):
+        return "a number that is not above zero has no ratio"
+    return "the two have no seed in common"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many times one cell's number is another's, seed by seed, and what the seeds allow to say of that.
+
+Cells with the same seed got the same placement, pause and random numbers, so that they are compared in pairs: what
+chance does to both falls out of their ratio. The one place in which a difference is judged. Knows numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from flashbed.analysis.spread import Spread, spread
+from flashbed.relation import CLEAR
+
+CLEAR_FACTOR = CLEAR
+"""A lead of less is called none: nobody should choose by it, and with a single seed nothing else guards against it."""
+
+Numbers = Mapping[int, float]
+"""A metric of one cell, by seed."""
+
+
+def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
+    """The spread over the seeds of left / right; of several pairs, of the geometric mean of their ratios.
+
+    None if a pair has no seed in common, or a number that is not positive and so has no ratio; two zeros are equal. If
+    no seed is common to all pairs, the mean is taken of the ends of their intervals, which is never too narrow.
+    """
+    ratios = [_by_seed(left, right) for left, right in pairs]
+    if not ratios or not all(ratios):
+        return None
+    shared = [seed for seed in ratios[0] if all(seed in row for row in ratios)]
+    if shared:
+        return spread([geometric_mean([row[seed] for row in ratios]) for seed in shared])
+    single = [spread(list(row.values())) for row in ratios]
+    ends = ("median", "minimum", "maximum", "low", "high")
+    return Spread(min(one.n for one in single), *(geometric_mean([getattr(s, end) for s in single]) for end in ends))
+
+
+def _by_seed(left: Numbers, right: Numbers) -> dict[int, float]:
+    """Nothing if one of the ratios is none."""
+    shared = [(seed, left[seed], right[seed]) for seed in left if seed in right]
+    if any((mine <= 0 or its <= 0) and not mine == its == 0 for _, mine, its in shared):
+        return {}
+    return {seed: mine / its if its else 1.0 for seed, mine, its in shared}
+
+
+def is_ahead(found: Spread | None) -> bool:
+    """Whether left is above right by enough to matter, as far as the seeds tell: the whole interval says so."""
+    return found is not None and found.low > 1 and found.median >= CLEAR_FACTOR
+
+
+def inverse(found: Spread) -> Spread:
+    """The same with left and right exchanged."""
+    return Spread(found.n, 1 / found.median, 1 / found.maximum, 1 / found.minimum, 1 / found.high, 1 / found.low)
+
+
+def geometric_mean(numbers: Sequence[float]) -> float:
+    """Of positive numbers; one number comes back untouched."""
+    if len(numbers) == 1:
+        return numbers[0]
+    return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))

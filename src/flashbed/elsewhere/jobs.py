@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs of a study for other computers: a folder with fio's job files, scripts that run them, and a manifest.
+
+Which folder of jobs belongs to which medium and file system is written down; who runs them prepares these. Must not
+know how results are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from flashbed import paths
+from flashbed.errors import InputError, host_refusal
+from flashbed.plan import plan
+from flashbed.study import Study
+from flashbed.study_format import STACK
+from flashbed.tomlfile import nearest
+from flashbed.workload.fio import portable_jobs
+
+MANIFEST = "flashbed-jobs.json"
+FORMAT = 1
+SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
+"""The scripts, with the line ends that their systems want."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell with one seed, to be run elsewhere."""
+
+    folder: str
+    """One for each medium, file system and whatever else of the stack the study varies."""
+    name: str
+    coordinates: Mapping[str, str]
+    seed: int
+    files: Mapping[str, bytes]
+
+    def described(self) -> dict[str, Any]:
+        """Its entry in the manifest."""
+        return {"folder": self.folder, "name": self.name, "coordinates": dict(self.coordinates), "seed": self.seed}
+
+
+def jobs(study: Study) -> Iterator[Job]:
+    """All jobs of a study, in its order. Raises InputError for a study whose tool is not fio."""
+    if study.tool != "fio":
+        raise InputError(f"{study.path}: its tool is {study.tool}; only the jobs of fio can be run elsewhere")
+    folders: dict[tuple[str, ...], str] = {}
+    for cell in plan(study):
+        stack = tuple(cell.coordinates[axis] for axis in study.axes if axis in STACK)
+        folder = folders.setdefault(stack, f"{len(folders) + 1:02d}")
+        parameters = cell.workload.parameters
+        said = json.dumps([dict(cell.coordinates), cell.seed, dict(parameters)], sort_keys=True, default=str)
+        digest = hashlib.sha256(said.encode()).hexdigest()[:12]
+        values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
+        words = "-".join([*values, f"seed{cell.seed}"])
+        name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words) + f"-{digest}"
+        yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
+
+
+def export(study: Study, folder: Path, where: Mapping[str, str]) -> tuple[int, int]:
+    """Writes the jobs whose cells have the values in `where`; how many jobs, in how many folders.
+
+    Raises InputError if there are none, or if `folder` has something in it; HostResourceError if the host refuses.
+    """
+    everything = list(jobs(study))
+    _check_where(study, where)
+    wanted = [job for job in everything if _fits(job, where)]
+    if not wanted:
+        raise InputError(f"--where: {study.name} leaves out every cell with all of these")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
+    manifest = {
+        "format": FORMAT,
+        "study": study.name,
+        "title": study.title,
+        "jobs": [job.described() for job in wanted],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for job in wanted:
+            place = folder / job.folder / "jobs"
+            place.mkdir(parents=True, exist_ok=True)
+            for kind, text in job.files.items():
+                (place / f"{job.name}.{kind}.fio").write_bytes(text)
+        for script, line_end in SCRIPTS.items():
+            (folder / script).write_bytes(_shipped(script).replace("\n", line_end).encode())
+        (folder / "README.txt").write_bytes(_readme(study, wanted).replace("\n", "\r\n").encode())
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+    return len(wanted), len({job.folder for job in wanted})
+
+
+def _fits(job: Job, where: Mapping[str, str]) -> bool:
+    """A bare name stands for whatever options, as in a study."""
+    return all(
+        value in (job.coordinates.get(axis), job.coordinates.get(axis, "").partition(":")[0])
+        for axis, value in where.items()
+    )
+
+
+def _check_where(study: Study, where: Mapping[str, str]) -> None:
+    for axis, value in where.items():
+        if axis not in study.axes:
+            raise InputError(f'--where: "{axis}" is no axis of {study.name}{nearest(axis, study.axes)}')
+        if value not in study.axes[axis] and value not in {one.partition(":")[0] for one in study.axes[axis]}:
+            raise InputError(f'--where: "{value}" is not on the axis "{axis}"{nearest(value, study.axes[axis])}')
+
+
+def _readme(study: Study, wanted: Sequence[Job]) -> str:
+    stacks = {
+        job.folder: ", ".join(f"{axis} {value}" for axis, value in job.coordinates.items() if axis in STACK)
+        for job in wanted
+    }
+    fixed = ", ".join(f"{axis} {value}" for axis, value in study.fixed.items() if axis in ("medium", "filesystem"))
+    lines = [f"  {folder}: {stack or 'the one stack of the study'}" for folder, stack in stacks.items()]
+    return _shipped("README.txt").format(
+        title=study.title, study=_as_argument(study), folders="\n".join(lines), fixed=fixed or "nothing"
+    )
+
+
+def _as_argument(study: Study) -> str:
+    """How the command line names it."""
+    return study.name if study.path.parent == paths.studies() else study.path.name
+
+
+def _shipped(name: str) -> str:
+    return files("flashbed.elsewhere").joinpath(name).read_text(encoding="utf-8")

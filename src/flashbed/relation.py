@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words in which a claim says how two numbers compare, and the band in which their ratio must then lie.
+
+"ext2 > fat16, at least 8 %" asks that ext2 / fat16 is 1.08 or more. Words are matched, never executed. Must not know
+studies, cells or how a ratio is found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+RELATIONS = (">", "<", "=", ">>", "<<")
+"""Of left to right; the doubled ones mean by far."""
+
+TRENDS = ("rises", "falls", "flat")
+"""Along an axis."""
+
+LEVELS = (">", "<", "=")
+"""Of a number to a fixed value."""
+
+CLEAR = 1.01
+"""What is above or below at all is so by 1 %, as in the report's comparisons."""
+
+FAR = 2.0
+ALIKE = 1.1
+
+_SIGNS = {"rises": ">", "falls": "<", "flat": "="}
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_FORMS = re.compile(rf"(at least|at most|within)? ?{_NUMBER}(?: to {_NUMBER})? ?(%|times)")
+_HELP = 'must be such as "at least 8 %", "at most 2 times", "3 to 4 times" or "within 10 %"'
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where a ratio must lie, ends included."""
+
+    low: float
+    high: float
+
+    def holds(self, low: float, high: float) -> bool | None:
+        """Whether an interval lies within; None if it does so in part only."""
+        if self.low <= low and high <= self.high:
+            return True
+        return False if high < self.low or low > self.high else None
+
+
+def band(relation: str, by: str = "", clear: float = CLEAR) -> Band:
+    """The band of left / right. `relation` is one of RELATIONS or TRENDS. Raises ValueError for an unknown `by`.
+
+    Percent are of the right number: "< at least 8 %" asks for 0.92 times it or less. Times count from the smaller one:
+    "< at least 3 times" asks for a third.
+    """
+    sign = _SIGNS.get(relation, relation)
+    if not by:
+        if sign == "=":
+            return Band(1 / ALIKE, ALIKE)
+        least = FAR if len(sign) > 1 else clear
+        return Band(least, math.inf) if sign[0] == ">" else Band(0.0, 1 / least)
+    found = _FORMS.fullmatch(by.strip())
+    if found is None or (found[1] and found[3]) or not (found[1] or found[3]):
+        raise ValueError(_HELP)
+    if (found[1] == "within") != (sign == "="):
+        raise ValueError('"within" goes with "=" and "flat", and these with nothing else')
+    numbers = [float(number) for number in (found[2], found[3]) if number]
+    if sign == "=":
+        most = _factor(numbers[0], found[4], up=True)
+        return Band(1 / most, most)
+    up = sign[0] == ">"
+    ends = [_factor(number, found[4], up) for number in numbers]
+    if found[1]:
+        none = clear if up else 1 / clear
+        ends.append(math.inf if found[1] == "at least" and up else 0.0 if found[1] == "at least" else none)
+        if found[1] == "at most" and (ends[0] < none) == up:
+            raise ValueError(f"less than {CLEAR - 1:.0%} counts as equal; use = with within")
+    return Band(min(ends), max(ends))
+
+
+def each(said: Sequence[str], steps: int) -> Sequence[str]:
+    """What a claim says for each of its steps, from nothing, one word for all, or one each."""
+    return said if len(said) == steps else (list(said) or [""]) * steps
+
+
+def _factor(number: float, unit: str, up: bool) -> float:
+    """The ratio that stands for "8 %" or "3 times"."""
+    if unit == "times":
+        if number < 1:
+            raise ValueError(
+                f'"{number:g} times" must be 1 or more; a relation the other way round says less than that'
+            )
+        return number if up else 1 / number
+    if not up and number >= 100:
+        raise ValueError(f"nothing is {number:g} % below; say it in times")
+    return 1 + number / 100 if up else 1 - number / 100

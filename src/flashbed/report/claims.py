@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of a study as the report shows them: verdict, evidence, and the paper's figures beside ours.
+
+Arranges what the analysis judged. Must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashbed.analysis import ClaimVerdict, Finding, Judgement, Side
+from flashbed.analysis.claim_words import asked, compared, evidence, printed_words, ratio_text
+from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
+from flashbed.report.model import Report
+from flashbed.report.tables import Cell, Head, Row, Table
+
+OPEN_ROWS = 6
+"""A longer table is folded."""
+
+LISTED_ROWS = 500
+
+TONES: dict[ClaimVerdict, str] = {
+    "holds": "good",
+    "does not hold": "bad",
+    "undecided": "warn",
+    "cannot be decided": "quiet",
+}
+
+
+@dataclass(frozen=True)
+class ShownClaim:
+    """One claim, ready to be shown."""
+
+    text: str
+    source: str
+    verdict: ClaimVerdict
+    evidence: str
+    printed: str
+    table: Table | None
+    findings: int
+
+    @property
+    def tone(self) -> str:
+        return TONES[self.verdict]
+
+    @property
+    def folded(self) -> bool:
+        return self.findings > OPEN_ROWS
+
+
+def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
+    """The claims in the study's order."""
+    return [
+        ShownClaim(
+            judgement.claim.text,
+            judgement.claim.source,
+            judgement.verdict,
+            evidence(judgement, report.words),
+            printed_words(judgement),
+            _table(judgement, report.words) if judgement.findings else None,
+            len(judgement.findings),
+        )
+        for judgement in judgements
+    ]
+
+
+def _table(judgement: Judgement, words: Words) -> Table:
+    findings = judgement.findings[:LISTED_ROWS]
+    axes = [axis for axis, _ in findings[0].case]
+    several = len(judgement.claim.metric) > 1
+    has_printed = any(finding.left.printed or finding.right.printed for finding in findings if finding.right.told)
+    averaged = judgement.claim.cells == "average"
+    scales = {
+        metric: scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
+        for metric in judgement.claim.metric
+    }
+    rows = []
+    for finding in findings:
+        heads = [Head(words.value(axis, value)) for axis, value in finding.case]
+        if several:
+            heads.append(Head(metric_of(finding.metric).title))
+        cells = [] if averaged else [_ours(finding, scales[finding.metric])]
+        if has_printed:
+            cells.insert(0, _papers(finding))
+        rows.append(Row([*heads, Head(compared(finding, words))], [*cells, *_ratio_cells(finding)]))
+    rest = f" The first {LISTED_ROWS} of {len(judgement.findings):,}." if len(judgement.findings) > LISTED_ROWS else ""
+    metrics = listing([scales[metric].title(metric_of(metric)) for metric in judgement.claim.metric])
+    unit = f", the paper's in {judgement.claim.unit}" if has_printed and judgement.claim.unit else ""
+    mean = "; geometric means over all cases" if averaged else ""
+    clock = "; real time" if judgement.claim.is_about_systems else ""
+    return Table(
+        caption="The numbers that decide",
+        note=f"{metrics}{unit}{mean}{clock}.{rest}",
+        corner=[*(_capital(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
+        columns=[
+            *(["Paper"] if has_printed else []),
+            *([] if averaged else ["Elsewhere" if judgement.claim.is_about_systems else "Here"]),
+            "Ratio",
+            "Asked",
+            "Verdict",
+        ],
+        rows=rows,
+        kind="claims dense",
+    )
+
+
+def _numbers(findings: Sequence[Finding]) -> list[float]:
+    return [number_ for one in findings for each in (one.left, one.right) for number_ in each.numbers.values()]
+
+
+def _ours(finding: Finding, scale: Scale) -> Cell:
+    def text(one: Side) -> str:
+        return scale.number(one.spread.median) if one.spread else "–"
+
+    if finding.ratio is None:
+        return Cell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
+    return Cell(f"{text(finding.left)} : {text(finding.right)}")
+
+
+def _papers(finding: Finding) -> Cell:
+    def text(one: Side) -> str:
+        return "–" if one.printed is None else f"{one.printed.value:,.12g}"
+
+    sides = (finding.left, finding.right)
+    if any(one.printed and one.printed.invalid for one in sides):
+        why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
+        return Cell(f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper", hint=why, tone="bad")
+    if not any(one.printed for one in sides):
+        return Cell("–", tone="quiet")
+    ratio = finding.printed_ratio
+    note = "" if ratio is None else f"{ratio_text(ratio)} ×"
+    return Cell(f"{text(sides[0])} : {text(sides[1])}", note=note)
+
+
+def _ratio_cells(finding: Finding) -> list[Cell]:
+    ratio = finding.ratio
+    found = Cell("–", hint=finding.reason, tone="quiet")
+    if ratio is not None:
+        note = (
+            ""
+            if ratio.n == 1
+            else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}".replace(" ", "\N{NO-BREAK SPACE}")
+        )
+        found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
+    verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
+    return [found, Cell(asked(finding.band)), verdict]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

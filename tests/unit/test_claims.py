@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims: bands worked out by hand, verdicts that follow the data, and each mistake in a study told with its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import write_study
+
+from flashbed.analysis import Results, judge, results_of
+from flashbed.errors import InputError
+from flashbed.relation import Band, band
+from flashbed.study import load_study
+from flashbed.study_format import Claim
+
+AXES = {"filesystem": ("a", "b", "c"), "pattern": ("read", "write"), "request": ("4k", "64k")}
+
+Speeds = Mapping[str, Mapping[str, Iterable[float]]]
+
+
+def results(speeds: Speeds, pattern: str = "write", **more: Any) -> Results:
+    """{file system: {request: a bandwidth for each seed}}; a cell without numbers failed."""
+    rows = []
+    for filesystem, requests in speeds.items():
+        for request, numbers in requests.items():
+            cell = {"filesystem": filesystem, "pattern": pattern, "request": request, "key": "k", **more}
+            if not numbers:
+                rows.append({**cell, "seed": 1, "outcome": "failed", "reason": "mkfs: exit status 1"})
+            rows += [
+                {**cell, "seed": seed, "outcome": "measured", "reason": "", "bandwidth": number}
+                for seed, number in enumerate(numbers, start=1)
+            ]
+    return results_of({**AXES, "filesystem": tuple(speeds), "pattern": (pattern,)}, rows)
+
+
+def claim(**keys: Any) -> Claim:
+    return Claim.model_validate({"text": "A claim.", "metric": "bandwidth", **keys})
+
+
+def a_against_b(relation: str = ">", by: str = "", **more: Any) -> Claim:
+    said = {"by": by} if by else {}
+    return claim(compare=[{"filesystem": "a"}, {"filesystem": "b"}], relation=relation, **said, **more)
+
+
+def ratios(*numbers: float, request: str = "4k") -> Results:
+    """a against b with one seed for each ratio."""
+    return results({"a": {request: [10 * number for number in numbers]}, "b": {request: [10.0] * len(numbers)}})
+
+
+# --- bands ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("relation", "by", "low", "high"),
+    [
+        (">", "", 1.01, math.inf),
+        ("<", "", 0.0, 1 / 1.01),
+        (">>", "", 2.0, math.inf),
+        ("<<", "", 0.0, 0.5),
+        ("=", "", 1 / 1.1, 1.1),
+        (">", "at least 8 %", 1.08, math.inf),
+        ("<", "at least 8 %", 0.0, 0.92),
+        (">", "3 to 4 times", 3.0, 4.0),
+        ("<", "3 to 4 times", 1 / 4, 1 / 3),
+        ("<", "5 to 10%", 0.9, 0.95),
+        (">", "at most 2 times", 1.01, 2.0),
+        ("<", "at most 20 %", 0.8, 1 / 1.01),
+        ("=", "within 25 %", 0.8, 1.25),
+        ("=", "within 0 %", 1.0, 1.0),
+        ("flat", "within 2 times", 0.5, 2.0),
+        ("rises", "at least 1.5 times", 1.5, math.inf),
+    ],
+)
+def test_words_become_bands(relation: str, by: str, low: float, high: float) -> None:
+    found = band(relation, by)
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(
+    ("relation", "by", "said"),
+    [
+        (">", "8", 'must be such as "at least 8 %"'),
+        (">", "8 %", 'must be such as "at least 8 %"'),
+        (">", "at least 3 to 4 times", 'must be such as "at least 8 %"'),
+        (">", "__import__('os')", 'must be such as "at least 8 %"'),
+        (">", "within 8 %", '"within" goes with "=" and "flat"'),
+        ("=", "at least 8 %", '"within" goes with "=" and "flat"'),
+        (">", "at least 0.5 times", "must be 1 or more"),
+        ("<", "at least 100 %", "nothing is 100 % below"),
+        (">", "at most 0.5 %", "less than 1% counts as equal"),
+    ],
+)
+def test_other_words_are_refused(relation: str, by: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        band(relation, by)
+
+
+def test_an_interval_may_lie_in_a_band_outside_or_across_an_end() -> None:
+    asked = Band(2.0, 3.0)
+    assert [asked.holds(2.0, 3.0), asked.holds(1.0, 1.9), asked.holds(3.1, 4.0)] == [True, False, False]
+    assert [asked.holds(1.9, 2.5), asked.holds(2.5, 3.1), asked.holds(1.0, 9.0)] == [None, None, None]
+
+
+# --- verdicts -------------------------------------------------------------------------------------------------------
+
+
+def test_the_data_decide() -> None:
+    data = {"a": {"4k": [20.0, 22.0]}, "b": {"4k": [10.0, 10.0]}}
+    flipped = {"a": data["b"], "b": data["a"]}
+    assert judge(a_against_b(), results(data)).verdict == "holds"
+    assert judge(a_against_b(), results(flipped)).verdict == "does not hold"
+    assert judge(a_against_b("<"), results(data)).verdict == "does not hold"
+    assert judge(a_against_b("<"), results(flipped)).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "by", "expected"),
+    [
+        ((1.2,), "at least 20 %", "holds"),
+        ((1.19,), "at least 20 %", "does not hold"),
+        ((1.25, 1.19), "at least 20 %", "undecided"),
+        ((3.0, 4.0, 3.5), "3 to 4 times", "holds"),
+        ((3.0, 4.1, 3.5), "3 to 4 times", "undecided"),
+        ((4.1, 4.2), "3 to 4 times", "does not hold"),
+        # Ratios of nine seeds: the 95 % interval is from the second to the eighth, so that one stray seed is no doubt.
+        ((0.5, 1.3, 1.3, 1.3, 1.4, 1.4, 1.4, 1.4, 9.0), "at least 20 %", "holds"),
+        ((0.5, 0.6, 1.3, 1.3, 1.4, 1.4, 1.4, 1.4, 9.0), "at least 20 %", "undecided"),
+    ],
+)
+def test_the_seeds_must_agree(seeds: tuple[float, ...], by: str, expected: str) -> None:
+    assert judge(a_against_b(">", by), ratios(*seeds)).verdict == expected
+
+
+def test_every_most_and_average() -> None:
+    # Ratios 4 at 4k, 0.5 at 64k: one of two holds; their geometric mean is the square root of 2.
+    data = results({"a": {"4k": [40.0], "64k": [5.0]}, "b": {"4k": [10.0], "64k": [10.0]}})
+    assert judge(a_against_b(), data).verdict == "does not hold"
+    assert judge(a_against_b(cells="most"), data).verdict == "does not hold"
+    average = judge(a_against_b(">", "at least 1.4 times", cells="average"), data)
+    (finding,) = average.findings
+    assert average.verdict == "holds"
+    assert finding.ratio is not None
+    assert finding.ratio.median == pytest.approx(math.sqrt(2))
+    assert judge(a_against_b(">", "at least 1.5 times", cells="average"), data).verdict == "does not hold"
+    only_4k = judge(a_against_b(where={"request": "4k"}), data)
+    assert only_4k.verdict == "holds"
+
+
+def test_two_of_three_are_most() -> None:
+    speeds = {"a": {"1k": [2.0], "4k": [2.0], "64k": [0.5]}, "b": {"1k": [1.0], "4k": [1.0], "64k": [1.0]}}
+    judged = judge(a_against_b(cells="most"), results(speeds))
+    assert judged.verdict == "holds"
+    assert sorted(judged.cases.values()) == ["does not hold", "holds", "holds"]
+
+
+def test_a_failed_cell_leaves_a_claim_open_and_says_why() -> None:
+    data = {"a": {"4k": [20.0], "64k": [20.0]}, "b": {"4k": [10.0], "64k": []}}
+    judged = judge(a_against_b(), results(data))
+    assert judged.verdict == "cannot be decided"
+    assert [finding.reason for finding in judged.decisive] == ["failed: mkfs: exit status 1"]
+    # A case against it decides all the same.
+    assert judge(a_against_b("<"), results(data)).verdict == "does not hold"
+    assert judge(a_against_b(cells="average"), results(data)).verdict == "cannot be decided"
+
+
+def test_what_never_ran_cannot_be_decided() -> None:
+    planned = [((name, "write", "4k"), 1) for name in "ab"]
+    judged = judge(a_against_b(), results_of(AXES, [], planned))
+    assert (judged.verdict, judged.findings[0].reason) == ("cannot be decided", "missing: was not run")
+    assert judge(a_against_b(), results_of(AXES, [])).verdict == "cannot be decided"
+
+
+def test_one_against_each_of_several() -> None:
+    fastest = claim(compare=[{"filesystem": "a"}, {"filesystem": ["b", "c"]}], relation=">")
+    assert judge(fastest, results({"a": {"4k": [3.0]}, "b": {"4k": [2.0]}, "c": {"4k": [1.0]}})).verdict == "holds"
+    beaten = judge(fastest, results({"a": {"4k": [3.0]}, "b": {"4k": [2.0]}, "c": {"4k": [4.0]}}))
+    assert beaten.verdict == "does not hold"
+    assert [finding.right.told for finding in beaten.decisive] == [(("filesystem", "c"),)]
+
+
+def test_a_chain_holds_each_against_the_next() -> None:
+    chain = claim(compare=[{"filesystem": name} for name in "abc"], relation=["<", "<<"])
+    assert judge(chain, results({"a": {"4k": [1.0]}, "b": {"4k": [1.2]}, "c": {"4k": [2.4]}})).verdict == "holds"
+    judged = judge(chain, results({"a": {"4k": [1.0]}, "b": {"4k": [1.2]}, "c": {"4k": [2.3]}}))
+    assert judged.verdict == "does not hold"
+    assert [finding.step for finding in judged.decisive] == [1]
+
+
+@pytest.mark.parametrize(
+    ("speeds", "relation", "by", "expected"),
+    [
+        ([1.0, 2.0, 3.0], "rises", "", "holds"),
+        ([1.0, 2.0, 1.9], "rises", "", "does not hold"),  # on the whole it does, but the last step goes back
+        ([1.0, 2.0, 2.0], "rises", "", "holds"),
+        ([1.0, 2.0, 3.0], "rises", "at least 4 times", "does not hold"),
+        ([3.0, 2.0, 1.0], "falls", "", "holds"),
+        ([3.0, 2.0, 1.0], "rises", "", "does not hold"),
+        ([1.0, 1.05, 1.09], "flat", "", "holds"),
+        ([1.0, 1.2, 1.0], "flat", "", "does not hold"),
+        ([1.0, 1.2, 1.0], "flat", "within 20 %", "holds"),
+    ],
+)
+def test_along_an_axis(speeds: list[float], relation: str, by: str, expected: str) -> None:
+    # On the axis as 64k, 4k, 16k: sizes are put in order.
+    data = results(
+        {"a": dict(zip(("64k", "4k", "16k"), ([s] for s in (speeds[2], speeds[0], speeds[1])), strict=True))}
+    )
+    wanted = claim(along="request", relation=relation, **({"by": by} if by else {}))
+    assert judge(wanted, data).verdict == expected
+
+
+def test_identical_to_the_last_digit() -> None:
+    same = claim(along="filesystem", relation="flat", by="within 0 %")
+    data = {"a": {"4k": [1.1, 1.3]}, "b": {"4k": [1.1, 1.3]}}
+    assert judge(same, results(data)).verdict == "holds"
+    assert judge(same, results({**data, "b": {"4k": [1.1, 1.3000000001]}})).verdict == "undecided"
+
+
+def test_against_a_fixed_number() -> None:
+    near_100 = claim(value=100, relation="=", by="within 5 %")
+    assert judge(near_100, results({"a": {"4k": [96.0, 99.0]}})).verdict == "holds"
+    assert judge(near_100, results({"a": {"4k": [80.0, 82.0]}})).verdict == "does not hold"
+    above = claim(value=100, relation=">")
+    assert judge(above, results({"a": {"4k": [100.0]}})).verdict == "holds"
+    assert judge(above, results({"a": {"4k": [99.9, 100.1]}})).verdict == "undecided"
+
+
+def test_a_claim_of_several_metrics_must_hold_for_each() -> None:
+    both = a_against_b(metric=["bandwidth", "iops"])
+    data = results({"a": {"4k": [2.0]}, "b": {"4k": [1.0]}})
+    assert judge(both, data).verdict == "cannot be decided"
+    assert [finding.reason for finding in judge(both, data).decisive] == ["it has no iops"]
+
+
+# --- the paper's own figures ----------------------------------------------------------------------------------------
+
+
+def printed(a: float, b: float, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"at": {"filesystem": "a"}, "value": a, **more},
+        {"at": {"filesystem": "b"}, "value": b},
+    ]
+
+
+def test_the_papers_figures_are_held_to_the_same_band() -> None:
+    data = ratios(2.0, 2.1)
+    judged = judge(a_against_b(printed=printed(12783, 3154)), data)
+    assert (judged.verdict, judged.printed_verdict) == ("holds", "holds")
+    assert judged.findings[0].printed_ratio == pytest.approx(12783 / 3154)
+    assert judge(a_against_b(printed=printed(97.2, 99.5)), data).printed_verdict == "does not hold"
+    assert judge(a_against_b(), data).printed_verdict is None
+
+
+def test_an_invalid_figure_is_shown_and_not_judged_by() -> None:
+    judged = judge(a_against_b(printed=printed(1078400404, 461, invalid="an impossible rate")), ratios(2.0))
+    assert (judged.verdict, judged.printed_verdict) == ("holds", None)
+    assert [figure.value for figure in judged.invalid] == [1078400404]
+
+
+# --- in a study -----------------------------------------------------------------------------------------------------
+
+CLAIM = """
+[[claim]]
+text     = "ext2 writes faster."
+metric   = "bandwidth"
+where    = { pattern = "write" }
+compare  = [{ filesystem = "ext2" }, { filesystem = "fat16" }]
+relation = ">"
+by       = "at least 8 %"
+printed  = [{ at = { filesystem = "ext2" }, value = 2 }, { at = { filesystem = "fat16" }, value = 1 }]
+"""
+
+
+def in_study(folder: Path, *pairs: tuple[str, str]) -> Path:
+    text = CLAIM
+    for old, new in pairs:
+        assert old in text or old == "seeds      = 2"
+        text = text.replace(old, new, 1)
+    top = [pair for pair in pairs if pair[0] == "seeds      = 2"]
+    return write_study(folder, *top, ('metric  = "iops"\n', 'metric  = "iops"\n' + text))
+
+
+def test_a_sound_claim_has_its_values_in_full(tmp_path: Path) -> None:
+    (found,) = load_study(in_study(tmp_path)).claims
+    assert found.compare == [{"filesystem": ("ext2:block=4k",)}, {"filesystem": ("fat16:cluster=32k",)}]
+    assert found.where == {"pattern": ("write",)}
+    assert found.printed[1].at == {"filesystem": ("fat16:cluster=32k",)}
+
+
+BY = 'by       = "at least 8 %"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("compare  =", "compar =", '38: claim[0].compar: no such key; did you mean "compare"?'),
+        ('metric   = "bandwidth"', "", "34: claim[0].metric: is missing"),
+        ('"bandwidth"', '"bandwith"', '36: claim[0].metric: no metric "bandwith"; did you mean "bandwidth"?'),
+        ('"write"', '"wirte"', '37: claim[0].where.pattern: "wirte" is not on the axis "pattern"; did'),
+        ('"ext2"', '"ext3"', '38: claim[0].compare[0].filesystem: "ext3" is not on the axis'),
+        ("{ filesystem", "{ filesytem", '38: claim[0].compare[0].filesytem: "filesytem" is no axis of this study; did'),
+        ('relation = ">"', 'relation = "=>"', '39: claim[0].relation: "=>" is no relation of compare; did you mean'),
+        ('relation = ">"', 'relation = ["<", "<"]', "39: claim[0].relation: has 2 entries; give one"),
+        (BY, 'by = "8"', '40: claim[0].by: "8": must be such as "at least 8 %"'),
+        (BY, 'by = "within 8 %"', '40: claim[0].by: "within 8 %": "within" goes with "=" and "flat"'),
+        (BY, 'along = "request"', "40: claim[0].along: cannot stand beside compare: make two claims of it"),
+        (BY, "value = 3", "40: claim[0].value: cannot stand beside compare: make two claims of it"),
+        ('{ filesystem = "ext2" }, ', "", "38: claim[0].compare: has one selection; give two or more"),
+        ('{ pattern = "write" }', '{ filesystem = "ext2" }', "37: claim[0].where.filesystem: is compared already"),
+        ('"fat16" }]', '"ext2" }]', "38: claim[0].compare[1]: takes cells that the one before it takes too"),
+        (BY, 'cells = "some"', '40: claim[0].cells: must be "every", "most" or "average", not "some"'),
+        ('{ filesystem = "fat16" }, value', '{ patern = "read" }, value', '41: claim[0].printed[1].at.patern: '),
+        ('{ filesystem = "fat16" }, value', '{ pattern = "read" }, value', "41: claim[0].printed[1].at: is no"),
+        ('{ filesystem = "fat16" }, value', '{ filesystem = "ext2" }, value', "41: claim[0].printed[1]: stands"),
+        ('value = 1', 'value = 1, metric = "iops"', '41: claim[0].printed[1].metric: "iops" is no metric'),
+        ('"bandwidth"', '["bandwidth", "iops"]', "41: claim[0].printed[0]: has no metric; it is one of"),
+        ('"fat16" }]', '"fat16", request = "4k" }]', '38: claim[0].compare[1]: one names "request" and another does'),
+        ('{ pattern = "write" }', '{ system = "Linux" }', "34: claim[0]: compares systems: name them at the top"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    path = in_study(tmp_path, (old, new))
+    with pytest.raises(InputError) as caught:
+        load_study(path)
+    assert expected in caught.value.message.replace(f"{path}:", "")
+
+
+def test_a_claim_needs_something_to_decide_it(tmp_path: Path) -> None:
+    lines = [line for line in CLAIM.splitlines(keepends=True) if line.startswith("compare")]
+    path = in_study(tmp_path, (lines[0], ""))
+    with pytest.raises(InputError, match=r"claim\[0\]: says nothing to decide it by: give it compare, along or value"):
+        load_study(path)
+
+
+def test_sides_that_never_meet_are_told(tmp_path: Path) -> None:
+    skip = 'skip = [{ filesystem = "ext2", request = "4k" }, { filesystem = "fat16", request = "64k" }]\nseeds = 2'
+    path = in_study(tmp_path, ("seeds      = 2", skip))
+    with pytest.raises(InputError, match="has no partner in the one before it: they differ in request too"):
+        load_study(path)
+
+
+def test_claims_about_systems_that_are_imported(tmp_path: Path) -> None:
+    systems = ("seeds      = 2", 'systems = ["Linux", "Windows XP"]\nseeds = 2')
+    compared = [
+        ('{ filesystem = "ext2" }, { filesystem = "fat16" }', '{ system = "Linux" }, { system = "Windows XP" }'),
+        ('at = { filesystem = "ext2" }', 'at = { system = "Linux" }'),
+        ('at = { filesystem = "fat16" }', 'at = { system = "Windows XP" }'),
+    ]
+    (found,) = load_study(in_study(tmp_path, systems, *compared)).claims
+    assert found.compare[1] == {"system": ("Windows XP",)}
+    compared[0] = (compared[0][0], compared[0][1].replace("XP", "PX"))
+    with pytest.raises(InputError, match='"Windows PX" is not on the axis "system"; did you mean "Windows XP"'):
+        load_study(in_study(tmp_path, systems, *compared))

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that go to another computer, and results that come home: only of the job and the study that they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import write_study
+
+from flashbed.elsewhere import jobs, results
+from flashbed.errors import InputError
+from flashbed.study import Study, load_study
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
+
+
+def sample(folder: Path, *pairs: tuple[str, str]) -> Study:
+    return load_study(write_study(folder, *pairs))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return sample(tmp_path)
+
+
+def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str, Any]:
+    """What fio writes, as far as it is read."""
+    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "clat_ns": {"mean": 0, "max": 0}}
+    busy = {
+        "total_ios": megabytes * 256,
+        "runtime": runtime_ms,
+        "io_bytes": megabytes << 20,
+        "clat_ns": {"mean": 1e6, "max": 9e6},
+    }
+    return {"fio version": "fio-3.33", "jobs": [{"jobname": name, "error": 0, "read": idle, "write": busy}]}
+
+
+@pytest.fixture
+def exported(study: Study, tmp_path: Path) -> Path:
+    folder = tmp_path / "jobs"
+    jobs.export(study, folder, {"filesystem": "fat16"})
+    return folder
+
+
+def run_elsewhere(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda document: document) -> list[Path]:
+    """Puts results beside the jobs, as if fio had run them."""
+    written = []
+    for entry in json.loads((folder / jobs.MANIFEST).read_text())["jobs"]:
+        file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(change(fio_json(entry["name"]))))
+        written.append(file)
+    return written
+
+
+# --- export ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_cell_and_seed_is_a_job_that_knows_no_place(exported: Path) -> None:
+    measured = sorted((exported / "01" / "jobs").glob("*.measure.fio"))
+    assert len(measured) == 8  # of one file system: 2 patterns, 2 sizes, 2 seeds
+    assert len(list((exported / "01" / "jobs").glob("*.prepare.fio"))) == 4  # what is read must be there
+    for job in exported.rglob("*.fio"):
+        text = job.read_text()
+        assert not any(word in text for word in ("/mnt", "directory", "psync", "libaio"))
+    text = next(path for path in measured if path.name.startswith("write-64k-seed2")).read_text()
+    assert text.startswith("[write-64k-seed2-")
+    assert {"rw=write", "bs=65536", "size=8388608", "end_fsync=1", "randseed=2"} <= set(text.split())
+
+
+def test_each_stack_has_a_folder_that_the_readme_names(study: Study, tmp_path: Path) -> None:
+    assert jobs.export(study, tmp_path / "all", {}) == (16, 2)
+    readme = (tmp_path / "all" / "README.txt").read_bytes().decode()
+    assert "01: filesystem fat16:cluster=32k\r\n" in readme
+    assert "02: filesystem ext2:block=4k\r\n" in readme
+    assert "flashbed import sample.toml FOLDER" in readme
+    assert b"\r\n" in (tmp_path / "all" / "run.cmd").read_bytes()
+    assert b"\r" not in (tmp_path / "all" / "run.sh").read_bytes()
+
+
+def test_a_queue_is_driven_by_the_systems_own_engine(tmp_path: Path) -> None:
+    study = sample(tmp_path, ('tool  = "fio"', 'tool  = "fio"\ndirect = true\nqueue_depth = 4'))
+    assert all("ioengine=${FLASHBED_ENGINE}" in job.files["measure"].decode() for job in jobs.jobs(study))
+
+
+def test_a_job_of_the_users_has_its_variables_put_in(tmp_path: Path) -> None:
+    (tmp_path / "mail.fio").write_text("[deliver]\nsize=${request}\nrw=${pattern}\n")
+    pairs = [('tool  = "fio"\nfile  = "8M"\nflush = "fsync"\n', 'tool = "fio"\njob = "mail.fio"\n')]
+    (first, *_) = jobs.jobs(sample(tmp_path, *pairs))
+    assert set(first.files) == {"measure"}
+    text = first.files["measure"].decode()
+    assert "randseed=1\n" in text
+    assert text.endswith("[deliver]\nsize=4k\nrw=read\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"filesytem": "fat16"}, '--where: "filesytem" is no axis of sample; did you mean "filesystem"?'),
+        ({"filesystem": "fat61"}, '--where: "fat61" is not on the axis "filesystem"'),
+    ],
+)
+def test_a_selection_that_is_none_is_told(study: Study, tmp_path: Path, where: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("?", r"\?")):
+        jobs.export(study, tmp_path / "none", where)
+    assert not (tmp_path / "none").exists()
+
+
+def test_nothing_is_written_over(study: Study, exported: Path) -> None:
+    with pytest.raises(InputError, match="is there already; name a new folder"):
+        jobs.export(study, exported, {})
+
+
+# --- import ---------------------------------------------------------------------------------------------------------
+
+
+def test_results_come_home_under_their_systems_name(study: Study, exported: Path) -> None:
+    run_elsewhere(exported)
+    assert results.take_in(study, exported, "Windows XP") == (8, 8)
+    rows = list(results.table_rows(results.kept(study)))
+    assert len(rows) == 8
+    assert {(row["system"], row["filesystem"], row["outcome"]) for row in rows} == {
+        ("Windows XP", "fat16:cluster=32k", "measured")
+    }
+    assert {row["bandwidth"] for row in rows} == {4.0}  # 8 MiB in 2 s
+    assert {row["latency_mean_us"] for row in rows} == {1000.0}
+
+
+def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Path) -> None:
+    files = run_elsewhere(exported)
+    results.take_in(study, exported, "Windows XP")
+    results.take_in(study, exported, "Linux")
+    files[0].unlink()
+    assert results.take_in(study, exported, "Windows XP") == (7, 8)
+    assert [row["system"] for row in results.kept(study)].count("Windows XP") == 7
+    assert [row["system"] for row in results.kept(study)].count("Linux") == 8
+    folder = Path(os.environ["FLASHBED_CACHE"]) / "elsewhere" / "sample"
+    assert sorted(path.name for path in folder.iterdir()) == ["Linux", "Windows XP"]
+
+
+def test_what_is_no_cell_any_more_is_not_shown(study: Study, exported: Path, tmp_path: Path) -> None:
+    run_elsewhere(exported)
+    results.take_in(study, exported, "Windows XP")
+    assert len(results.kept(sample(tmp_path, ('["4k", "64k"]', '["4k", "32k"]')))) == 4
+    assert len(results.kept(sample(tmp_path, ("seeds      = 2", "seeds = 1")))) == 4
+
+
+def broken(file: Path, how: str) -> None:
+    document = json.loads(file.read_text())
+    match how:
+        case "no JSON":
+            file.write_text("fio: job startup failed")
+        case "another tool's":
+            file.write_text('{"results": []}')
+        case "a list":
+            file.write_text("[1, 2]")
+        case "nameless":
+            del document["jobs"][0]["jobname"]
+            file.write_text(json.dumps(document))
+        case "no latencies":
+            del document["jobs"][0]["write"]["clat_ns"]
+            file.write_text(json.dumps(document))
+        case "failed":
+            document["jobs"][0]["error"] = 28
+            file.write_text(json.dumps(document))
+        case "another job's":
+            document["jobs"][0]["jobname"] = "write-4k-seed9-000000000000"
+            file.write_text(json.dumps(document))
+        case "empty":
+            file.write_text("")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("no JSON", "is not what fio writes with --output-format=json; remove it, and run the job again"),
+        ("another tool's", "is not what fio writes with --output-format=json"),
+        ("a list", "is not what fio writes with --output-format=json"),
+        ("nameless", "not what fio writes with --output-format=json"),
+        ("no latencies", "not what fio writes with --output-format=json"),
+        ("empty", "is not what fio writes with --output-format=json"),
+        ("failed", "fio reported error 28 in job"),
+        ("another job's", r"is of another job \(write-4k-seed9-000000000000, not "),
+    ],
+)
+def test_a_file_that_does_not_fit_is_named(study: Study, exported: Path, how: str, said: str) -> None:
+    files = run_elsewhere(exported)
+    broken(files[3], how)
+    with pytest.raises(InputError, match=said) as caught:
+        results.take_in(study, exported, "Windows XP")
+    assert caught.value.message.startswith(f"{files[3]}: ")
+    assert results.kept(study) == []
+
+
+def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no results; run the jobs first"):
+        results.take_in(study, exported, "Windows XP")
+    with pytest.raises(InputError, match=r"no exported jobs here \(flashbed-jobs.json is missing\)"):
+        results.take_in(study, tmp_path, "Windows XP")
+    run_elsewhere(exported)
+    with pytest.raises(InputError, match=r"sample has no job .* any more: it was changed after the export"):
+        results.take_in(sample(tmp_path, ('"8M"', '"4M"')), exported, "Windows XP")
+    with pytest.raises(InputError, match="give the system a name"):
+        results.take_in(study, exported, " ")
+    named = sample(tmp_path, ("seeds      = 2", 'systems = ["Linux", "Windows XP"]\nseeds = 2'))
+    with pytest.raises(InputError, match=r'"Windows PX" is not among the systems of .* did you mean "Windows XP"'):
+        results.take_in(named, exported, "Windows PX")
+    manifest = exported / jobs.MANIFEST
+    manifest.write_text(manifest.read_text().replace('"study": "sample"', '"study": "other"'))
+    with pytest.raises(InputError, match="these are the jobs of the study other, not of sample"):
+        results.take_in(study, exported, "Windows XP")
+    manifest.write_text("{")
+    with pytest.raises(InputError, match=r"flashbed-jobs.json: cannot be read"):
+        results.take_in(study, exported, "Windows XP")
+
+
+# --- the script -----------------------------------------------------------------------------------------------------
+
+FAKE_FIO = """#!/bin/sh
+# Writes down what it was called for, and results if JSON is asked for.
+for word; do last=$word; case $word in --output=*) out=${word#--output=};; esac; done
+echo "$(basename "$last") $(pwd)" >> "$FAKE_LOG"
+echo '{}' > "$out"
+case $last in *seed2*measure.fio) [ -z "${FAKE_FAILS:-}" ] || exit 1;; esac
+"""
+
+
+def run_script(exported: Path, tmp_path: Path, **more: str) -> tuple[int, list[str]]:
+    fio = tmp_path / "bin" / "fio"
+    fio.parent.mkdir(exist_ok=True)
+    fio.write_text(FAKE_FIO)
+    fio.chmod(fio.stat().st_mode | stat.S_IXUSR)
+    place, log = tmp_path / "the stick", tmp_path / "log"
+    place.mkdir(exist_ok=True)
+    log.write_text("")
+    path = f"{fio.parent}:{os.environ['PATH']}"
+    environment = {"PATH": path, "FLASHBED_COLD": "true", "FAKE_LOG": str(log), **more}
+    done = subprocess.run(["sh", exported / "run.sh", "01", place], env=environment, cwd=tmp_path, timeout=60)
+    assert list(place.iterdir()) == []
+    return done.returncode, log.read_text().splitlines()
+
+
+def test_the_script_runs_each_job_once_in_a_folder_of_its_own(exported: Path, tmp_path: Path) -> None:
+    status, calls = run_script(exported, tmp_path)
+    assert status == 0
+    assert len(calls) == 12  # 8 measured, 4 prepared before
+    assert all(call.endswith(f" {tmp_path}/the stick/flashbed-work") for call in calls)
+    assert calls[0].split(".")[1] == "prepare"
+    assert len(list((exported / "01" / "results").glob("*.json"))) == 8
+    assert run_script(exported, tmp_path) == (0, [])
+
+
+def test_the_script_keeps_no_result_of_a_job_that_failed(exported: Path, tmp_path: Path) -> None:
+    status, _ = run_script(exported, tmp_path, FAKE_FAILS="1")
+    assert status == 1
+    assert len(list((exported / "01" / "results").glob("*.json"))) == 4
+    assert run_script(exported, tmp_path)[0] == 0
+    assert len(list((exported / "01" / "results").glob("*.json"))) == 8
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="no fio here; `apt-get install fio` brings it")
+def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
+    study = sample(tmp_path, ('"8M"', '"64k"'), ("seeds      = 2", "seeds = 1"))
+    jobs.export(study, tmp_path / "jobs", {"filesystem": "ext2"})
+    place = tmp_path / "place"
+    place.mkdir()
+    environment = {**os.environ, "FLASHBED_COLD": "true"}
+    subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "02", place], env=environment, check=True, timeout=120)
+    assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
+    assert {row["metrics"]["requested_bytes"] for row in results.kept(study)} == {65536.0}
