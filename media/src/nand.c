@@ -79,20 +79,23 @@ struct page_times {
 	u64 upper_ns;
 };
 
-static u64 by_page(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
+static u64 of_several_bits(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
 {
 	u32 bits = m->params.bits_per_cell;
 	u64 ns = times->lower_ns;
-	u32 kind;
+	u32 kind = fb_nand_page_kind(m, die, place);
 
-	if (bits == 1)
-		return ns;
-	kind = fb_nand_page_kind(m, die, place);
 	if (kind)
 		ns = kind == bits - 1 ? times->upper_ns : times->middle_ns;
 	else if (in_slc_mode(m, die, place))
 		ns = times->slc_ns;
 	return ns ? ns : times->lower_ns;
+}
+
+/* Most media have one bit a cell and one plane; what these need not look at stays out of line */
+static inline u64 by_page(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
+{
+	return m->params.bits_per_cell == 1 ? times->lower_ns : of_several_bits(m, die, place, times);
 }
 
 /*
@@ -107,17 +110,11 @@ static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_
 	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
 }
 
-/* False: the operation is one of its own, which others may join from now on */
-static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
+static bool joins_others(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
 {
-	u32 planes = m->params.planes;
-	u32 row;
-	u16 plane;
+	u32 row = fb_quotient(&m->flash.nand.layout.by_planes, place);
+	u16 plane = 1u << (place - row * (u32)m->params.planes);
 
-	if (planes == 1)
-		return false;
-	row = fb_quotient(&m->flash.nand.layout.by_planes, place);
-	plane = 1u << (place - row * planes);
 	if (d->joint_op == op && d->joint_row == row && !(d->joint_planes & plane) &&
 	    may_join(m, d, op, ready_ns)) {
 		d->joint_planes |= plane;
@@ -128,6 +125,12 @@ static bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_
 	d->joint_row = row;
 	d->joint_planes = plane;
 	return false;
+}
+
+/* False: the operation is one of its own, which others may join from now on */
+static inline bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
+{
+	return m->params.planes > 1 && joins_others(m, d, place, op, ready_ns);
 }
 
 void fb_nand_promise(struct fb_medium *m)
@@ -234,12 +237,14 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 	return d->register_free_ns;
 }
 
-static void keep_rules(struct fb_medium *m, struct fb_nand_block *block, u32 place)
+static inline void keep_rules(struct fb_medium *m, u32 die, u32 place)
 {
+	u32 number = fb_quotient(&m->flash.nand.layout.by_pages_per_block, place);
+	struct fb_nand_block *block = fb_nand_block(m, die, number);
 	bool slc = block->flags & FB_BLOCK_SLC;
 
 	m->counters.slc_programmed_pages += slc;
-	if (block->programmed_pages != fb_remainder(&m->flash.nand.layout.by_pages_per_block, place) ||
+	if (block->programmed_pages != place - number * (u32)m->flash.nand.layout.pages_per_block ||
 	    (slc && block->programmed_pages >= m->flash.nand.layout.slc_pages_per_block))
 		m->flash.nand.broken_rules++;
 	else
@@ -266,11 +271,10 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	u64 program_ns = by_page(m, die, place, &(struct page_times) { p->slc_program_ns, p->program_ns,
 								       p->program_middle_ns, p->program_upper_ns });
 	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
-	struct fb_nand_block *block = fb_nand_block_of(m, die, place);
 	u64 begin_ns;
 
 	(void)page;
-	keep_rules(m, block, place);
+	keep_rules(m, die, place);
 	m->counters.flash_programmed_pages++;
 	if (joined) {
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
@@ -285,7 +289,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	if (m->flash.nand.layout.special)
 		note_special(m, die, place, joined, begin_ns);
 	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined,
-						       fb_nand_page_kind(m, die, place) };
+						       p->bits_per_cell == 1 ? 0 : fb_nand_page_kind(m, die, place) };
 	return d->array_free_ns;
 }
 
