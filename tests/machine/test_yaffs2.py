@@ -5,19 +5,13 @@ fullness; with tags in the spare area and in-band.
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+import raw_chip
+from raw_chip import LARGE, NOTHING, SMALL
 
-from flashbed import repetition, run
-from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
-
-STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 
 # Everything that a tree may hold; ends with a listing of it
 TREE = r"""
@@ -107,52 +101,18 @@ cmp /tmp/part /mnt/part
 cat /proc/yaffs >/out/statistics
 """
 
-NOTHING = "true\n"
-
-
-class Bed(NamedTuple):
-    """A chip's files, and the cell that runs on them."""
-
-    wanted: Repetition
-    files: qemu.Files
-    folder: Path
-
 
 @pytest.fixture
-def new_bed(study_file, tmp_path: Path):
-    """`new_bed(filesystem, chip)`: a new chip for a cell of this file system."""
+def boot_new(study_file, tmp_path: Path):
+    """`boot_new(filesystem, chip, **scripts)`: what a guest with a new chip brings back. YAFFS2 must not complain."""
 
-    def make(filesystem: str, chip: str) -> Bed:
-        study = study_file(STUDY, filesystem=filesystem, medium=chip, board="arm64-1000")
-        (wanted,) = run.prepare(load_study(study))
-        names = (tmp_path / name for name in ("initramfs", "state.bin", "data.img"))
-        files = qemu.Files(wanted.image.kernel.image, *names)
-        tool = wanted.image.media_tool
-        tool.create(files.state, wanted.cell.medium.core_parameters)
-        tool.create_content(files.state, files.data)
-        return Bed(wanted, files, tmp_path)
+    def boot(filesystem: str, chip: str, **scripts: str) -> Outcome:
+        outcome = raw_chip.boot(raw_chip.new_bed(study_file, tmp_path, filesystem, chip), **scripts)
+        assert b"yaffs2: " not in outcome.console, outcome.console.decode(errors="replace")[-3000:]
+        return outcome
 
-    return make
+    return boot
 
-
-def boot(bed: Bed, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's."""
-    cell, image = bed.wanted.cell, bed.wanted.image
-    job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
-    job["cell.env"] += b"FILLER_KIB=0\n"
-    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, 300, threading.Event())
-    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-3000:])
-    assert b"yaffs2: " not in outcome.console, outcome.console.decode(errors="replace")[-3000:]
-    told = image.media_tool.inspect(bed.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
-    return outcome
-
-
-LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
-"""Chips with pages of 2 KiB, and of 512 bytes, which are laid out as in YAFFS1."""
 
 OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disable-background")
 
@@ -165,8 +125,8 @@ OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disab
         *(pytest.param(LARGE, f":{name}=on", marks=pytest.mark.long) for name in OPTIONS),
     ],
 )
-def test_a_tree_survives_remounts(new_bed, chip: str, options: str) -> None:
-    outcome = boot(new_bed(f"yaffs2{options}", chip), prepare=TREE, measure=NOTHING)
+def test_a_tree_survives_remounts(boot_new, chip: str, options: str) -> None:
+    outcome = boot_new(f"yaffs2{options}", chip, prepare=TREE, measure=NOTHING)
     listed = outcome.files["listed"].decode()
     assert len(listed.splitlines()) > 800
     assert "./a/b/soft ../f2" in listed
@@ -178,8 +138,8 @@ def test_a_tree_survives_remounts(new_bed, chip: str, options: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
-def test_a_full_medium_recovers(new_bed, chip: str) -> None:
-    outcome = boot(new_bed("yaffs2", chip), prepare=FULL, measure=NOTHING)
+def test_a_full_medium_recovers(boot_new, chip: str) -> None:
+    outcome = boot_new("yaffs2", chip, prepare=FULL, measure=NOTHING)
     *turns, after, before = outcome.files["full"].decode().splitlines()
     sizes = [int(turn.split()[2]) for turn in turns]
     assert len(sizes) == 3

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAFFS2 under several programs at once that know what must be there (guest/stress.c), for ten minutes of the guest, on
+chips with bad blocks and on chips whose blocks fail in use; then unmounted, mounted again, looked at again, emptied.
+Nothing may be lost, no space and no memory. The last time on a kernel that looks for its own bugs.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import raw_chip
+from raw_chip import LARGE, NOTHING, SMALL
+
+from flashbed.machine.base import Outcome
+
+pytestmark = pytest.mark.long
+
+SECONDS = int(os.environ.get("STRESS_SECONDS", "600"))
+"""Of the guest."""
+
+HOST_LIMIT_S = 3 * 3600
+
+WORN = "endurance_erases=4,program_fail_ppb=20000,erase_fail_ppb=2000000"
+"""Of a chip that has erased each block four times, a program in 50,000 and an erase in 500 fail."""
+
+COMPLAINTS = ("BUG", "WARNING", "KASAN", "INFO:", "Call trace", "yaffs2_inode", "unreferenced object", "deadlock")
+
+STRESS = f"""
+set -e
+cp /job/stress /tmp/stress
+chmod +x /tmp/stress
+stress() {{
+    /tmp/stress "$@" >>/out/said 2>&1
+}}
+cd /
+: >/mnt/first
+rm /mnt/first
+sync
+df -k /mnt | tail -n 1 >/out/space.before
+pids=
+for seed in 1 2; do
+    stress file /mnt/f$seed /tmp/f$seed $seed {SECONDS} & pids="$pids $!"
+done
+for seed in 3 4 5; do
+    stress tree /mnt /tmp/t$seed $seed {SECONDS} & pids="$pids $!"
+done
+for pid in $pids; do
+    wait $pid
+done
+check() {{
+    for seed in 1 2; do
+        stress check-file /mnt/f$seed /tmp/f$seed
+    done
+    for seed in 3 4 5; do
+        stress check-tree /mnt /tmp/t$seed $seed
+    done
+    sed "s/^/$1 /" /proc/yaffs >>/out/statistics
+}}
+check running
+umount /mnt
+sh /job/mount
+check mounted
+umount /mnt
+rmmod yaffs2
+insmod /lib/flashbed/yaffs2.ko
+mount -t yaffs2 -o no-checkpoint-read /dev/mtd0 /mnt
+check scanned
+rm -rf /mnt/f* /mnt/d*
+sync
+df -k /mnt | tail -n 1 >/out/space.after
+umount /mnt
+[ -d /sys/kernel/debug/block ] || mount -t debugfs debugfs /sys/kernel/debug
+if [ -e /sys/kernel/debug/kmemleak ]; then
+    echo scan >/sys/kernel/debug/kmemleak
+    sleep 6
+    echo scan >/sys/kernel/debug/kmemleak
+    cat /sys/kernel/debug/kmemleak >/out/leaks
+fi
+rmmod yaffs2
+insmod /lib/flashbed/yaffs2.ko
+sh /job/mount
+dmesg >/out/dmesg
+"""
+
+
+@pytest.fixture
+def stress(study_file, tmp_path: Path):
+    """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
+
+    def call(filesystem: str, chip: str, **more: str) -> Outcome:
+        bed = raw_chip.new_bed(study_file, tmp_path, filesystem, chip, **more)
+        job = {"stress": raw_chip.own_program("stress")}
+        ram = 512 << 20 if more else None
+        outcome = raw_chip.boot(
+            bed, limit_s=HOST_LIMIT_S, ram_bytes=ram, job_files=job, prepare=STRESS, measure=NOTHING
+        )
+        kernel = outcome.files["dmesg"].decode(errors="replace")
+        found = [line for line in kernel.splitlines() if any(complaint in line for complaint in COMPLAINTS)]
+        assert not found, kernel[-5000:]
+        assert not outcome.files.get("leaks"), outcome.files["leaks"].decode()
+        return outcome
+
+    return call
+
+
+def statistics(outcome: Outcome, moment: str) -> dict[str, int]:
+    lines = (line.split() for line in outcome.files["statistics"].decode().splitlines())
+    return {words[1]: int(words[2]) for words in lines if words[0] == moment and words[1] != "device"}
+
+
+def available_kib(outcome: Outcome, moment: str) -> int:
+    return int(outcome.files[f"space.{moment}"].split()[3])
+
+
+def check_nothing_lost(outcome: Outcome) -> None:
+    assert len([line for line in outcome.files["said"].splitlines() if b" operations" in line]) == 5
+    after, before = available_kib(outcome, "after"), available_kib(outcome, "before")
+    assert after == before
+    for moment in ("running", "mounted", "scanned"):
+        assert statistics(outcome, moment)["chunks_lost"] == 0
+
+
+@pytest.mark.parametrize(
+    ("chip", "options"), [(LARGE, ""), (SMALL, ""), (LARGE, ":inband-tags=on"), (LARGE, ":no-cache=on")]
+)
+def test_nothing_is_lost(stress, chip: str, options: str) -> None:
+    outcome = stress(f"yaffs2{options}", chip)
+    check_nothing_lost(outcome)
+    assert b"yaffs2: " not in outcome.files["dmesg"]
+    assert statistics(outcome, "mounted")["checkpoint_mounts"] == (chip == LARGE)
+    assert statistics(outcome, "scanned")["checkpoint_mounts"] == 0
+
+
+@pytest.mark.parametrize("chip", [LARGE, SMALL])
+def test_nothing_is_lost_when_blocks_fail(stress, chip: str) -> None:
+    outcome = stress("yaffs2", f"{chip}:{WORN}")
+    assert statistics(outcome, "running")["retired_blocks"] > 0
+    for moment in ("running", "mounted", "scanned"):
+        assert statistics(outcome, moment)["chunks_lost"] == 0
+
+
+@pytest.mark.parametrize("chip", [LARGE, SMALL])
+def test_the_kernel_finds_no_bug_of_its_own(stress, chip: str) -> None:
+    check_nothing_lost(stress("yaffs2", chip, kernel="6.1-debug"))
