@@ -299,7 +299,7 @@ BY = 'by       = "at least 8 %"'
     [
         ("compare  =", "compar =", '38: claim[0].compar: no such key; did you mean "compare"?'),
         ('metric   = "bandwidth"', "", "34: claim[0].metric: is missing"),
-        ('"bandwidth"', '"bandwith"', '36: claim[0].metric: no metric "bandwith"; did you mean "bandwidth"?'),
+        ('"bandwidth"', '"bandwith"', '36: claim[0].metric: no metric "bandwith"; did you mean "bandwidth"'),
         ('"write"', '"wirte"', '37: claim[0].where.pattern: "wirte" is not on the axis "pattern"; did'),
         ('"ext2"', '"ext3"', '38: claim[0].compare[0].filesystem: "ext3" is not on the axis'),
         ("{ filesystem", "{ filesytem", '38: claim[0].compare[0].filesytem: "filesytem" is no axis of this study; did'),
