@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """How many requests a second of CPU time flashbed-replay handles on this host, the program's start and end included.
 
-The last column compares with the replay of the same file on a medium that answers at once, which is all reading.
+The last column compares with the replay of the same file on a medium that answers at once, which is all reading. Then
+the instructions of a request within the core, on media from 1 GiB to 1 TiB, as valgrind counts them: what a medium's
+size costs beside them is the host's caches.
 
 replay_bench.py FLASHBED-REPLAY
 """
 
 import random
+import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +21,8 @@ from pathlib import Path
 REPLAY = sys.argv[1]
 REQUESTS = 1 << 21
 RUNS = 3
+COUNTED = 1 << 14
+SIZES = {"1 GiB": 1 << 30, "32 GiB": 1 << 35, "1 TiB": 1 << 40}
 
 
 def words(text):
@@ -50,6 +56,40 @@ def measure(what, *arguments, compared_with=None):
     return took
 
 
+def of_size(capacity):
+    """FLASH with so many bytes and 28 % of over-provisioning, so that nothing is collected."""
+    blocks = capacity * 128 // 100 // (4096 * 256 * 4)
+    changed = {"capacity_bytes": capacity, "pages_per_block": 256, "blocks_per_die": blocks}
+    return [word if (key := word.split("=")[0]) not in changed else f"{key}={changed[key]}" for word in FLASH]
+
+
+def write_mixed_trace(path, capacity):
+    """Pages at random: written for the first time, read, and written again."""
+    chance = random.Random(1)
+    pages = [chance.randrange(capacity // 4096) for _ in range(COUNTED)]
+    lines = [f"0 a {op} {page * 4096} 4096\n" for op in ("write", "read", "write") for page in pages]
+    path.write_text("fio version 3 iolog\n0 a add\n" + "".join(lines))
+
+
+def instructions(folder, capacity):
+    """Of a request, in fb_submit() and what it calls."""
+    log = Path(folder) / "mixed.log"
+    write_mixed_trace(log, capacity)
+    counting = ["valgrind", "--tool=callgrind", "--toggle-collect=fb_submit", f"--callgrind-out-file={folder}/counts"]
+    run = subprocess.run([*counting, REPLAY, str(log), *of_size(capacity)], capture_output=True, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", run.stderr)[1]) / (3 * COUNTED)
+
+
+def compare_sizes(folder):
+    if not shutil.which("valgrind"):
+        print("  valgrind is not there to count instructions")
+        return
+    counts = {name: instructions(folder, capacity) for name, capacity in SIZES.items()}
+    first = next(iter(counts.values()))
+    for name, count in counts.items():
+        print(f"  instructions of a request at random, {name:<11} {count:6.0f} {count / first:16.2f}")
+
+
 print("flashbed-replay, from start to end of the program, CPU time")
 with tempfile.TemporaryDirectory() as folder:
     chance = random.Random(1)
@@ -63,3 +103,4 @@ with tempfile.TemporaryDirectory() as folder:
     pattern = ["--request-bytes", "4096", "--pattern"]
     measure("made-up trace, 4 KiB writes in order on flash", *pattern, "sequential", *FLASH, compared_with=reading)
     measure("made-up trace, 4 KiB random writes on flash", *pattern, "random", *FLASH, compared_with=reading)
+    compare_sizes(folder)
