@@ -171,7 +171,7 @@ def new_faulty_bed(new_bed, tmp_path: Path):
 
     def make(chip: str, faults: str) -> Bed:
         fifth = {"slc-nand-64m": 4096 // 5, "slc-nand-256m": 2048 // 5}[chip]
-        return new_bed(f"{chip}:{FAULTS[faults].format(fifth=fifth)}", tmp_path / "chip")
+        return new_bed(f"{chip}:{FAULTS[faults].format(fifth=fifth)}", tmp_path / "chip", tools="more-tools")
 
     return make
 
