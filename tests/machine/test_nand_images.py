@@ -127,7 +127,7 @@ FAULTY = [
 
 @pytest.mark.parametrize("chip", CHIPS + FAULTY)
 def test_jffs2_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path, chip: str) -> None:
-    bed = new_bed(chip, tmp_path / "chip")
+    bed = new_bed(chip, tmp_path / "chip", tools="more-tools")
     page_bytes, block_bytes = geometry(bed)
     image = tmp_path / "image"
     # -n: what says that a block was erased lies in the spare area; -U: all belongs to root
@@ -161,7 +161,7 @@ SUBPAGE_BYTES = 512
 @pytest.mark.parametrize("compression", ["lzo", "zlib"])
 @pytest.mark.parametrize("chip", ["slc-nand-64m", "slc-nand-256m", *FAULTY])
 def test_ubifs_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path, chip: str, compression: str) -> None:
-    bed = new_bed(chip, tmp_path / "chip")
+    bed = new_bed(chip, tmp_path / "chip", tools="more-tools")
     page_bytes, block_bytes = geometry(bed)
     headers_bytes = max(2 * SUBPAGE_BYTES, page_bytes)  # two sub-pages, data from the next whole page on
     content, image, plan = tmp_path / "content", tmp_path / "image", tmp_path / "plan.ini"
