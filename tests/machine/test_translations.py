@@ -69,8 +69,8 @@ def holds(done: Finished) -> None:
     metrics = agrees_with_the_chip(done)
     layer = numbers(done, "translation.finished")
     assert layer["bad_blocks"] == layer["lost_pages"] == 0
-    # The layer's tables are by far the most that is kept; what else is, is less than a megabyte
-    assert 0 < layer["memory_bytes"] < metrics["mount_memory_bytes"] < layer["memory_bytes"] + (1 << 20)
+    # Beside the layer's tables, what is kept is the file system's: NILFS2 has the most, 1.1 MB
+    assert 0 < layer["memory_bytes"] < metrics["mount_memory_bytes"] < layer["memory_bytes"] + (2 << 20)
     assert metrics["written_bytes"] == metrics["requested_bytes"] == 4 << 20
 
 
