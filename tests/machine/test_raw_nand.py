@@ -118,14 +118,14 @@ def new_bed(study_file, tmp_path: Path):
     return make
 
 
-def boot(bed: Bed, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's."""
+def boot(bed: Bed, limit_s: float = 120, **scripts: str) -> Outcome:
+    """Boots the guest with other scripts than its cell's; `limit_s` is of this host's time."""
     cell, image = bed.wanted.cell, bed.wanted.image
     job = repetition.job(cell, image) | {name: text.encode() for name, text in scripts.items()}
     job["cell.env"] += b"FILLER_KIB=0\n"
     image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
     setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
+    outcome = qemu.run(setup, bed.files, bed.folder, limit_s, threading.Event())
     assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-2000:])
     return outcome
 
