@@ -183,10 +183,11 @@ def _metrics(cell: Cell, out: Mapping[str, bytes], phases: Mapping[str, medium_c
     numbers = cell.medium.numbers()
     found = WORKLOADS[cell.workload.tool].metrics(out)
     written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
+    programmed_blocks = phases["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     return {
         **found,
         **medium_counters.metrics(phases, numbers.get("page_bytes"), block, written),
         "cpu_percent": cpu_load.percent(out),
         **upkeep.metrics(out, cell.medium.size_bytes),
-        **wear.metrics(out, numbers.get("endurance_erases", 0), written),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }
