@@ -73,8 +73,8 @@ METRICS: dict[str, Metric] = {
         Metric("wear_max", "Erases of the most worn block", "", "lower"),
         Metric("tbw_bytes", "TBW, by the most worn block", "bytes", "higher"),
         Metric("tbw_level_bytes", "TBW, if all blocks wore alike", "bytes", "higher"),
-        Metric("lifetime_years", "Life at 1 GB a day, by the most worn block", "years", "higher"),
-        Metric("lifetime_level_years", "Life at 1 GB a day, if all blocks wore alike", "years", "higher"),
+        Metric("lifetime_years", "Life until the first block is worn out", "years at 1 GB a day", "higher"),
+        Metric("lifetime_level_years", "Life if all blocks wore alike", "years at 1 GB a day", "higher"),
     )
 }
 """All metrics by name, in the order of a table's columns."""

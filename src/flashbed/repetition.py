@@ -189,13 +189,14 @@ def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dic
     found = WORKLOADS[cell.workload.tool].metrics(out)
     marked, reached = _reached(cell, out, page_bytes)
     written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
+    programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     metrics = {
         **found,
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
         **upkeep.metrics(out, cell.medium.size_bytes),
-        **wear.metrics(out, numbers.get("endurance_erases", 0), written),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }
     return {**medium, **marked}, metrics
 

@@ -19,11 +19,11 @@ from flashbed.study import load_study
 
 WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "4M"\nflush = "fsync"\n'
 
-# Written before the layer is started anew, half of it twice, and read after it
+# Written before the layer is started anew, a third of it twice, and read after it
 PREPARE = """
-head -c 6000000 /dev/urandom >/mnt/file
+head -c 3000000 /dev/urandom >/mnt/file
 sync
-head -c 3000000 /dev/urandom | dd of=/mnt/file bs=4k seek=400 conv=notrunc
+head -c 1000000 /dev/urandom | dd of=/mnt/file bs=4k seek=400 conv=notrunc
 md5sum /mnt/file >/out/before
 """
 
@@ -69,8 +69,8 @@ def holds(done: Finished) -> None:
     metrics = agrees_with_the_chip(done)
     layer = numbers(done, "translation.finished")
     assert layer["bad_blocks"] == layer["lost_pages"] == 0
-    # The layer's tables are by far the most that is kept; what else is, is less than a megabyte
-    assert 0 < layer["memory_bytes"] < metrics["mount_memory_bytes"] < layer["memory_bytes"] + (1 << 20)
+    # The layer's tables are in one piece, for which Linux takes the next power of two if it has that; the rest is small
+    assert 0 < layer["memory_bytes"] < metrics["mount_memory_bytes"] < layer["memory_bytes"] + (2 << 20)
     assert metrics["written_bytes"] == metrics["requested_bytes"] == 4 << 20
 
 
@@ -108,5 +108,5 @@ def test_what_was_written_outlives_a_restart(study_file, tmp_path: Path, layer: 
     files = qemu.Files(wanted.image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
     wanted.image.media_tool.create(files.state, wanted.cell.medium.core_parameters)
     wanted.image.media_tool.create_content(files.state, files.data)
-    outcome = boot(Bed(wanted, files, folder), prepare=PREPARE, measure=MEASURE)
+    outcome = boot(Bed(wanted, files, folder), 600, prepare=PREPARE, measure=MEASURE)
     assert outcome.files["before"] == outcome.files["after"] != b""
