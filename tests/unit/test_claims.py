@@ -12,7 +12,8 @@ import pytest
 from samples import write_study
 
 from flashbed import paths
-from flashbed.analysis import Results, judge, results_of
+from flashbed.analysis import Results, Words, judge, results_of
+from flashbed.analysis.claim_words import evidence, summary
 from flashbed.errors import InputError
 from flashbed.metrics import METRICS
 from flashbed.relation import Band, band
@@ -394,3 +395,46 @@ def test_what_the_papers_printed_bears_out_most_of_what_they_claim() -> None:
     held, not_held = "holds", "does not hold"
     assert told["kim2007"] == [held, held, held, None, held, held, held, None]
     assert told["lee2013"] == [held, not_held, held, held, held, held, held, None]
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def said(wanted: Claim, found: Results) -> str:
+    return evidence(judge(wanted, found), Words(found.axes))
+
+
+def test_the_evidence_in_words() -> None:
+    assert said(a_against_b(), ratios(1.2)) == "Here, a against b: 1.20 times (one seed), where at least 1.01 is asked."
+    assert said(a_against_b(">", "at least 8 %"), ratios(1.02, 1.1)) == (
+        "The seeds do not agree on a against b: 1.06 times (1.02 to 1.10, 2 seeds), where at least 1.08 is asked."
+    )
+    data = {"a": {"4k": [4.0], "16k": [1.1], "64k": [0.5]}, "b": {"4k": [1.0], "16k": [1.0], "64k": [1.0]}}
+    assert said(a_against_b(), results(data)) == (
+        "Of 3 cases, 2 bear it out and 1 is against it. "
+        "Here, a against b at request size 64k: 0.50 times (one seed), where at least 1.01 is asked."
+    )
+    assert said(a_against_b(where={"request": ["4k", "16k"]}), results(data)) == (
+        "Borne out in both cases. "
+        "The closest is a against b at request size 16k: 1.10 times (one seed), where at least 1.01 is asked."
+    )
+
+
+def test_each_reason_is_told_once() -> None:
+    data = {"a": {"4k": [], "16k": [], "64k": [2.0]}, "b": {"4k": [1.0], "16k": [1.0], "64k": [1.0]}}
+    assert said(a_against_b(), results(data)) == (
+        "Of 3 cases, 1 bears it out and 2 lack results. There is nothing to go by for a against b at request size 4k "
+        "and 1 more comparison (failed: mkfs: exit status 1)."
+    )
+
+
+def test_a_difference_that_two_digits_hide_is_shown() -> None:
+    same = claim(along="filesystem", relation="flat", by="within 0 %")
+    data = {"a": {"4k": [1.0]}, "b": {"4k": [1.000001]}}
+    assert said(same, results(data)) == "Here, b against a: 1.000001 times (one seed), where exactly 1 is asked."
+
+
+def test_the_summary_counts_verdicts() -> None:
+    data = ratios(1.2)
+    judged = [judge(a_against_b(), data), judge(a_against_b(), data), judge(a_against_b("<"), data)]
+    assert summary(judged) == "Of 3 claims, 2 hold and 1 does not hold."
