@@ -420,6 +420,11 @@ def test_the_evidence_in_words() -> None:
     )
 
 
+def test_cases_that_all_stand_alike_are_told_together() -> None:
+    data = {"a": {"4k": [0.5], "64k": [0.4]}, "b": {"4k": [1.0], "64k": [1.0]}}
+    assert said(a_against_b(), results(data)).startswith("Both cases are against it. The clearest against it is a ")
+
+
 def test_each_reason_is_told_once() -> None:
     data = {"a": {"4k": [], "16k": [], "64k": [2.0]}, "b": {"4k": [1.0], "16k": [1.0], "64k": [1.0]}}
     assert said(a_against_b(), results(data)) == (

@@ -65,12 +65,14 @@ def _how_many(judgement: Judgement) -> str:
         return ""
     if found.count("holds") == len(found):
         return f"Borne out in {'both' if len(found) == 2 else f'all {len(found)}'} cases. "
-    parts = {
+    parts: dict[ClaimVerdict, tuple[str, str]] = {
         "holds": ("bears it out", "bear it out"),
         "does not hold": ("is against it", "are against it"),
         "undecided": ("is undecided", "are undecided"),
         "cannot be decided": ("lacks results", "lack results"),
     }
+    if len(set(found)) == 1:
+        return f"{'Both' if len(found) == 2 else f'All {len(found)}'} cases {parts[found[0]][1]}. "
     told_ = [f"{found.count(name)} {words[found.count(name) != 1]}" for name, words in parts.items() if name in found]
     return f"Of {len(found)} cases, {listing(told_)}. "
 

@@ -144,11 +144,7 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     ratio = finding.ratio
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
-        note = (
-            ""
-            if ratio.n == 1
-            else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}".replace(" ", "\N{NO-BREAK SPACE}")
-        )
+        note = "" if ratio.n == 1 else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}"
         found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]
