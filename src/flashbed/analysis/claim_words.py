@@ -59,28 +59,41 @@ def evidence(judgement: Judgement, words: Words) -> str:
 
 
 def _how_many(judgement: Judgement) -> str:
+    """How the cases stand, if there are several."""
     found = list(judgement.cases.values())
     if len(found) == 1:
         return ""
-    bearing_out = found.count("holds")
-    which = f"all {len(found)}" if bearing_out == len(found) else f"{bearing_out} of {len(found)}"
-    against = found.count("does not hold")
-    but = f", {against} against it" if 0 < against < len(found) - bearing_out else ""
-    return f"Borne out in {which} cases{but}. "
+    if found.count("holds") == len(found):
+        return f"Borne out in {'both' if len(found) == 2 else f'all {len(found)}'} cases. "
+    parts: dict[ClaimVerdict, tuple[str, str]] = {
+        "holds": ("bears it out", "bear it out"),
+        "does not hold": ("is against it", "are against it"),
+        "undecided": ("is undecided", "are undecided"),
+        "cannot be decided": ("lacks results", "lack results"),
+    }
+    if len(set(found)) == 1:
+        return f"{'Both' if len(found) == 2 else f'All {len(found)}'} cases {parts[found[0]][1]}. "
+    told_ = [f"{found.count(name)} {words[found.count(name) != 1]}" for name, words in parts.items() if name in found]
+    return f"Of {len(found)} cases, {listing(told_)}. "
 
 
 def _reasons(findings: Sequence[Finding], words: Words) -> str:
-    told_ = [
-        f"{compared(finding, words)}{_at(finding, words)}: {finding.reason}" for finding in findings[:MOST_REASONS]
-    ]
-    more = f"; {len(findings) - MOST_REASONS} more are missing" if len(findings) > MOST_REASONS else ""
+    """Each reason once, with the first comparison that it spoilt."""
+    by_reason: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_reason.setdefault(finding.reason, []).append(finding)
+    told_ = []
+    for reason, spoilt in list(by_reason.items())[:MOST_REASONS]:
+        others = f" and {count(len(spoilt) - 1, 'more comparison')}" if len(spoilt) > 1 else ""
+        told_.append(f"{_place(spoilt[0], words)}{others} ({reason})")
+    more = f", and {len(by_reason) - MOST_REASONS} more reasons" if len(by_reason) > MOST_REASONS else ""
     return f"There is nothing to go by for {'; '.join(told_)}{more}."
 
 
 def told(finding: Finding, words: Words) -> str:
     """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
     assert finding.ratio is not None
-    what = f"{compared(finding, words)}{_at(finding, words)}"
+    what = _place(finding, words)
     return (
         f"{what}: {ratio_text(finding.ratio.median)} times{_seeds(finding.ratio)}, where {asked(finding.band)} is asked"
     )
@@ -99,9 +112,11 @@ def side(one: Side, words: Words) -> str:
     return words.places(one.told)
 
 
-def _at(finding: Finding, words: Words) -> str:
+def _place(finding: Finding, words: Words) -> str:
+    """A comparison with its metric and its case, as far as they tell it from others."""
+    metric = f" in {metric_of(finding.metric).title}" if finding.right.told and finding.metric_tells else ""
     place = words.places(finding.case)
-    return f" at {place}" if place else ""
+    return f"{compared(finding, words)}{metric}{f' at {place}' if place else ''}"
 
 
 def asked(band: Band) -> str:

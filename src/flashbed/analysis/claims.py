@@ -9,7 +9,7 @@ held against the same bands. Knows no words for people.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Literal
 
@@ -39,6 +39,8 @@ class Side:
     """What tells it from the other side."""
     numbers: Numbers
     printed: Printed | None = None
+    of: tuple[Side, ...] = ()
+    """The sides that an average is of."""
 
     @property
     def spread(self) -> Spread | None:
@@ -51,6 +53,8 @@ class Finding:
 
     case: Case
     metric: str
+    metric_tells: bool
+    """Whether the claim has several metrics."""
     step: int
     relation: str
     band: Band
@@ -61,6 +65,12 @@ class Finding:
     """Why there is no ratio."""
     printed_ratio: float | None
     """That of the paper's figures, if it has both and neither is invalid."""
+
+    @property
+    def cells(self) -> list[Combination]:
+        """The cells that it rests on."""
+        sides = [one for side in (self.left, self.right) for one in (side.of or (side,))]
+        return [one.cell for one in sides if one.cell is not None]
 
     @property
     def verdict(self) -> ClaimVerdict:
@@ -100,7 +110,7 @@ class Judgement:
 
 def judge(claim: Claim, results: Results) -> Judgement:
     """Holds a claim, with its selections in full, against results that have its axes."""
-    findings = [finding for metric in claim.metric for finding in _findings(claim, metric, results)]
+    findings = _without_constants([found for metric in claim.metric for found in _findings(claim, metric, results)])
     if claim.cells == "average":
         findings = list(_averages(findings))
     verdicts: dict[tuple[str, Case], list[ClaimVerdict]] = {}
@@ -174,7 +184,17 @@ def _findings(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
             right = side(second) if second is not None else _fixed(claim, left)
             found = ratio([(left.numbers, right.numbers)])
             reason = "" if found else _why_not(results, metric, [left, right])
-            yield Finding(case, metric, step, relation, wanted, left, right, found, reason, _printed_ratio(left, right))
+            several = len(claim.metric) > 1
+            yield Finding(
+                case, metric, several, step, relation, wanted, left, right, found, reason, _printed_ratio(left, right)
+            )
+
+
+def _without_constants(findings: Sequence[Finding]) -> list[Finding]:
+    """Without what is the same in the case of each."""
+    columns = list(zip(*(finding.case for finding in findings), strict=True))
+    telling = [place for place, column in enumerate(columns) if len(set(column)) > 1]
+    return [replace(finding, case=tuple(finding.case[place] for place in telling)) for finding in findings]
 
 
 Step = tuple[str, Band, Combination, Combination | None]
@@ -263,13 +283,13 @@ def _averages(findings: Sequence[Finding]) -> Iterator[Finding]:
         if len(group) > 1:
             left, right = (_all_cells([getattr(one, side) for one in group]) for side in ("left", "right"))
         reason = missing[0].reason if missing else "" if found else "its cells have no seed in common"
-        yield Finding((), first.metric, first.step, first.relation, first.band, left, right, found, reason, mean)
+        yield replace(first, case=(), left=left, right=right, ratio=found, reason=reason, printed_ratio=mean)
 
 
 def _all_cells(sides: Sequence[Side]) -> Side:
     """Of an average no single cell's numbers are shown; the paper's figure is, if it is one for all."""
     same = all(side.printed == sides[0].printed for side in sides)
-    return Side(None, sides[0].told, {}, sides[0].printed if same else None)
+    return Side(None, sides[0].told, {}, sides[0].printed if same else None, tuple(sides))
 
 
 def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:

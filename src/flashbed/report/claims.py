@@ -6,10 +6,10 @@ Arranges what the analysis judged. Must not know HTML.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import ClaimVerdict, Finding, Judgement, Side
+from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Side
 from flashbed.analysis.claim_words import asked, compared, evidence, printed_words, ratio_text
 from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
 from flashbed.report.model import Report
@@ -36,7 +36,7 @@ class ShownClaim:
     source: str
     verdict: ClaimVerdict
     evidence: str
-    printed: str
+    remarks: str
     table: Table | None
     findings: int
 
@@ -49,20 +49,27 @@ class ShownClaim:
         return self.findings > OPEN_ROWS
 
 
-def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
-    """The claims in the study's order."""
+def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection[Combination]) -> list[ShownClaim]:
+    """The claims in the study's order; `swallowed` are the cells in which memory kept most of the bytes."""
     return [
         ShownClaim(
             judgement.claim.text,
             judgement.claim.source,
             judgement.verdict,
             evidence(judgement, report.words),
-            printed_words(judgement),
+            " ".join(filter(None, (printed_words(judgement), _memory(judgement, swallowed)))),
             _table(judgement, report.words) if judgement.findings else None,
             len(judgement.findings),
         )
         for judgement in judgements
     ]
+
+
+def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
+    """Whether the cells compared measure the medium at all."""
+    cells = {cell for finding in judgement.findings for cell in finding.cells}
+    kept = len(cells & set(swallowed))
+    return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
 
 
 def _table(judgement: Judgement, words: Words) -> Table:
@@ -137,11 +144,7 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     ratio = finding.ratio
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
-        note = (
-            ""
-            if ratio.n == 1
-            else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}".replace(" ", "\N{NO-BREAK SPACE}")
-        )
+        note = "" if ratio.n == 1 else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}"
         found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]

@@ -51,7 +51,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "study": report.study,
         "command": command,
         "answer": _answer(report),
-        "claims": _claims(report),
+        "claims": _claims(report, found_flows),
         "cautions": _cautions(report, found_flows),
         "drawings": [
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
@@ -85,11 +85,12 @@ def _answer(report: Report) -> dict[str, Any] | None:
     }
 
 
-def _claims(report: Report) -> dict[str, Any] | None:
+def _claims(report: Report, found: Sequence[Flow]) -> dict[str, Any] | None:
     judgements = report.judgements()
     if not judgements:
         return None
-    return {"summary": summary(judgements), "shown": claims.shown(report, judgements)}
+    swallowed = [flow.combination for flow in evidence.swallowed(found)]
+    return {"summary": summary(judgements), "shown": claims.shown(report, judgements, swallowed)}
 
 
 def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
