@@ -3,12 +3,16 @@
  * Mounts a flash whose pages are made from the input, or a sound one with bytes overwritten: the mount and everything after
  * it must end, with errors or without, and leave the memory in agreement with itself.
  *
- * Input: a byte of options, then records. A record writes to a page: block, page, kind; kind 0: tags (16 bytes, ECC is added)
- * and the beginning of a header; kind 1: bytes anywhere in it; kind 2: a data chunk.
+ * Input: a byte of options, then records. A record writes to a page: block, page, kind; kind 0: tags (their ECC is added)
+ * and the beginning of a header; kind 1: bytes anywhere in it; kind 2: a data chunk. Pages have 1024 bytes or, with one of the
+ * options, 512 and the tags of YAFFS1.
  */
 #include "../tests/test.h"
 
-static const struct y2_geometry geometry = { .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 8, .blocks = 64 };
+static const struct y2_geometry geometries[] = {
+	{ .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 8, .blocks = 64 },
+	{ .page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 8, .blocks = 64 },
+};
 
 struct input {
 	const u8 *at;
@@ -48,7 +52,20 @@ static void sound_tree(struct ram_flash *flash, bool checkpoint)
 		y2_abandon(fs);
 }
 
-static void put_tags(struct input *input, u8 *oob)
+static void put_small_tags(struct input *input, u8 *oob)
+{
+	u32 object = take16(input), kind = take(input);
+	struct y2_tags tags = {
+		.object = object | (kind & 3) << 16, .serial = kind >> 2 & 3, .bytes = take16(input) % 1024,
+		.chunk = kind & 16 ? take16(input) << 4 : kind & 32 ? take(input) : 0,
+	};
+
+	y2_tags_small_pack(&tags, oob);
+	if (kind & 64)
+		oob[7] &= (u8)take(input);	/* a mark, or a part of one */
+}
+
+static void put_large_tags(struct input *input, u8 *oob)
 {
 	struct y2_tags tags = { .seq = 0x1000 + take(input), .object = take16(input) };
 	u32 kind = take(input);
@@ -83,11 +100,13 @@ static void put_header(struct input *input, u8 *page)
 
 static void record(struct input *input, struct ram_flash *flash)
 {
+	const struct y2_geometry geometry = flash->geometry;
 	u32 block = take(input) % geometry.blocks, page = take(input) % geometry.chunks_per_block, kind = take(input);
 	size_t index = (size_t)block * geometry.chunks_per_block + page;
 	u8 *data = flash->data + index * geometry.page_bytes, *oob = flash->oob + index * geometry.oob_bytes;
 
 	flash->page_state[index] = RAM_WRITTEN;
+	flash->marked[index] = RAM_UNMARKED;	/* as far as anyone can see */
 	flash->next_page[block] = geometry.chunks_per_block;
 	if (kind % 4 == 1) {
 		u32 at = take16(input) % (geometry.page_bytes + geometry.oob_bytes);
@@ -96,7 +115,10 @@ static void record(struct input *input, struct ram_flash *flash)
 			*(at < geometry.page_bytes ? data + at : oob + at - geometry.page_bytes) = take(input);
 		return;
 	}
-	put_tags(input, oob);
+	if (geometry.page_bytes == 512)
+		put_small_tags(input, oob);
+	else
+		put_large_tags(input, oob);
 	if (kind % 4 == 0)
 		put_header(input, data);
 	flash->data_lost[index] = kind % 4 == 3;
@@ -135,8 +157,9 @@ static void use(struct y2_fs *fs, struct y2_object *dir, u32 depth)
 int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 {
 	struct input input = { bytes, length };
-	struct ram_flash *flash = ram_flash_new(&geometry, 1);
 	u32 how = take(&input);
+	const struct y2_geometry *geometry = &geometries[how >> 5 & 1];
+	struct ram_flash *flash = ram_flash_new(geometry, 1);
 	struct y2_options options = { .read_only = how & 1, .no_summary = how & 2, .empty_lost_and_found = how & 16 };
 	struct y2_fs *fs;
 
@@ -147,7 +170,7 @@ int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 	flash->lenient = !(how & 4) || how & 8;
 	while (input.left)
 		record(&input, flash);
-	if (!y2_mount(&fs, &geometry, &ram_flash_ops, flash, &options, test_now)) {
+	if (!y2_mount(&fs, geometry, &ram_flash_ops, flash, &options, test_now)) {
 		CHECK_EQUAL(0, (u64)y2_verify(fs));
 		use(fs, fs->root, 0);
 		for (u32 i = 0; i < 20; i++)

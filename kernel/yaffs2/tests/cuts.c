@@ -163,8 +163,9 @@ int main(int argc, char **argv)
 	}
 	printf("seed %" PRIu64 ": %" PRIu64 " cuts (%" PRIu64 " in erases, %" PRIu64 " in writes, %" PRIu64
 	       " more in mounts), %" PRIu64 " steps, %" PRIu64 " blocks collected, %" PRIu64 " erase intents, %" PRIu64
-	       " checkpoint mounts, %" PRIu64 " summaries used\n", seed, run.cuts, run.torn_erases, run.in_write,
-	       run.in_mount, run.steps, run.gc_blocks, run.intents, run.checkpoints, run.summaries);
+	       " checkpoint mounts, %" PRIu64 " summaries used, %" PRIu64 " of %" PRIu64 " marks again\n",
+	       seed, run.cuts, run.torn_erases, run.in_write, run.in_mount, run.steps, run.gc_blocks, run.intents,
+	       run.checkpoints, run.summaries, run.flash->marks_again, run.flash->marks);
 	model_free(run.model);
 	ram_flash_free(run.flash);
 	return 0;

@@ -174,13 +174,35 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 	return result;
 }
 
+static void forget_failed_marks(struct ram_flash *flash)
+{
+	size_t pages = (size_t)flash->geometry.blocks * flash->geometry.chunks_per_block;
+
+	for (size_t i = 0; i < pages; i++)
+		if (flash->marked[i] == RAM_MARK_FAILED)
+			flash->marked[i] = RAM_MARK_TORN;
+}
+
 /* True: this is the operation during which the power fails */
 static bool cut_now(struct ram_flash *flash)
 {
 	if (++flash->operations != flash->cut_at)
 		return false;
 	flash->off = true;
+	forget_failed_marks(flash);
 	return true;
+}
+
+/*
+ * A mark that was torn by the cut cannot be told from none at the next mount, nor can one that failed before the cut: such
+ * pages may be marked again, which is once more than the data sheet allows, and is counted.
+ */
+static void count_again(struct ram_flash *flash, size_t index, u32 block, u32 page)
+{
+	if (flash->marked[index] == RAM_MARK_TORN)
+		flash->marks_again++;
+	else if (flash->marked[index] != RAM_UNMARKED && !flash->lenient)
+		breach("second mark", block, page);
 }
 
 /* Bits of the spare area go to zero, on top of what is there */
@@ -193,10 +215,9 @@ static int mark(struct ram_flash *flash, u32 block, u32 page, const u8 *oob)
 	/* A program that failed may have left nothing */
 	if (flash->page_state[index] == RAM_ERASED && page >= flash->next_page[block] && !flash->lenient)
 		breach("mark of an erased page", block, page);
-	if (flash->marked[index] && !flash->lenient)
-		breach("second mark", block, page);
+	count_again(flash, index, block, page);
 	flash->marks++;
-	flash->marked[index] = !cut;
+	flash->marked[index] = cut ? RAM_MARK_TORN : failed ? RAM_MARK_FAILED : RAM_MARKED;
 	if (flash->page_state[index] == RAM_ERASED)
 		flash->page_state[index] = RAM_TORN;
 	flash->failures += failed;

@@ -9,6 +9,9 @@
 
 #include "../core/flash.h"
 
+/* Whether the spare area was programmed a second time, and how that went */
+enum ram_mark { RAM_UNMARKED, RAM_MARKED, RAM_MARK_FAILED, RAM_MARK_TORN };
+
 enum ram_page { RAM_ERASED, RAM_WRITTEN, RAM_TORN };
 
 struct ram_flash {
@@ -16,7 +19,7 @@ struct ram_flash {
 	u8 *data, *oob;
 	u8 *page_state;		/* enum ram_page */
 	u8 *data_lost;		/* a page whose data is beyond correction */
-	u8 *marked;		/* its spare area was programmed a second time */
+	u8 *marked;		/* enum ram_mark */
 	u8 *bad;
 	u32 *next_page;		/* of a block */
 	u64 random;
@@ -26,6 +29,7 @@ struct ram_flash {
 	bool lenient;		/* a write that breaks the rules only fails */
 	u32 fail_program_per_million, fail_erase_per_million, flip_per_million;
 	u64 failures, marks;
+	u64 marks_again;	/* third programs of a spare area, where nothing was left to tell of the second */
 	bool torn_erase;	/* the cut came during an erase */
 };
 
