@@ -39,6 +39,9 @@ UNUSED = (
 )
 """Half of the tree by size that no configuration of ours compiles; Kconfig files stay, they refer to each other."""
 
+DEBUG = "-debug"
+"""Behind a kernel's version: the same, with what guest/kernel-debug.config adds."""
+
 COMPILE_STEPS = 1340
 """Lines that the build of the shipped configuration prints; for the progress bar only."""
 
@@ -59,19 +62,22 @@ class Kernel:
         return self.entry.path(TREE)
 
 
-def build(cache: Cache, archive: Archive, version: str) -> Kernel:
-    """The kernel of Debian's package linux-source-`version`, such as 6.1. About four minutes on two cores the first
-    time.
+def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
+    """The kernel of Debian's package linux-source-`wanted`, such as 6.1. About four minutes on two cores the first
+    time. With -debug behind the version it looks for its own bugs: for tests, not for measurements.
     """
-    if not re.fullmatch(r"\d+\.\d+", version):
-        raise InputError(f"kernel {version!r}: give a version of Debian's linux-source packages, such as 6.1")
+    if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG})?", wanted)):
+        raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
+    version = match[1]
     package = f"linux-source-{version}"
     resolved = archive.resolve([package])
-    fragment = paths.guest() / "kernel.config"
+    fragment = (paths.guest() / "kernel.config").read_text()
+    if match[2]:
+        fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
         "package": resolved.files,
-        "config": fragment.read_text(),
+        "config": fragment,
         "patches": [patch.read_text() for patch in patches],
         "compiler": toolchain.compiler_identity(),
         "left out": UNUSED,
@@ -85,13 +91,13 @@ def build(cache: Cache, archive: Archive, version: str) -> Kernel:
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
         _configure(tree, fragment)
-        with stage(f"Building Linux {version} (once)", total=COMPILE_STEPS) as progress:
+        with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
             run(command, cwd=tree, on_line=lambda _: progress.advance())
         _drop_objects(tree)
 
-    entry = cache.entry(f"linux-{version}", recipe, fill, products=PRODUCTS)
+    entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
     return Kernel(entry, resolved.version(package))
 
 
@@ -105,14 +111,16 @@ def _unpack(archive: Archive, package: str, debs: list[Path], tree: Path) -> Non
     shutil.rmtree(scratch)
 
 
-def _configure(tree: Path, fragment: Path) -> None:
-    command = toolchain.make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig", jobs=1)
+def _configure(tree: Path, fragment: str) -> None:
+    chosen = tree / "chosen.config"
+    chosen.write_text(fragment)
+    command = toolchain.make(f"KCONFIG_ALLCONFIG={chosen}", "allnoconfig", jobs=1)
     run(command, cwd=tree)
     set_lines = set((tree / ".config").read_text().splitlines())
-    wanted = [line for line in fragment.read_text().splitlines() if line.startswith("CONFIG_")]
+    wanted = [line for line in fragment.splitlines() if line.startswith("CONFIG_")]
     if dropped := [line for line in wanted if line not in set_lines]:
         raise SetupError(
-            f"{fragment}: this kernel did not take {', '.join(dropped)}: "
+            f"{paths.guest()}/kernel*.config: this kernel did not take {', '.join(dropped)}: "
             "an option it depends on is missing, or it has another name."
         )
 
