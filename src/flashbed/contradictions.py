@@ -106,7 +106,7 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
             except LookupProblem as error:
                 problems.append(Problem(study.keys_of(kind, value), str(error)))
     for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
-        if not re.fullmatch(r"\d+\.\d+", kernel):
+        if not re.fullmatch(r"\d+\.\d+(-debug)?", kernel):
             problems.append(Problem(study.keys_of("kernel", kernel), f'must be such as "6.1", not "{kernel}"'))
     raise_all(file, problems)
 

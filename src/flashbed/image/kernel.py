@@ -42,6 +42,9 @@ UNUSED = (
 SETTING = re.compile(r"(?:# )?(?P<option>CONFIG_\w+)(?:(?P<value>=.*)| is not set)")
 """What Kconfig reads as a setting; without a value the option is off, or not there at all."""
 
+DEBUG = "-debug"
+"""Behind a kernel's version: the same, with what guest/kernel-debug.config adds."""
+
 COMPILE_STEPS = 1340
 """Lines that the build of the shipped configuration prints; for the progress bar only."""
 
@@ -62,15 +65,18 @@ class Kernel:
         return self.entry.path(TREE)
 
 
-def build(cache: Cache, archive: Archive, version: str) -> Kernel:
-    """The kernel of Debian's package linux-source-`version`, such as 6.1. About four minutes on two cores the first
-    time.
+def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
+    """The kernel of Debian's package linux-source-`wanted`, such as 6.1. About four minutes on two cores the first
+    time. With -debug behind the version it looks for its own bugs: for tests, not for measurements.
     """
-    if not re.fullmatch(r"\d+\.\d+", version):
-        raise InputError(f"kernel {version!r}: give a version of Debian's linux-source packages, such as 6.1")
+    if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG})?", wanted)):
+        raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
+    version = match[1]
     package = f"linux-source-{version}"
     resolved = archive.resolve([package])
     fragment = _fragment(version)
+    if match[2]:
+        fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
         "package": resolved.files,
@@ -88,13 +94,13 @@ def build(cache: Cache, archive: Archive, version: str) -> Kernel:
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
         _configure(tree, version, fragment)
-        with stage(f"Building Linux {version} (once)", total=COMPILE_STEPS) as progress:
+        with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
             run(command, cwd=tree, on_line=lambda _: progress.advance())
         _drop_objects(tree)
 
-    entry = cache.entry(f"linux-{version}", recipe, fill, products=PRODUCTS)
+    entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
     return Kernel(entry, resolved.version(package))
 
 

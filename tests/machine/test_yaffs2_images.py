@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAFFS2 between programs: what the module wrote is unpacked by Debian's unyaffs, which others wrote; images of our
+mkyaffs2 are written to a chip by nandwrite and mounted, also one whose last page is torn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+import raw_chip
+import yaffs2_dump
+from raw_chip import LARGE, NOTHING
+from test_yaffs2 import TREE
+
+from flashbed import paths
+
+pytestmark = pytest.mark.long
+
+PROFILE = """
+title = "YAFFS2, and what puts an image on a chip"
+needs = "mtd"
+module = "yaffs2"
+packages = ["mtd-utils"]
+programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite"]
+mkfs = ["/usr/sbin/flash_erase -q {device} 0 0"]
+[mount]
+type = "yaffs2"
+device = "mtd0"
+"""
+
+LIST = r"""
+cd /mnt
+find . -type f | sort | while read -r path; do echo "$path $(stat -c '%f %u:%g %s %Y' "$path") $(md5sum <"$path")"; done
+find . -type l | sort | while read -r path; do echo "$path $(readlink "$path")"; done
+"""
+
+
+def test_unyaffs_unpacks_what_the_module_wrote(study_file, tmp_path: Path) -> None:
+    """Names, contents, modes, owners, links, times: as the guest has listed them before it unmounted."""
+    bed = raw_chip.new_bed(study_file, tmp_path, "yaffs2", LARGE)
+    listed = raw_chip.boot(bed, prepare=TREE, measure=NOTHING).files["listed"].decode().splitlines()
+    yaffs2_dump.write_image(yaffs2_dump.read(bed.files.data), tmp_path / "image")
+    (tmp_path / "to").mkdir()
+    done = subprocess.run(["unyaffs", "-b", "-c", "2", "-s", "64", "image", "to"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found, sums, sizes, targets = set[str](), 0, 0, 0
+    for line in listed:
+        first, *words = line.split()
+        if first.startswith("./") and len(words) == 4:  # name, mode, owner, links, device
+            if (path := tmp_path / "to" / first).name == "lost+found":
+                continue
+            status = path.lstat()
+            assert status.st_mode == int(words[0], 16), line
+            if not stat.S_ISDIR(status.st_mode):
+                assert status.st_nlink == int(words[2]), line
+            if os.getuid() == 0:
+                assert f"{status.st_uid}:{status.st_gid}" == words[1], line
+            found.add(str(path.relative_to(tmp_path / "to")))
+        elif len(first) == 32 and len(words) == 1:
+            assert hashlib.md5((tmp_path / "to" / words[0]).read_bytes()).hexdigest() == first, line
+            sums += 1
+        elif len(words) == 2:
+            status = (tmp_path / "to" / first).stat()
+            assert [status.st_size, int(status.st_mtime)] == [int(word) for word in words], line
+            sizes += 1
+        elif len(words) == 1:
+            assert str((tmp_path / "to" / first).readlink()) == words[0]
+            targets += 1
+    unpacked = {str(path.relative_to(tmp_path / "to")) for path in (tmp_path / "to").rglob("*")}
+    assert found - {"."} == unpacked
+    assert sums == sizes > 270
+    assert targets == 1
+
+
+def make_folder(folder: Path) -> None:
+    (folder / "d").mkdir(parents=True)
+    for number in range(40):
+        (folder / "d" / f"f{number:02}").write_bytes(hashlib.sha256(bytes([number])).digest() * number * number)
+    (folder / "soft").symlink_to("d/f07")
+    os.link(folder / "d" / "f09", folder / "hard")
+    (folder / "zlast").write_bytes(b"at the end" * 1000)
+    (folder / "d" / "f05").chmod(0o4711)
+    for path in folder.rglob("*"):
+        os.utime(path, (981173106, 981173106), follow_symlinks=False)
+
+
+def expected_lines(folder: Path) -> set[str]:
+    lines = set[str]()
+    for path in folder.rglob("*"):
+        name, status = f"./{path.relative_to(folder)}", path.lstat()
+        if path.is_symlink():
+            lines.add(f"{name} {path.readlink()}")
+        elif path.is_file():
+            digest = hashlib.md5(path.read_bytes()).hexdigest()
+            owner = f"{status.st_uid}:{status.st_gid}"
+            lines.add(f"{name} {status.st_mode:x} {owner} {status.st_size} {int(status.st_mtime)} {digest}  -")
+    return lines
+
+
+def damage_last_page(data: Path) -> None:
+    """Of the block of the highest sequence number, beyond what the ECC corrects."""
+    page_bytes = yaffs2_dump.PAGE + yaffs2_dump.SPARE
+    content = bytearray(data.read_bytes())
+    last = max(
+        (int.from_bytes(content[at + yaffs2_dump.PAGE + 2 :][:4], "little"), at)
+        for at in range(0, 64 * 64 * page_bytes, page_bytes)
+        if content[at + yaffs2_dump.PAGE + 2 : at + yaffs2_dump.PAGE + 6] != b"\xff\xff\xff\xff"
+    )[1]
+    for at in range(last, last + 200):
+        content[at] ^= 0x5A
+    data.write_bytes(content)
+
+
+def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path) -> None:
+    make_folder(tmp_path / "from")
+    subprocess.run(
+        ["make", "-s", "-C", paths.kernel() / "yaffs2", f"BUILD={tmp_path / 'build'}"], check=True, capture_output=True
+    )
+    subprocess.run([tmp_path / "build" / "mkyaffs2", tmp_path / "from", tmp_path / "image"], check=True)
+    profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text(PROFILE)
+    bed = raw_chip.new_bed(study_file, tmp_path, "tools", LARGE)
+    load = "insmod /lib/flashbed/yaffs2.ko\n"
+    write = "/usr/sbin/flash_erase -q /dev/mtd0 0 0\n/usr/sbin/nandwrite -q -a -o /dev/mtd0 /job/image\n"
+    listing = f"({LIST}) >/out/listed"
+    outcome = raw_chip.boot(
+        bed,
+        job_files={"image": (tmp_path / "image").read_bytes()},
+        format=load + write,
+        prepare=listing,
+        measure=NOTHING,
+    )
+    expected = expected_lines(tmp_path / "from")
+    assert set(outcome.files["listed"].decode().splitlines()) == expected
+    assert len(expected) == 43
+    damage_last_page(bed.files.data)
+    outcome = raw_chip.boot(bed, format=load, prepare=listing, measure=NOTHING)
+    missing = expected - set(outcome.files["listed"].decode().splitlines())
+    assert len(missing) == 1
+
+
+MOUNT_OPTIONS = """
+set -e
+umount /mnt
+try() {
+    mount -t yaffs2 -o "$1" /dev/mtd0 /mnt
+    grep " /mnt " /proc/mounts >>/out/mounts
+    grep "^$2 " /proc/yaffs | sed "s/^/$1 /" >>/out/statistics
+    [ -f /mnt/file ]
+    umount /mnt
+}
+mount -t yaffs2 mtd0 /mnt
+dd if=/dev/urandom of=/mnt/file bs=1000 count=1000
+umount /mnt
+try no-checkpoint-read checkpoint_mounts
+try no-checkpoint-write checkpoint_mounts
+try no-checkpoint checkpoint_mounts
+try empty-lost-and-found checkpoint_mounts
+try tags-ecc-on checkpoint_mounts
+try checkpoint-on-sync,disable-background checkpoint_mounts
+try disable-summary summaries_used
+mount -t yaffs2 -o no-such-option /dev/mtd0 /mnt 2>/dev/null && exit 1
+mount -t yaffs2 /dev/mtd9 /mnt 2>/dev/null && exit 1
+mount -t yaffs2 -o checkpoint-on-sync mtd0 /mnt
+sed -n 1,6p /proc/yaffs >/out/head
+: >/mnt/other
+sync
+grep "^checkpoints_written " /proc/yaffs >/out/synced
+umount /mnt
+[ ! -s /proc/yaffs ]
+sh /job/mount
+"""
+
+
+def test_options_have_the_names_that_users_know(study_file, tmp_path: Path) -> None:
+    outcome = raw_chip.boot(
+        raw_chip.new_bed(study_file, tmp_path, "yaffs2", LARGE), prepare=MOUNT_OPTIONS, measure=NOTHING
+    )
+    said = {line.split()[0]: int(line.split()[2]) for line in outcome.files["statistics"].decode().splitlines()}
+    assert said == {
+        "no-checkpoint-read": 0,
+        "no-checkpoint-write": 1,
+        "no-checkpoint": 0,
+        "empty-lost-and-found": 0,  # the mount before has erased the checkpoint and written none
+        "tags-ecc-on": 1,
+        "checkpoint-on-sync,disable-background": 1,
+        "disable-summary": 0,
+    }
+    mounts = outcome.files["mounts"].decode()
+    for name in said:
+        for option in name.split(","):
+            assert option == "tags-ecc-on" or f",{option}" in mounts, mounts
+    assert outcome.files["synced"] == b"checkpoints_written 1\n"
+    head = outcome.files["head"].decode().splitlines()
+    assert head[0].startswith("device 0 ")
+    bad = 13
+    assert head[1:5] == ["chunk_bytes 2048", "chunks_per_block 64", "blocks 2048", f"good_blocks {2048 - bad}"]
