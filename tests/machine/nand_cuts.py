@@ -110,6 +110,7 @@ while [ $cuts -lt $CUTS ]; do
     if [ $drawn = 0 ]; then next 8; else next 300; fi
     echo "$((drawn + 1)) $((SEED * 100000 + round))" >$CUT
     if up; then
+        [ -z "$LOSE" ] || rm -f /mnt/file* # as if the file system had lost them
         /job/durable check /mnt /tmp/log >/tmp/told || { [ "$(state)" = off ] || lost=1; }
         if [ "$(md5sum </mnt/still)" != "$sum" ] && [ "$(state)" != off ]; then
             lost=1
@@ -174,7 +175,8 @@ def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dic
 
 
 def run_rounds(wanted: Repetition, folder: Path, stack: Stack, limit_s: float, **settings: object) -> str:
-    """What the rounds in the guest said. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches)."""
+    """What the rounds in the guest said. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches), LOSE (set:
+    the file system is made to lose files)."""
     cell, image = wanted.cell, wanted.image
     files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
     image.media_tool.create(files.state, cell.medium.core_parameters)

@@ -16,16 +16,43 @@ STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "6
 FILL = {"small pages": 1_000_000, "large pages": 2_500_000}
 """So much is filled that collection runs all the time."""
 
+SEEDS, CUTS = range(1, 11), 100
+"""Each file system: a thousand cuts, a hundred in each guest."""
 
-def rounds(study_file, folder: Path, stack: str, chip: str, seed: int, cuts: int) -> str:
+
+def rounds(
+    study_file, folder: Path, stack: str, seed: int, cuts: int, chip: str = "large pages", **more: object
+) -> str:
     write_profiles(folder, chip)
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="rounds", medium="small")))
     work = folder / "work"
     work.mkdir()
-    return run_rounds(wanted, work, STACKS[stack], 60 + 20 * cuts, CUTS=cuts, SEED=seed, FILL=FILL[chip])
+    settings = {"CUTS": cuts, "SEED": seed, "FILL": FILL[chip], **more}
+    return run_rounds(wanted, work, STACKS[stack], 120 + 60 * cuts, **settings)
 
 
+def test_a_few_cuts(study_file, tmp_path: Path) -> None:
+    said = rounds(study_file, tmp_path, "ubifs", 1, 4)
+    assert said.splitlines()[-1].startswith("4 cuts"), said
+
+
+def test_what_is_lost_is_told(study_file, tmp_path: Path) -> None:
+    said = rounds(study_file, tmp_path, "jffs2", 1, 8, LOSE=1)
+    assert "lost: file" in said
+    assert "the power went" in said
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("stack", STACKS)
-def test_what_was_synced_is_there(study_file, tmp_path: Path, stack: str) -> None:
-    said = rounds(study_file, tmp_path, stack, "large pages", 1, 20)
-    assert said.splitlines()[-1].startswith("20 cuts"), said
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_thousand_cuts(study_file, tmp_path: Path, stack: str, seed: int) -> None:
+    said = rounds(study_file, tmp_path, stack, seed, CUTS)
+    print(said.splitlines()[-1])
+    assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stack", ["jffs2", "ftl-page", "ftl-bast", "ftl-fast"])
+def test_cuts_of_a_chip_with_small_pages(study_file, tmp_path: Path, stack: str) -> None:
+    said = rounds(study_file, tmp_path, stack, 1, CUTS, "small pages")
+    assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
