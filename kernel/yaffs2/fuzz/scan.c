@@ -3,12 +3,16 @@
  * Mounts a flash whose pages are made from the input, or a sound one with bytes overwritten: the mount and everything after
  * it must end, with errors or without, and leave the memory in agreement with itself.
  *
- * Input: a byte of options, then records. A record writes to a page: block, page, kind; kind 0: tags (16 bytes, ECC is added)
+ * Input: a byte of options (32: pages of 512 bytes), then records. A record writes to a page: block, page, kind; kind 0: tags (16 bytes, ECC is added)
  * and the beginning of a header; kind 1: bytes anywhere in it; kind 2: a data chunk.
  */
 #include "../tests/test.h"
 
-static const struct y2_geometry geometry = { .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 8, .blocks = 64 };
+static const struct y2_geometry geometries[] = {
+	{ .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 8, .blocks = 64 },
+	{ .page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 8, .blocks = 64 },
+};
+static struct y2_geometry geometry;
 
 struct input {
 	const u8 *at;
@@ -67,7 +71,15 @@ static void put_tags(struct input *input, u8 *oob)
 		tags.chunk = kind & 8 ? take16(input) << 12 | take16(input) : take(input);
 		tags.bytes = take16(input);
 	}
-	y2_tags_pack(&tags, true, oob);
+	if (geometry.page_bytes > Y2_SMALL_PAGE_BYTES) {
+		y2_tags_pack(&tags, true, oob);
+		return;
+	}
+	tags.object &= Y2_SMALL_ID_MAX;
+	tags.chunk &= Y2_SMALL_CHUNK_MAX;
+	tags.bytes &= 0x3ff;
+	tags.serial = kind >> 4 & 3;
+	y2_tags_small_pack(&tags, oob);
 }
 
 static void put_header(struct input *input, u8 *page)
@@ -88,6 +100,7 @@ static void record(struct input *input, struct ram_flash *flash)
 	u8 *data = flash->data + index * geometry.page_bytes, *oob = flash->oob + index * geometry.oob_bytes;
 
 	flash->page_state[index] = RAM_WRITTEN;
+	flash->marked[index] = 0;
 	flash->next_page[block] = geometry.chunks_per_block;
 	if (kind % 4 == 1) {
 		u32 at = take16(input) % (geometry.page_bytes + geometry.oob_bytes);
@@ -135,11 +148,12 @@ static void use(struct y2_fs *fs, struct y2_object *dir, u32 depth)
 int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 {
 	struct input input = { bytes, length };
-	struct ram_flash *flash = ram_flash_new(&geometry, 1);
 	u32 how = take(&input);
+	struct ram_flash *flash = ram_flash_new(&geometries[how >> 5 & 1], 1);
 	struct y2_options options = { .read_only = how & 1, .no_summary = how & 2, .empty_lost_and_found = how & 16 };
 	struct y2_fs *fs;
 
+	geometry = geometries[how >> 5 & 1];
 	y2_quiet = !getenv("Y2_LOUD");
 	if (how & 4)
 		sound_tree(flash, how & 8);
