@@ -22,18 +22,21 @@ SECONDS = int(os.environ.get("STRESS_SECONDS", "600"))
 
 HOST_LIMIT_S = 3 * 3600
 
-WORN = "endurance_erases=4,program_fail_ppb=20000,erase_fail_ppb=2000000"
-"""Of a chip that has erased each block four times, a program in 50,000 and an erase in 500 fail."""
+WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
+"""Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
+
+WORN_SECONDS = 60
+"""After ten minutes hardly a block would be left."""
 
 COMPLAINTS = ("BUG", "WARNING", "KASAN", "INFO:", "Call trace", "yaffs2_inode", "unreferenced object", "deadlock")
 
-STRESS = f"""
+STRESS = r"""
 set -e
 cp /job/stress /tmp/stress
 chmod +x /tmp/stress
-stress() {{
+stress() {
     /tmp/stress "$@" >>/out/said 2>&1
-}}
+}
 cd /
 : >/mnt/first
 rm /mnt/first
@@ -41,15 +44,15 @@ sync
 df -k /mnt | tail -n 1 >/out/space.before
 pids=
 for seed in 1 2; do
-    stress file /mnt/f$seed /tmp/f$seed $seed {SECONDS} & pids="$pids $!"
+    stress file /mnt/f$seed /tmp/f$seed $seed SECONDS & pids="$pids $!"
 done
 for seed in 3 4 5; do
-    stress tree /mnt /tmp/t$seed $seed {SECONDS} & pids="$pids $!"
+    stress tree /mnt /tmp/t$seed $seed SECONDS & pids="$pids $!"
 done
 for pid in $pids; do
     wait $pid
 done
-check() {{
+check() {
     for seed in 1 2; do
         stress check-file /mnt/f$seed /tmp/f$seed
     done
@@ -57,7 +60,7 @@ check() {{
         stress check-tree /mnt /tmp/t$seed $seed
     done
     sed "s/^/$1 /" /proc/yaffs >>/out/statistics
-}}
+}
 check running
 umount /mnt
 sh /job/mount
@@ -89,12 +92,17 @@ dmesg >/out/dmesg
 def stress(study_file, tmp_path: Path):
     """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
 
-    def call(filesystem: str, chip: str, **more: str) -> Outcome:
+    def call(filesystem: str, chip: str, seconds: int = SECONDS, **more: str) -> Outcome:
         bed = raw_chip.new_bed(study_file, tmp_path, filesystem, chip, **more)
         job = {"stress": raw_chip.own_program("stress")}
         ram = 512 << 20 if more else None
         outcome = raw_chip.boot(
-            bed, limit_s=HOST_LIMIT_S, ram_bytes=ram, job_files=job, prepare=STRESS, measure=NOTHING
+            bed,
+            limit_s=HOST_LIMIT_S,
+            ram_bytes=ram,
+            job_files=job,
+            prepare=STRESS.replace("SECONDS", str(seconds)),
+            measure=NOTHING,
         )
         kernel = outcome.files["dmesg"].decode(errors="replace")
         found = [line for line in kernel.splitlines() if any(complaint in line for complaint in COMPLAINTS)]
@@ -135,7 +143,7 @@ def test_nothing_is_lost(stress, chip: str, options: str) -> None:
 
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
 def test_nothing_is_lost_when_blocks_fail(stress, chip: str) -> None:
-    outcome = stress("yaffs2", f"{chip}:{WORN}")
+    outcome = stress("yaffs2", f"{chip}:{WORN}", WORN_SECONDS)
     assert statistics(outcome, "running")["retired_blocks"] > 0
     for moment in ("running", "mounted", "scanned"):
         assert statistics(outcome, moment)["chunks_lost"] == 0
