@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
 
-Data folders are profiles/, studies/, media/, kernel/ and guest/. Must not know what is in them.
+Data folders are profiles/, studies/, media/, kernel/, guest/ and machine/. Must not know what is in them.
 """
 
 import os
@@ -41,6 +41,11 @@ def kernel() -> Path:
 def guest() -> Path:
     """What runs inside: kernel configuration, init and runner."""
     return data_root() / "guest"
+
+
+def machine() -> Path:
+    """What the machine needs that runs the guest."""
+    return data_root() / "machine"
 
 
 def cache_root() -> Path:

@@ -18,7 +18,7 @@ from typing import Any
 from flashbed import cpu_load, medium_counters, stored_medium, upkeep, wear
 from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
-from flashbed.image import GuestImage, ProgramSet
+from flashbed.image import GuestImage, ProgramSet, turns
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.plan import Cell, cell_inputs, key
@@ -70,6 +70,7 @@ def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
     environment = {
         "qemu": qemu_version,
         "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
+        "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
         **image.digest(program_set(cell)),
     }

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from nand_bed import boot
 
 from flashbed import run
 from flashbed.repetition import Finished, Repetition
@@ -60,6 +65,54 @@ def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int
 def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
+
+
+@contextmanager
+def halted(name: str) -> Iterator[None]:
+    """Stops the processes called `name` that this one started, again and again, for moments of several lengths."""
+    over = threading.Event()
+
+    def harass() -> None:
+        for number in range(1 << 30):
+            mine = subprocess.run(["pgrep", "-s", str(os.getsid(0)), "-x", name], capture_output=True, text=True)
+            for pid in map(int, mine.stdout.split()):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                    time.sleep(number % 7 / 1000)
+                    os.kill(pid, signal.SIGCONT)
+            if over.wait(number % 11 / 1000):
+                break
+
+    thread = threading.Thread(target=harass)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+WAITS = """
+for time in 1 2 3 4 5 6 7 8; do
+    dd if=/dev/mtd0 of=/dev/null bs=16k count=128
+    grep -E "^now at|sleeptime" /proc/timer_list
+done >/out/times
+"""
+"""A guest that waits some microseconds at a time, 32,000 times: for each page of a raw chip."""
+
+
+def test_same_bytes_however_qemus_threads_come_by(new_bed, tmp_path: Path) -> None:
+    def times(name: str) -> dict[str, bytes]:
+        return dict(
+            boot(new_bed("slc-nand-64m", tmp_path / name), format=WAITS, mount="mount -t tmpfs tmpfs /mnt\n").files
+        )
+
+    first = times("first")
+    assert b"now at" in first["times"]
+    with busy(4):
+        assert differing(first, times("loaded")) == []
+    with halted("qemu-system-aar"):
+        assert differing(first, times("halted")) == []
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.image import turns
 from flashbed.machine import outbox
 from flashbed.machine.base import Outcome
 from flashbed.units import rough_size
@@ -107,7 +108,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
 
 
 def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
-    arguments = [PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
+    arguments = ["env", f"LD_PRELOAD={turns.library()}", PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
     if files.undo is not None:
