@@ -66,6 +66,7 @@ METRICS: dict[str, Metric] = {
         Metric("total_write_amplification", "Write amplification, file system included", "", "lower"),
         Metric("cpu_percent", "CPU load", "%", "lower"),
         Metric("mount_s", "Time until mounted", "s", "lower"),
+        Metric("mount_after_cut_s", "Time until mounted after a power cut", "s", "lower"),
         Metric("mount_memory_bytes", "Memory kept once mounted", "bytes", "lower"),
         Metric("space_free_percent", "Free when empty, of the medium", "%", "higher"),
         Metric("space_per_byte", "Room taken for each byte of a file", "", "lower"),

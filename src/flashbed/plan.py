@@ -69,6 +69,8 @@ class Cell:
     placement: Placement
     traced: bool = False
     """Whether its requests are kept, for a figure."""
+    power_cut: bool = False
+    """Whether the power goes when all else is measured, to see how long the next mount takes."""
 
     @property
     def queue_scheduler(self) -> Scheduler:
@@ -94,10 +96,11 @@ def plan(study: Study) -> list[Cell]:
 
 def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     said = {**study.fixed, **study.workload, **coordinates}
+    medium = study.library.medium(said.pop("medium"))
     return Cell(
         coordinates=coordinates,
         board=study.library.board(said.pop("board")),
-        medium=study.library.medium(said.pop("medium")),
+        medium=medium,
         translation=study.library.translation(said.pop("translation")),
         filesystem=study.library.filesystem(said.pop("filesystem")),
         scheduler=study.library.scheduler(said.pop("scheduler")),
@@ -106,6 +109,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         seed=seed,
         placement=Placement.of(seed),
         traced=study.is_traced(coordinates),
+        power_cut=study.power_cut and medium.provides == "mtd",
     )
 
 

@@ -45,6 +45,8 @@ class Study:
     traces: tuple[Trace, ...] = ()
     claims: tuple[Claim, ...] = ()
     systems: tuple[str, ...] = ()
+    power_cut: bool = False
+    """Whether raw chips lose power when all else of a cell is measured."""
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
@@ -89,6 +91,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         traces=traces,
         claims=claim_rules.checked_claims(file, content, skip),
         systems=content.systems,
+        power_cut=content.power_cut,
     )
 
 

@@ -169,6 +169,7 @@ class StudyFile(Strict):
     scheduler: str | None = None
     kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
+    power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
     systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
     axes: dict[str, Axis] = Field(default_factory=dict)

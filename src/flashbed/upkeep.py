@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 
 BEGUN, DONE = "mount.begun", "mount.done"
-DOWN, UP = "memory.down", "memory.up"
+DOWN, UP = "memory.mount.down", "memory.mount.up"
+CUT_BEGUN, CUT_DONE = "cut.begun", "cut.done"
 EMPTY, SPACE = "empty.txt", "space.txt"
 
 _NOW = re.compile(rb"now at (\d+) nsecs")
@@ -29,11 +30,16 @@ def metrics(out: Mapping[str, bytes], medium_bytes: int) -> dict[str, float]:
     """Mount time in seconds, memory in bytes, shares of the medium. Raises KeyError or ValueError."""
     _, free = _room(out[EMPTY])
     return {
-        "mount_s": (_now_ns(out[DONE]) - _now_ns(out[BEGUN])) / 1e9,
+        "mount_s": _passed_s(out, BEGUN, DONE),
+        **({"mount_after_cut_s": _passed_s(out, CUT_BEGUN, CUT_DONE)} if CUT_DONE in out else {}),
         "mount_memory_bytes": float(_used_memory(out[UP]) - _used_memory(out[DOWN])),
         "space_free_percent": 100.0 * free / medium_bytes,
         **_space_of_files(out),
     }
+
+
+def _passed_s(out: Mapping[str, bytes], begun: str, done: str) -> float:
+    return (_now_ns(out[done]) - _now_ns(out[begun])) / 1e9
 
 
 def _space_of_files(out: Mapping[str, bytes]) -> dict[str, float]:

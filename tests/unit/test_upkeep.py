@@ -43,9 +43,15 @@ OUT = {
 def test_what_a_mount_costs() -> None:
     found = upkeep.metrics(OUT, MEDIUM_BYTES)
     assert found["mount_s"] == 0.25
+    assert "mount_after_cut_s" not in found
     assert found["mount_memory_bytes"] == 600 * 1024  # 1,000 KiB less free, of which caches have 300 and a CPU 100
     assert found["space_free_percent"] == 50.0
     assert found["space_per_byte"] == pytest.approx(7812 * 1024 / 4_000_000)
+
+
+def test_the_mount_after_a_cut_is_told_where_there_was_one() -> None:
+    cut = {upkeep.CUT_BEGUN: b"now at 2000000000 nsecs\n", upkeep.CUT_DONE: b"now at 2125000000 nsecs\n"}
+    assert upkeep.metrics(OUT | cut, MEDIUM_BYTES)["mount_after_cut_s"] == 0.125
 
 
 def test_without_files_there_is_no_room_taken_by_them() -> None:

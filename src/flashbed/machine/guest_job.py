@@ -24,6 +24,9 @@ TRACED_REQUESTS = 16_384
 
 SECTOR_BYTES = 512
 
+CUT_AFTER = 1000
+"""So many programs and erases after it was armed, and as many more as the seed moves the file, the power goes."""
+
 
 def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     """cell.env and the scripts that make the translation, and make and mount the file system.
@@ -62,6 +65,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
         "TRACED": f"/sys/block/{device.removeprefix('/dev/')}/requests" if cell.traced else "",
+        "POWER_CUT": _power_cut(cell) if cell.power_cut else "",
         "SCHEDULER": scheduler.name,
         "SCHEDULER_MODULE": scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
@@ -70,6 +74,11 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()).encode()
+
+
+def _power_cut(cell: Cell) -> str:
+    """When the power goes and how the page or block is torn, in the words of the chip's driver."""
+    return f"{CUT_AFTER + cell.placement.filler_kib} {cell.seed}"
 
 
 def _part(cell: Cell) -> str:
