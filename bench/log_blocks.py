@@ -45,7 +45,7 @@ def log_media() -> Iterator[Logs]:
         layer = medium.core_parameters.get("ftl")
         if layer not in ("bast", "fast"):
             continue
-        pages = p["dies"] * p.get("planes", 1) * p["blocks_per_group"] * p["pages_per_block"]
+        pages = p["dies"] * p.get("planes", 1) * p.get("blocks_per_group", 1) * p["pages_per_block"]
         groups = p["capacity_bytes"] // (pages * p["page_bytes"])
         yield Logs(name, medium, p["page_bytes"], pages, p["log_blocks"], groups, layer == "fast")
 
@@ -62,10 +62,17 @@ def pages_at_random(chance: random.Random, m: Logs, groups: int, count: int) -> 
     return [("write", place * m.page_bytes, m.page_bytes) for place in places]
 
 
+def still_needed(m: Logs, groups: int) -> float:
+    """How likely FAST's oldest log holds a page of a group, of those groups that were not merged since it was written."""
+    missed = 1 - 1 / (groups * (m.group_pages - 1))  # one address by one write
+    holds_it = (1 - missed**m.group_pages) * missed ** ((m.logs - 2) * m.group_pages)
+    return 1 - (1 - holds_it) ** (m.group_pages - 1)
+
+
 def programs_by_groups(m: Logs, groups: int) -> float:
     """Programs a page written: the page itself, and its share of a merge."""
     if m.fast:
-        return 1 + groups / (m.logs - 1)
+        return 1 + groups / (m.logs - 2 + 1 / still_needed(m, groups))
     if groups <= m.logs:
         return 2
     return 1 + m.group_pages * (1 - m.logs / groups)
@@ -154,9 +161,11 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
 COLLAPSE_TEXT = """\
 Programs a page written, one page at a time at random places of W groups of G pages, all written before. BAST with a
 log for each group merges a log when it is full: G copies for G writes, 2. With fewer logs than groups a write finds
-its log with L / W, whichever log makes way, and else costs a merge: 1 + G (1 - L / W). FAST shares its L - 1 random
-logs: when one is emptied, each group is merged, once a round of the logs: 1 + W / (L - 1), as long as G is well
-above W. Within 3 %."""
+its log with L / W, whichever log makes way, and else costs a merge: 1 + G (1 - L / W). FAST shares its N = L - 1 random
+logs: when the oldest makes way, each group that it still holds a page of is merged, and then not again before the log
+that is written next is the oldest, N turns later. Such a log holds one with p = 1 - (1 - w)^(G-1), where
+w = (1 - m^G) m^((N-1)G) and m = 1 - 1 / (W (G-1)): written there and not since. So 1 + W / (N - 1 + 1 / p), which is
+1 + W / N where G is well above W. Within 3 %."""
 
 SWEEP_TEXT = """\
 Aligned writes of s pages all over the medium. Nearly each finds no log and costs a merge of G pages; only if it

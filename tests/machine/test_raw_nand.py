@@ -138,10 +138,10 @@ def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: P
     assert len(times.read) == len(times.write) == pages
     assert min(times.read) > p["read_ns"] + bus_ns
     assert min(times.write) > p["program_ns"] + bus_ns
-    # Of the kernel's own path most operations take the same, to a step of its clock
+    # Of the kernel's own path most operations take the same, to a few steps of its clock
     path_ns = statistics.median(times.read) - p["read_ns"] - bus_ns
     assert path_ns < KERNEL_PATH_NS
-    assert sum(abs(ns - path_ns - p["read_ns"] - bus_ns) <= CLOCK_NS for ns in times.read) > 0.8 * pages
+    assert sum(abs(ns - path_ns - p["read_ns"] - bus_ns) <= 3 * CLOCK_NS for ns in times.read) > 0.8 * pages
     slower_by = statistics.median(slower.read) - statistics.median(times.read)
     assert abs(slower_by - (SLOW_READ_NS - p["read_ns"])) <= CLOCK_NS
     slower_by = statistics.median(slower.write) - statistics.median(times.write)
