@@ -63,7 +63,7 @@ def pages_at_random(chance: random.Random, m: Logs, groups: int, count: int) -> 
 
 
 def still_needed(m: Logs, groups: int) -> float:
-    """How likely FAST's oldest log holds a page of a group, of those groups that were not merged since it was written."""
+    """How likely FAST's oldest log holds a page of a group that was not merged since that log was written."""
     missed = 1 - 1 / (groups * (m.group_pages - 1))  # one address by one write
     holds_it = (1 - missed**m.group_pages) * missed ** ((m.logs - 2) * m.group_pages)
     return 1 - (1 - holds_it) ** (m.group_pages - 1)
