@@ -72,6 +72,12 @@ STACKS = {
         "{ [ -e /dev/ubi0 ] || /usr/sbin/ubiattach -p /dev/mtd0 >/dev/null; } && mount -t ubifs ubi0:cuts /mnt",
         "umount /mnt; /usr/sbin/ubidetach -p /dev/mtd0",
     ),
+    "yaffs2": Stack(
+        "/usr/sbin/flash_erase -q /dev/mtd0 0 0 && insmod /job/yaffs2.ko",
+        "mount -t yaffs2 mtd0 /mnt",
+        "umount /mnt",
+        ("yaffs2",),
+    ),
     "ftl-page": _translated("page"),
     "ftl-bast": _translated("bast"),
     "ftl-fast": _translated("fast"),
@@ -112,7 +118,9 @@ while [ $cuts -lt $CUTS ]; do
     if up; then
         [ -z "$LOSE" ] || rm -f /mnt/file* # as if the file system had lost them
         /job/durable check /mnt /tmp/log >/tmp/told || { [ "$(state)" = off ] || lost=1; }
-        if [ "$(md5sum </mnt/still)" != "$sum" ] && [ "$(state)" != off ]; then
+        # Reading all of it takes longer than all the rest of a round; what is lost stays lost until it is looked for
+        [ $((round % 10)) = 0 ] || [ $cuts -ge $((CUTS - 4)) ] && now=$(md5sum </mnt/still) || now=$sum
+        if [ "$now" != "$sum" ] && [ "$(state)" != off ]; then
             lost=1
             echo "lost: the file that nobody touched" >>/tmp/told
         fi

@@ -52,7 +52,7 @@ def test_a_thousand_cuts(study_file, tmp_path: Path, stack: str, seed: int) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("stack", ["jffs2", "ftl-page", "ftl-bast", "ftl-fast"])
+@pytest.mark.parametrize("stack", ["jffs2", "yaffs2", "ftl-page", "ftl-bast", "ftl-fast"])
 def test_cuts_of_a_chip_with_small_pages(study_file, tmp_path: Path, stack: str) -> None:
     said = rounds(study_file, tmp_path, stack, 1, CUTS, "small pages")
     assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
