@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Power cuts. "N SEED" written to /sys/devices/platform/media_nand/cut: the power goes during the N-th program or erase from then
- * on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then on every
- * operation fails, until the module is loaded again, which is when the power comes back. Read, the file says which
- * it is: none, armed, off.
+ * on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then on reads fail
+ * and nothing changes, until the module is loaded again, which is when the power comes back. Read, the file says which it
+ * is: none, armed, off.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
