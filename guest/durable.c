@@ -151,11 +151,17 @@ static int write_file(const char *name, uint32_t version, int folder)
 	return bad ? -1 : 0;
 }
 
+/*
+ * What an interrupted rename left under the name beside it is not written to but removed: JFFS2 may leave both names, as links to one
+ * file, and who writes to one of them then changes what the other had safely.
+ */
 static int replace(int folder, uint32_t file, uint32_t version)
 {
 	char name[32];
 
 	name_of(name, file);
+	if (unlinkat(folder, "new", 0) && errno != ENOENT)
+		return -1;
 	return write_file("new", version, folder) || renameat(folder, "new", folder, name);
 }
 
