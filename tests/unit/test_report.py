@@ -28,11 +28,12 @@ from made_up_results import (
 )
 
 from flashbed.report import writer
-from flashbed.report.evidence import manifest_rows, plain_text
+from flashbed.report.evidence import manifest_rows
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
 from flashbed.report.model import report_of
 from flashbed.report.names import names_of
+from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import study_tables, winners
 from flashbed.study import Study
 from flashbed.study_format import Figure, Table
@@ -401,8 +402,45 @@ def test_figures_have_a_panel_for_each_second_distinction() -> None:
     slots = [dict(drawing.legend) for drawing in (reading, writing, latency)]
     assert slots[0] == slots[1] == slots[2]
     assert cost.colour_by_x == [slots[0][name] for name in ("FAT16", "ext2", "F2FS")]
-    assert "Without a result: F2FS, random write, request size 1k." in writing.notes
-    assert "From fewer seeds than planned: F2FS, sequential write, request size 64k (2 of 3)." in writing.notes
+    assert [gap.text for gap in writing.gaps] == [
+        f"Without a result: 1 of 24 cells (1 failed: {REASON}): F2FS, random write, request size 1k.",
+        "From fewer seeds than planned: 1 of 24 cells: F2FS, sequential write, request size 64k (2 of 3).",
+    ]
+    assert not reading.gaps
+
+
+def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    begun = frame[(frame["pattern"] == "write") | (frame["request"] == "1k") & (frame["seed"] < 3)]
+    reading, writing, latency, cost = drawings(report_of(study, rows_of(begun), {}))
+    # Two patterns of three file systems at four sizes; of these only 1k has run, with two seeds of three.
+    absent, thin = reading.gaps
+    assert absent.text == (
+        "Without a result: 18 of 24 cells (18 not run): such as FAT16, sequential read, request size 4k; "
+        "FAT16, sequential read, request size 16k; FAT16, sequential read, request size 64k."
+    )
+    assert (absent.folded, len(absent.rest)) == ("15 more cells", 15)
+    assert absent.rest[0] == "FAT16, random read, request size 4k: not run"
+    assert thin.text.startswith("From fewer seeds than planned: 6 of 24 cells: such as FAT16, sequential read, request")
+    # F2FS failed at 1k with both seeds that ran; the third has not run.
+    assert f"(9 not run; 1 failed: {REASON} and not run)" in writing.gaps[0].text
+    # Names say only what tells the cells of a figure apart.
+    assert "such as FAT16, request size 4k; " in latency.gaps[0].text
+    assert [(gap.text, gap.rest) for gap in cost.gaps] == [
+        ("Without a result: all 3 cells (3 not run): FAT16; ext2; F2FS.", [])
+    ]
+
+
+def test_a_number_that_only_one_metric_lacks_is_told() -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    frame.loc[frame["request"] == "4k", "latency_p99_us"] = float("nan")
+    latency = drawings(report_of(study, rows_of(frame), {}))[2]
+    assert [gap.text for gap in latency.gaps] == [
+        "Without a result: 3 of 12 cells (3 measured without latency_p99_us): FAT16, request size 4k; "
+        "ext2, request size 4k; F2FS, request size 4k."
+    ]
 
 
 def test_a_line_never_runs_back() -> None:
