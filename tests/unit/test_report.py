@@ -28,6 +28,7 @@ from made_up_results import (
 )
 
 from flashbed.report import writer
+from flashbed.report.claims import overview
 from flashbed.report.evidence import manifest_rows
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
@@ -108,6 +109,26 @@ def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -
     assert [name for name in classes if name and name.startswith("claim ")] == [
         "claim good", "claim quiet", "claim good", "claim bad", "claim warn", "claim good"
     ]  # fmt: skip
+
+
+def test_the_claims_stand_in_one_table_by_verdict_with_both_figures() -> None:
+    study = made_up_study()
+    report = report_of(study, rows_of(made_up_frame(study)), {}, elsewhere=made_up_elsewhere())
+    table = overview(report, report.judgements())
+    told = [(row.heads[0].text.partition(".")[0], row.heads[0].link, row.cells[0].text) for row in table.rows]
+    assert told == [
+        ("1", "#claim-1", "holds"), ("3", "#claim-3", "holds"), ("6", "#claim-6", "holds"),
+        ("4", "#claim-4", "does not hold"), ("5", "#claim-5", "undecided"), ("2", "#claim-2", "cannot be decided"),
+    ]  # fmt: skip
+    by_number = {number: [cell.text for cell in row.cells] for (number, *_), row in zip(told, table.rows, strict=True)}
+    # 12.5 and 10 MB/s are printed; of four cells, 23.5 / 21 and 9.1 / 7.2 are made up: sqrt(1.119 * 1.264) = 1.19.
+    assert by_number["4"][1:3] == ["ext2 against FAT16", "12.5 : 10"]
+    assert float(by_number["4"][3].removesuffix(" ×")) == pytest.approx(1.19, abs=0.03)
+    assert by_number["4"][4] == "at least 1.25"
+    assert by_number["2"] == [
+        "cannot be decided", "F2FS against ext2 at request size 1k", "1,331 : 348", "–", "at least 2.0"
+    ]  # fmt: skip
+    assert by_number["6"][1].endswith(", real time")
 
 
 def test_other_results_change_the_verdicts(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def evidence(judgement: Judgement, words: Words) -> str:
     text = _how_many(judgement)
     if judgement.verdict == "cannot be decided":
         return text + _reasons(judgement.decisive, words)
+    finding = judgement.deciding
+    assert finding is not None  # a verdict is that of a finding
     if judgement.verdict == "undecided":
-        finding = judgement.decisive[0]
         return f"{text}The seeds do not agree on {told(finding, words)}."
-    finding = min(judgement.decisive, key=_margin)
     if len(judgement.decisive) == 1:
         return f"{text}Here, {told(finding, words)}."
     closest = "The closest is" if judgement.verdict == "holds" else "The clearest against it is"
@@ -162,12 +162,3 @@ def printed_words(judgement: Judgement) -> str:
         which = ", where they are valid," if invalid else ""
         told_.append(f"The paper's own figures{which} {verb}.")
     return " ".join(told_)
-
-
-def _margin(finding: Finding) -> float:
-    """How far from the nearest end of its band, as a factor: the closest of those that hold, the farthest outside."""
-    assert finding.ratio is not None
-    low, high = math.log(finding.ratio.low), math.log(finding.ratio.high)
-    bottom = math.log(finding.band.low) if finding.band.low else -math.inf
-    top = math.log(finding.band.high)
-    return min(low - bottom, top - high)

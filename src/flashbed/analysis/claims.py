@@ -8,6 +8,7 @@ held against the same bands. Knows no words for people.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -79,6 +80,13 @@ class Finding:
         return _verdict(self.band.holds(self.ratio.low, self.ratio.high))
 
     @property
+    def margin(self) -> float:
+        """How far the ratio is from the nearest end of its band, as a logarithm: below 0 where it is outside."""
+        assert self.ratio is not None
+        bottom = math.log(self.band.low) if self.band.low else -math.inf
+        return min(math.log(self.ratio.low) - bottom, math.log(self.band.high) - math.log(self.ratio.high))
+
+    @property
     def printed_verdict(self) -> ClaimVerdict | None:
         found = self.printed_ratio
         return None if found is None else _verdict(self.band.holds(found, found))
@@ -101,6 +109,16 @@ class Judgement:
     def decisive(self) -> list[Finding]:
         """The findings with the claim's verdict; if it holds, all."""
         return [finding for finding in self.findings if finding.verdict == self.verdict]
+
+    @property
+    def deciding(self) -> Finding | None:
+        """The finding that says most: of a claim that holds the closest, of one that does not the clearest against it;
+        of one that is open, the first that leaves it open.
+        """
+        found = self.decisive
+        if not found or found[0].ratio is None or self.verdict not in ("holds", "does not hold"):
+            return found[0] if found else None
+        return min(found, key=lambda finding: finding.margin)
 
     @property
     def invalid(self) -> list[Printed]:

@@ -65,6 +65,34 @@ def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection
     ]
 
 
+def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
+    """Every claim in a line, by verdict, with the comparison that decided it: the paper's figures beside ours."""
+    numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))
+    rows = []
+    for place, judgement in numbered:
+        verdict = Cell(judgement.verdict, tone=TONES[judgement.verdict])
+        deciding = judgement.deciding
+        quiet = Cell("–", tone="quiet")
+        cells = [quiet, quiet, quiet]
+        if deciding is not None:
+            cells = [_papers(deciding), *_ratio_cells(deciding)[:2]]
+        case = f" at {report.words.places(deciding.case)}" if deciding and deciding.case else ""
+        clock = ", real time" if deciding and judgement.claim.is_about_systems else ""
+        by = f"{compared(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
+        heads = [Head(f"{place}. {judgement.claim.text}", link=f"#claim-{place}")]
+        rows.append(Row(heads, [verdict, Cell(by), *cells]))
+    return Table(
+        caption="All claims, by verdict",
+        note="Each with the comparison that decides it: of a claim that holds the closest, of one that does not the "
+        "clearest against it. A ratio is of the first to the second; below it the interval that the seeds leave. –: no "
+        "figure in the paper, or no result here.",
+        corner=["Claim"],
+        columns=["Verdict", "Compared", "Paper", "Here", "Asked"],
+        rows=rows,
+        kind="claims overview dense",
+    )
+
+
 def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
     """Whether the cells compared measure the medium at all."""
     cells = {cell for finding in judgement.findings for cell in finding.cells}

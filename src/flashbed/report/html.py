@@ -90,7 +90,11 @@ def _claims(report: Report, found: Sequence[Flow]) -> dict[str, Any] | None:
     if not judgements:
         return None
     swallowed = [flow.combination for flow in evidence.swallowed(found)]
-    return {"summary": summary(judgements), "shown": claims.shown(report, judgements, swallowed)}
+    return {
+        "summary": summary(judgements),
+        "overview": claims.overview(report, judgements),
+        "shown": claims.shown(report, judgements, swallowed),
+    }
 
 
 def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:

@@ -36,10 +36,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Head:
-    """A row header; one that spans several rows stands in the first of them."""
+    """A row header; one that spans several rows stands in the first of them. `link` is a place in the page."""
 
     text: str
     rows: int = 1
+    link: str = ""
 
 
 @dataclass(frozen=True)
