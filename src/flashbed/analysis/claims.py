@@ -74,17 +74,26 @@ class Finding:
         return [one.cell for one in sides if one.cell is not None]
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """What is held against the band. One seed of ten hardly moves the median, but refutes that all are the same."""
+        assert self.ratio is not None
+        if self.band.is_exact:
+            return self.ratio.minimum, self.ratio.maximum
+        return self.ratio.low, self.ratio.high
+
+    @property
     def verdict(self) -> ClaimVerdict:
         if self.ratio is None:
             return "cannot be decided"
-        return _verdict(self.band.holds(self.ratio.low, self.ratio.high))
+        held = self.band.holds(*self.interval)
+        return _verdict(bool(held) if self.band.is_exact else held)
 
     @property
     def margin(self) -> float:
         """How far the ratio is from the nearest end of its band, as a logarithm: below 0 where it is outside."""
-        assert self.ratio is not None
+        low, high = self.interval
         bottom = math.log(self.band.low) if self.band.low else -math.inf
-        return min(math.log(self.ratio.low) - bottom, math.log(self.band.high) - math.log(self.ratio.high))
+        return min(math.log(low) - bottom, math.log(self.band.high) - math.log(high))
 
     @property
     def printed_verdict(self) -> ClaimVerdict | None:

@@ -137,7 +137,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "left": dict(finding.left.told),
         "right": dict(finding.right.told),
         "ratio": _rounded(ratio.median) if ratio else None,
-        "interval": [_rounded(ratio.low), _rounded(ratio.high)] if ratio else None,
+        "interval": [_rounded(end) for end in finding.interval] if ratio else None,
         "seeds": ratio.n if ratio else 0,
         "asked": [_rounded(finding.band.low), _rounded(finding.band.high)],
         "printed_ratio": None if finding.printed_ratio is None else _rounded(finding.printed_ratio),
