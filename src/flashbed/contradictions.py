@@ -20,6 +20,7 @@ from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
 from flashbed.study_format import OWN_FILES, STACK, Answer, Figure, StudyFile, Table, Trace, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
+from flashbed.translation import has_queue
 from flashbed.units import describe_size
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio_parameters import job_variables
@@ -315,7 +316,7 @@ def _trace_problems(
         said = {**study.fixed(), **cell}
         translation, medium = said["translation"], said["medium"]
         between = library.translation(translation)
-        if between.device is None and library.medium(medium).provides != "block":
+        if not has_queue(library.medium(medium), between):
             yield Problem((*at, "where"), f"shows {medium}, which is raw flash: it gets no requests of sectors")
         elif between.device is not None and not between.logs_requests:
             yield Problem((*at, "where"), f"shows {translation}, which keeps no log of its requests")

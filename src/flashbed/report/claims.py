@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Side
 from flashbed.analysis.claim_words import asked, compared, evidence, printed_words, ratio_text
 from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
-from flashbed.report.model import Report
+from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.queues import remark
 from flashbed.report.tables import Cell, Head, Row, Table
 
 OPEN_ROWS = 6
@@ -57,7 +58,9 @@ def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection
             judgement.claim.source,
             judgement.verdict,
             evidence(judgement, report.words),
-            " ".join(filter(None, (printed_words(judgement), _memory(judgement, swallowed)))),
+            " ".join(
+                filter(None, (printed_words(judgement), _memory(judgement, swallowed), _queue(report, judgement)))
+            ),
             _table(judgement, report.words) if judgement.findings else None,
             len(judgement.findings),
         )
@@ -98,6 +101,16 @@ def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
     cells = {cell for finding in judgement.findings for cell in finding.cells}
     kept = len(cells & set(swallowed))
     return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
+
+
+def _queue(report: Report, judgement: Judgement) -> str:
+    """Whether the claim compares schedulers where there is none."""
+    compared_axes = {
+        axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.told
+    }
+    if SCHEDULER not in compared_axes or judgement.claim.is_about_systems:
+        return ""
+    return remark(report, dict.fromkeys(cell for finding in judgement.findings for cell in finding.cells))
 
 
 def _table(judgement: Judgement, words: Words) -> Table:
@@ -172,7 +185,7 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     ratio = finding.ratio
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
-        note = "" if ratio.n == 1 else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}"
+        note = "" if ratio.n == 1 else " – ".join(map(ratio_text, finding.interval))
         found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]

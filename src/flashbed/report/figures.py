@@ -18,6 +18,7 @@ from flashbed.analysis.words import Scale, count, direction, listing, metric_of,
 from flashbed.report.colours import Colours
 from flashbed.report.gaps import Gap, gaps
 from flashbed.report.model import Report
+from flashbed.report.queues import remark
 from flashbed.study_format import Figure
 from flashbed.units import by_size, sizes
 
@@ -177,6 +178,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         notes=[
             direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
+            *filter(None, [remark(report, cells)]),
         ],
         gaps=gaps(report, figure.y, cells, spreads),
     )

@@ -25,7 +25,8 @@ from flashbed.report import claims, elsewhere, evidence, tables, traces
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
-from flashbed.report.model import Report
+from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.queues import remark
 
 
 def render(report: Report, digest: str, command: str) -> str:
@@ -82,6 +83,7 @@ def _answer(report: Report) -> dict[str, Any] | None:
         "headline": headline(comparison, report.words),
         "sentences": [sentence(comparison, group, report.words) for group in comparison.groups],
         "table": tables.winners(report, comparison, slots),
+        "remark": remark(report, report.results.combinations()) if comparison.compare == SCHEDULER else "",
     }
 
 

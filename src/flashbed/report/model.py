@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from flashbed.analysis import (
 from flashbed.analysis.words import listing, metric_of
 from flashbed.report.names import names_of
 from flashbed.study_format import SYSTEM, Claim
+from flashbed.translation import has_queue
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ Consoles = Mapping[str, Sequence[str]]
 
 Artefacts = Mapping[str, Path]
 """By key, the folder with what a repetition left, for those whose requests are drawn."""
+
+
+SCHEDULER = "scheduler"
+"""The axis of what orders requests in a queue."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,20 @@ class Report:
     @property
     def compared_axis(self) -> str | None:
         return self.study.answer.compare if self.study.answer else None
+
+    @cached_property
+    def queueless(self) -> frozenset[Combination]:
+        """The cells in which no scheduler can order anything, in a study that varies it."""
+        if SCHEDULER not in self.results.axes:
+            return frozenset()
+        library, has = self.study.library, {}
+        cells: dict[Combination, tuple[str, str]] = {}
+        for combination in self.results.combinations():
+            said = {**self.study.fixed, **self.results.coordinates(combination)}
+            pair = cells[combination] = said["medium"], said["translation"]
+            if pair not in has:
+                has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
+        return frozenset(cell for cell, pair in cells.items() if not has[pair])
 
     def comparison(self) -> Comparison | None:
         """The study's question answered, if it asks one."""

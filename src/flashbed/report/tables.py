@@ -15,6 +15,7 @@ from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, lis
 from flashbed.metrics import Metric
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
+from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
 
 
@@ -100,8 +101,16 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     title = scales[metrics[0]].title(metrics[0]) if len(metrics) == 1 else "Units are in the heads"
     return Table(
         caption=wanted.title,
-        note=_how_to_read(title, [spread for metric in metrics for spread in shown[metric]])
-        + (" ▸ is clearly the best of its row." if marks_best else ""),
+        note=" ".join(
+            filter(
+                None,
+                [
+                    _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
+                    "▸ is clearly the best of its row." if marks_best else "",
+                    remark(report, cells),
+                ],
+            )
+        ),
         corner=[_capital(words.axis(axis)) for axis in wanted.rows],
         columns=[
             _head(_column_head(report, wanted.columns, column), scales[metric].title(metric), metric, len(metrics))
