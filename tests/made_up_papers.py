@@ -33,7 +33,8 @@ def paper(name: str) -> Study:
 
 def metrics_of(study: Study) -> list[str]:
     """What the study shows or judges by."""
-    asked = [study.answer.metric] if study.answer else []
+    answers = [*([study.answer] if study.answer else []), *study.choices]
+    asked = [metric for answer in answers for metric in answer.metric]
     asked += [figure.y for figure in study.figures]
     asked += [metric for table in study.tables for metric in table.metric]
     asked += [metric for claim in study.claims for metric in claim.metric]

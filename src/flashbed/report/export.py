@@ -55,7 +55,8 @@ def parquet_bytes(frame: pandas.DataFrame) -> bytes:
 
 def json_bytes(report: Report) -> bytes:
     """The study's question and answer, the manifest, and every repetition."""
-    comparison = report.comparison()
+    asked = report.study.answer
+    answers = [_answer(report, comparison) for comparison in report.comparisons(asked)] if asked else []
     document = {
         "study": {
             "name": report.study.name,
@@ -67,7 +68,8 @@ def json_bytes(report: Report) -> bytes:
             "seeds": report.study.seeds,
         },
         "outcomes": report.results.outcomes(),
-        "answer": _answer(report, comparison) if comparison else None,
+        "answer": answers[0] if answers else None,
+        "answers": answers,
         "claims": [_claim(report, judgement) for judgement in report.judgements()],
         "elsewhere": _elsewhere(report),
         "metrics": {

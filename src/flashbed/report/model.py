@@ -23,9 +23,9 @@ from flashbed.analysis import (
     results_of,
     undecidable,
 )
-from flashbed.analysis.words import listing, metric_of
+from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.report.names import names_of
-from flashbed.study_format import SYSTEM, Claim
+from flashbed.study_format import SYSTEM, Answer, Claim
 from flashbed.translation import has_queue
 from flashbed.workload import WORKLOADS
 
@@ -68,7 +68,8 @@ class Report:
 
     @property
     def compared_axis(self) -> str | None:
-        return self.study.answer.compare if self.study.answer else None
+        answer = self.study.answer
+        return answer.compare[0] if answer and len(answer.compare) == 1 else None
 
     @cached_property
     def queueless(self) -> frozenset[Combination]:
@@ -84,13 +85,13 @@ class Report:
                 has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
         return frozenset(cell for cell, pair in cells.items() if not has[pair])
 
-    def comparison(self) -> Comparison | None:
-        """The study's question answered, if it asks one."""
-        answer = self.study.answer
-        if answer is None:
-            return None
-        higher_is_better = metric_of(answer.metric).better != "lower"
-        return compare(self.results, answer.compare, answer.by, answer.metric, higher_is_better)
+    def comparisons(self, answer: Answer) -> list[Comparison]:
+        """A question answered: a comparison for each of its metrics."""
+        results = self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
+        axis = JOINT.join(answer.compare)
+        return [
+            compare(results, axis, answer.by, metric, metric_of(metric).better != "lower") for metric in answer.metric
+        ]
 
     def judgements(self) -> list[Judgement]:
         """The study's claims, each held against the results that it is about."""

@@ -186,7 +186,7 @@ def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) ->
     """Who is best in each group, by how much, and where all others are."""
     words, axis = report.words, comparison.compare
     metric = metric_of(comparison.metric)
-    values = report.results.axes[axis]
+    values = comparison.values
     settings = max((len(group.settings) for group in comparison.groups), default=0)
     mean = "geometric mean over the other axes, " if settings > 1 else ""
     rows = []
