@@ -22,7 +22,7 @@ from flashbed.translation import has_queue
 
 PAPERS = ("choi2014", "kim2007", "lee2013")
 LOST = (3, 5)
-"""Of each seven cells, the places of the one that has not run and of the one that fails."""
+"""Of each seven cells of a study's second half, the places of the one that has not run and of the one that fails."""
 
 REQUESTS = [(1_000_000 * (n + 1), n % 2, (n * 7) % 20 << 20, 4096) for n in range(20)]
 
@@ -48,10 +48,11 @@ def chance(*said: object) -> float:
 
 def paper_rows(study: Study) -> list[dict[str, Any]]:
     metrics = [name for name in metrics_of(study) if not name.endswith("_bytes")]
-    numbers = {tuple(cell.values()): place % 7 for place, cell in enumerate(study.combinations())}
+    cells = [tuple(cell.values()) for cell in study.combinations()]
+    places = {cell: place % 7 if 2 * place >= len(cells) else 0 for place, cell in enumerate(cells)}
     rows = []
     for cell in plan(study):
-        place = numbers[tuple(cell.coordinates.values())]
+        place = places[tuple(cell.coordinates.values())]
         if place == LOST[0] and not cell.traced:
             continue
         told: Mapping[str, str] = cell.coordinates
@@ -68,9 +69,8 @@ def paper_rows(study: Study) -> list[dict[str, Any]]:
     return rows
 
 
-def paper_report(name: str, folder: Path) -> Path:
+def paper_report(study: Study, folder: Path) -> Path:
     """The report of a study, with a log of requests for each cell that it traces."""
-    study = paper(name)
     rows = paper_rows(study)
     first = [row for row in rows if row["seed"] == study.seeds[0]]
     traced = {row["key"]: folder / row["key"] for row in first if study.is_traced({a: row[a] for a in study.axes})}
