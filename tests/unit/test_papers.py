@@ -83,3 +83,12 @@ def test_the_made_up_results_lack_some_cells(name: str) -> None:
     study = paper(name)
     outcomes = report_of(study, paper_rows(study), {}).results.outcomes()
     assert outcomes["measured"] > outcomes["missing"] > 0
+
+
+def test_where_the_paper_has_a_figure_for_each_scheduler_their_mean_stands(lee2013: Report) -> None:
+    rows = {row.heads[0].text[:1]: row.cells for row in claims.overview(lee2013, lee2013.judgements()).rows}
+    verdict, compared, papers, *_ = rows["6"]
+    assert (verdict.text, compared.text) == ("cannot be decided", "YAFFS2, no translation against NILFS2, ftl-page")
+    # The fourth root of 7.76 * 7.79 * 7.81 * 7.77 by 14.14 * 13.61 * 13.21 * 13.55: 7.782 by 13.623.
+    assert papers.text == "0.57 ×"
+    assert rows["1"][2].text == "47.79 : 51.97"

@@ -117,7 +117,11 @@ def _table(judgement: Judgement, words: Words) -> Table:
     findings = judgement.findings[:LISTED_ROWS]
     axes = [axis for axis, _ in findings[0].case]
     several = len(judgement.claim.metric) > 1
-    has_printed = any(finding.left.printed or finding.right.printed for finding in findings if finding.right.told)
+    has_printed = any(
+        finding.left.printed or finding.right.printed or finding.printed_ratio is not None
+        for finding in findings
+        if finding.right.told
+    )
     averaged = judgement.claim.cells == "average"
     scales = {
         metric: scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
@@ -174,9 +178,11 @@ def _papers(finding: Finding) -> Cell:
     if any(one.printed and one.printed.invalid for one in sides):
         why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
         return Cell(f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper", hint=why, tone="bad")
-    if not any(one.printed for one in sides):
-        return Cell("–", tone="quiet")
     ratio = finding.printed_ratio
+    if not any(one.printed for one in sides):
+        if ratio is not None:
+            return Cell(f"{ratio_text(ratio)} ×", hint="geometric mean of the paper's ratios")
+        return Cell("–", tone="quiet")
     note = "" if ratio is None else f"{ratio_text(ratio)} ×"
     return Cell(f"{text(sides[0])} : {text(sides[1])}", note=note)
 
