@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import product
 from math import prod
+from typing import TypeVar
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -18,12 +19,15 @@ from pydantic import ValidationError
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
-from flashbed.study_format import OWN_FILES, STACK, Answer, Figure, StudyFile, Table, Trace, Where
+from flashbed.study_format import OWN_FILES, STACK, Answer, Choice, Figure, StudyFile, Table, Trace, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
+from flashbed.translation import has_queue
 from flashbed.units import describe_size
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio_parameters import job_variables
 from flashbed.workload.parameters import ToolParameters
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
 LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
@@ -254,23 +258,47 @@ def _room_problems(
         yield Problem(study.keys_of("file", file), f"{why}; {way_out}")
 
 
+def checked_answers(
+    file: TomlFile, study: StudyFile, skip: Sequence[Where]
+) -> tuple[Answer | None, tuple[Choice, ...]]:
+    """The answer and what else is to be chosen, with the values of `where` in full. Raises InputError."""
+    problems: list[Problem] = []
+    answer = _checked_answer(study, skip, study.answer, ("answer",), problems) if study.answer else None
+    choices = [
+        _checked_answer(study, skip, choice, ("choice", index), problems) for index, choice in enumerate(study.choice)
+    ]
+    raise_all(file, problems)
+    return answer, tuple(choices)
+
+
+def _checked_answer(
+    study: StudyFile, skip: Sequence[Where], answer: AnyAnswer, at: Keys, problems: list[Problem]
+) -> AnyAnswer:
+    before = len(problems)
+    where = full_selection(study, answer.where, (*at, "where"), problems)
+    for name in answer.compare:
+        known_axis(study, name, (*at, "compare"), problems)
+    for name in answer.by:
+        known_axis(study, name, (*at, "by"), problems)
+        if name in answer.compare:
+            problems.append(Problem((*at, "by"), f'"{name}" is what is compared already'))
+    for metric in answer.metric:
+        known_metric(metric, (*at, "metric"), problems)
+        if metric in METRICS and METRICS[metric].better is None:
+            problems.append(Problem((*at, "metric"), f'"{metric}" has no better direction'))
+    if len(problems) == before:
+        cells = [cell for cell in combinations(study.axes, skip) if matches(cell, where)]
+        if len({tuple(cell[axis] for axis in answer.compare) for cell in cells}) < 2:
+            named = " and ".join(f'"{name}"' for name in answer.compare)
+            problems.append(Problem((*at, "compare"), f"{named} has one value: nothing to compare"))
+    return answer.model_copy(update={"where": where})
+
+
 def checked_report(
     file: TomlFile, study: StudyFile, skip: Sequence[Where]
-) -> tuple[Answer | None, tuple[Figure, ...], tuple[Table, ...]]:
-    """The answer, figures and tables, with the values of `where` in full. Raises InputError."""
+) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+    """The figures and tables, with the values of `where` in full. Raises InputError."""
     problems: list[Problem] = []
-    if study.answer:
-        answer = study.answer
-        known_axis(study, answer.compare, ("answer", "compare"), problems)
-        known_metric(answer.metric, ("answer", "metric"), problems)
-        for name in answer.by:
-            known_axis(study, name, ("answer", "by"), problems)
-            if name == answer.compare:
-                problems.append(Problem(("answer", "by"), f'"{name}" is what is compared already'))
-        if len(study.axes.get(answer.compare, ("", ""))) < 2:
-            problems.append(Problem(("answer", "compare"), f'"{answer.compare}" has one value: nothing to compare'))
-        if METRICS.get(answer.metric) and METRICS[answer.metric].better is None:
-            problems.append(Problem(("answer", "metric"), f'"{answer.metric}" has no better direction'))
     figures = []
     for index, figure in enumerate(study.figure):
         at: Keys = ("figure", index)
@@ -285,7 +313,7 @@ def checked_report(
         where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
         tables.append(table.model_copy(update={"where": where}))
     raise_all(file, problems)
-    return study.answer, tuple(figures), tuple(tables)
+    return tuple(figures), tuple(tables)
 
 
 def checked_traces(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> tuple[Trace, ...]:
@@ -315,7 +343,7 @@ def _trace_problems(
         said = {**study.fixed(), **cell}
         translation, medium = said["translation"], said["medium"]
         between = library.translation(translation)
-        if between.device is None and library.medium(medium).provides != "block":
+        if not has_queue(library.medium(medium), between):
             yield Problem((*at, "where"), f"shows {medium}, which is raw flash: it gets no requests of sectors")
         elif between.device is not None and not between.logs_requests:
             yield Problem((*at, "where"), f"shows {translation}, which keeps no log of its requests")

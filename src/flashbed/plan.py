@@ -15,7 +15,7 @@ from flashbed.digest import digest_bytes
 from flashbed.filesystem import ResolvedFileSystem
 from flashbed.profile import Board, Medium, Scheduler
 from flashbed.study import Study
-from flashbed.translation import Translation
+from flashbed.translation import Translation, has_queue
 from flashbed.workload import WORKLOADS
 
 KEY_VERSION = 1
@@ -77,8 +77,7 @@ class Cell:
         """The scheduler that the guest has and sets. Raw flash has no queue, so there none can be set; leaving it out
         keeps guests the same that differ in nothing that is used.
         """
-        queue = self.medium.provides == "block" or self.translation.device is not None
-        return self.scheduler if queue else Scheduler(title="no queue", name="none")
+        return self.scheduler if has_queue(self.medium, self.translation) else Scheduler(title="no queue", name="none")
 
     @property
     def label(self) -> str:

@@ -40,6 +40,11 @@ class Band:
     low: float
     high: float
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it asks for sameness to the last digit."""
+        return self.low == self.high
+
     def holds(self, low: float, high: float) -> bool | None:
         """Whether an interval lies within; None if it does so in part only."""
         if self.low <= low and high <= self.high:

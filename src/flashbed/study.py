@@ -12,7 +12,19 @@ from typing import Any
 
 from flashbed import claim_rules, contradictions
 from flashbed.library import Library
-from flashbed.study_format import DEFAULTS, STACK, Answer, Claim, Figure, StudyFile, Table, Trace, Where, as_written
+from flashbed.study_format import (
+    DEFAULTS,
+    STACK,
+    Answer,
+    Choice,
+    Claim,
+    Figure,
+    StudyFile,
+    Table,
+    Trace,
+    Where,
+    as_written,
+)
 from flashbed.tomlfile import TomlFile
 from flashbed.workload import WORKLOADS
 
@@ -42,6 +54,7 @@ class Study:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     library: Library
+    choices: tuple[Choice, ...] = ()
     traces: tuple[Trace, ...] = ()
     claims: tuple[Claim, ...] = ()
     systems: tuple[str, ...] = ()
@@ -68,7 +81,8 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     program = contradictions.read_program(file, content)
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)
-    answer, figures, tables = contradictions.checked_report(file, content, skip)
+    answer, choices = contradictions.checked_answers(file, content, skip)
+    figures, tables = contradictions.checked_report(file, content, skip)
     traces = contradictions.checked_traces(file, content, skip, profiles)
     return Study(
         name=path.stem,
@@ -85,6 +99,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         job=job,
         program=program,
         answer=answer,
+        choices=choices,
         figures=figures,
         tables=tables,
         library=profiles,

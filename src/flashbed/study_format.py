@@ -90,9 +90,16 @@ Selection = dict[str, Texts]
 class Answer(Strict):
     """The question in numbers: the values of which axis are compared, by which metric."""
 
-    compare: str
-    metric: str
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    compare: Names = Field(min_length=1, description="an axis; of several, their combinations are compared")
+    metric: Names = Field(min_length=1, description="by what; of several, each is a comparison of its own")
     by: Names = Field(default=(), description="a comparison of its own for each value of these axes")
+
+
+class Choice(Answer):
+    """Another thing to choose, beside the study's question."""
+
+    title: str = Field(min_length=1)
 
 
 class Figure(Strict):
@@ -175,6 +182,7 @@ class StudyFile(Strict):
     axes: dict[str, Axis] = Field(default_factory=dict)
     workload: dict[str, str | int | bool]
     answer: Answer | None = None
+    choice: list[Choice] = Field(default_factory=list)
     figure: list[Figure] = Field(default_factory=list)
     table: list[Table] = Field(default_factory=list)
     trace: list[Trace] = Field(default_factory=list)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from flashbed.profile import Profile
+from flashbed.profile import Medium, Profile
 from flashbed.tomlfile import Problem
 
 
@@ -41,3 +41,8 @@ class Translation(Profile):
             yield Problem(("module",), "is missing: whose arguments these are")
         if self.parameters and not self.source.get("parameters", "").strip():
             yield Problem(("parameters",), 'has no source; add parameters = "..." under [source]')
+
+
+def has_queue(medium: Medium, translation: Translation) -> bool:
+    """Whether requests pass the block layer, where a scheduler can order them: not on raw flash by itself."""
+    return medium.provides == "block" or translation.device is not None

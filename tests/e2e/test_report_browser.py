@@ -10,12 +10,17 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_papers import PAPERS, paper, paper_report, paper_rows
 from made_up_results import traced_report, traced_study
+
+from flashbed.report.figures import drawings
+from flashbed.report.model import report_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -41,11 +46,14 @@ addEventListener("unhandledrejection", (event) => troubles.push(String(event.rea
 document.addEventListener("securitypolicyviolation", (event) => troubles.push("blocked: " + event.blockedURI));
 </script>"""
 
+MARKS = """
+const visible = (path) => path.getBBox().width > 0 && path.getBBox().height > 0;  // a missing bar is an empty path
+const marks = (plot) => [...plot.querySelectorAll(".points .point path, .points path.point")].filter(visible).length;
+"""
+
 VISIT = """<script>
 addEventListener("load", () => {
   const figures = [...document.querySelectorAll("figure.drawing")];
-  const visible = (path) => path.getBBox().width > 0 && path.getBBox().height > 0;  // a missing bar is an empty path
-  const marks = (plot) => [...plot.querySelectorAll(".points .point path, .points path.point")].filter(visible).length;
   const look = () => figures.map((figure) => ({
     title: figure.querySelector("h3").textContent,
     marks: [...figure.querySelectorAll(".plot")].map(marks),
@@ -91,10 +99,38 @@ addEventListener("load", () => {
 </script>"""
 
 
-def visit(report: Path, folder: Path, width: int = 1280, *more: str) -> tuple[dict[str, Any], list[str]]:
+LOOK = """<script>
+addEventListener("load", () => {
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const seen = {
+    marks: [...document.querySelectorAll("figure.drawing")].map((figure) =>
+      [...figure.querySelectorAll(".plot")].map(marks)),
+    empty: count("figure .empty"),
+    titles: [...document.querySelectorAll("figure.drawing h3")].map((head) => head.textContent),
+    verdicts: [...document.querySelectorAll("table.overview td:nth-child(2) .value")].map((cell) => cell.textContent),
+    claims: count(".claim"),
+    advice: [...document.querySelectorAll("#choose li b")].map((bold) => bold.textContent),
+    unfolded: count(".gap details[open]"),
+    captions: [...document.querySelectorAll("figcaption, .gap > p")].map((text) => text.textContent.length),
+    width: [document.documentElement.scrollWidth, innerWidth],
+    troubles,
+  };
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+});
+</script>"""
+
+
+def visit(
+    report: Path, folder: Path, width: int = 1280, *more: str, script: str = VISIT
+) -> tuple[dict[str, Any], list[str]]:
     """What the page shows while its buttons are pressed, and what the browser's console said."""
     page = report.read_text(encoding="utf-8")
-    watched = page.replace("<title>", WATCH + "<title>", 1).replace("</body>", VISIT + "</body>", 1)
+    watched = page.replace("<title>", f"{WATCH}<script>{MARKS}</script><title>", 1).replace(
+        "</body>", script + "</body>", 1
+    )
     copy = folder / "watched.html"
     copy.write_text(watched, encoding="utf-8")
     profile = folder / f"profile-{width}-{len(more)}"
@@ -198,3 +234,30 @@ def test_nothing_sticks_out_of_a_narrow_window(report: Path, tmp_path: Path) -> 
     page, window = narrow["width"]
     assert page <= window
     assert [figure["marks"] for figure in narrow["first"]] == [[12, 12], [12, 11], [12], [3], [20, 20]]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
+    """With cells that failed and cells that have not run: what can be drawn is, and what cannot is summed up."""
+    study = paper(name)
+    study = replace(study, seeds=study.seeds[:2])  # tables of fewer rows
+    found = drawings(report_of(study, paper_rows(study), {}))
+    seen, console = visit(paper_report(study, tmp_path), tmp_path, script=LOOK)
+    assert console == seen["troubles"] == []
+    assert seen["titles"] == [*(figure.title for figure in study.figures), *(trace.title for trace in study.traces)]
+    assert [len(plots) for plots in seen["marks"]] == [
+        *(len(drawing.drawn_panels) for drawing in found),
+        *([4] * len(study.traces)),
+    ]
+    assert all(all(plots) for plots in seen["marks"]), "a plot is empty"
+    # What has no number at all is told in words.
+    assert seen["empty"] == sum(not panel.has_points for drawing in found for panel in drawing.panels)
+    assert all(plots == [20] * 4 for plots in seen["marks"][len(study.figures) :])
+    order = ["holds", "does not hold", "undecided", "cannot be decided"]
+    assert len(seen["verdicts"]) == seen["claims"] == len(study.claims)
+    assert seen["verdicts"] == sorted(seen["verdicts"], key=order.index)
+    assert len(set(seen["verdicts"])) > 1
+    assert len(seen["advice"]) > len(study.choices)
+    assert seen["unfolded"] == 0
+    assert max(seen["captions"]) < 700  # characters; a wall of names was thousands
+    assert seen["width"][0] <= seen["width"][1]

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import (
+    MISSING,
     Comparison,
+    Repetition,
     Results,
     Words,
     compare,
@@ -295,10 +297,14 @@ def test_being_behind_within_the_spread_of_the_seeds_does_not_turn_a_lead() -> N
 
 def test_a_missing_cell_is_not_compared_and_is_named() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,)}}
-    assert said(table(numbers)) == [
+    thin = table(numbers)
+    missing = Repetition(("b", "randwrite", "64k"), 1, MISSING)
+    assert said(replace(thin, repetitions=[*thin.repetitions, missing])) == [
         "For random write, a is 2.0 times as fast as b. "
         "This rests on 1 of 2 settings: b has no result at request size 64k."
     ]
+    # What the study leaves out is not missing.
+    assert said(thin) == ["For random write, a is 2.0 times as fast as b."]
 
 
 def test_a_value_with_no_setting_in_common_is_left_out() -> None:

@@ -220,7 +220,7 @@ def test_identical_to_the_last_digit() -> None:
     same = claim(along="filesystem", relation="flat", by="within 0 %")
     data = {"a": {"4k": [1.1, 1.3]}, "b": {"4k": [1.1, 1.3]}}
     assert judge(same, results(data)).verdict == "holds"
-    assert judge(same, results({**data, "b": {"4k": [1.1, 1.3000000001]}})).verdict == "undecided"
+    assert judge(same, results({**data, "b": {"4k": [1.1, 1.3000000001]}})).verdict == "does not hold"
 
 
 def test_against_a_fixed_number() -> None:
@@ -443,3 +443,15 @@ def test_the_summary_counts_verdicts() -> None:
     data = ratios(1.2)
     judged = [judge(a_against_b(), data), judge(a_against_b(), data), judge(a_against_b("<"), data)]
     assert summary(judged) == "Of 3 claims, 2 hold and 1 does not hold."
+
+
+def test_one_seed_of_ten_is_enough_against_sameness() -> None:
+    """Its median's interval is 1 to 1 all the same."""
+    same = a_against_b("=", "within 0 %")
+    found = judge(same, ratios(*[1.0] * 9, 1.5))
+    assert (found.findings[0].ratio.low, found.findings[0].ratio.high) == (1, 1)  # type: ignore[union-attr]
+    assert found.verdict == "does not hold"
+    assert said(same, ratios(*[1.0] * 9, 1.5)) == (
+        "Here, a against b: 1.00 times (1.00 to 1.50, 10 seeds), where exactly 1 is asked."
+    )
+    assert judge(same, ratios(*[1.0] * 10)).verdict == "holds"

@@ -28,11 +28,13 @@ from made_up_results import (
 )
 
 from flashbed.report import writer
-from flashbed.report.evidence import manifest_rows, plain_text
+from flashbed.report.claims import overview
+from flashbed.report.evidence import manifest_rows
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
 from flashbed.report.model import report_of
 from flashbed.report.names import names_of
+from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import study_tables, winners
 from flashbed.study import Study
 from flashbed.study_format import Figure, Table
@@ -84,7 +86,7 @@ def written(folder: Path, study: Study, frame: pandas.DataFrame) -> Page:
 
 def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> None:
     parts = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
-    assert parts == ["answer", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
+    assert parts == ["answer", "choose", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
     assert "F2FS is fastest for sequential write and random write" in page.text
     assert re.search(
         r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 3 request", page.text
@@ -107,6 +109,26 @@ def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -
     assert [name for name in classes if name and name.startswith("claim ")] == [
         "claim good", "claim quiet", "claim good", "claim bad", "claim warn", "claim good"
     ]  # fmt: skip
+
+
+def test_the_claims_stand_in_one_table_by_verdict_with_both_figures() -> None:
+    study = made_up_study()
+    report = report_of(study, rows_of(made_up_frame(study)), {}, elsewhere=made_up_elsewhere())
+    table = overview(report, report.judgements())
+    told = [(row.heads[0].text.partition(".")[0], row.heads[0].link, row.cells[0].text) for row in table.rows]
+    assert told == [
+        ("1", "#claim-1", "holds"), ("3", "#claim-3", "holds"), ("6", "#claim-6", "holds"),
+        ("4", "#claim-4", "does not hold"), ("5", "#claim-5", "undecided"), ("2", "#claim-2", "cannot be decided"),
+    ]  # fmt: skip
+    by_number = {number: [cell.text for cell in row.cells] for (number, *_), row in zip(told, table.rows, strict=True)}
+    # 12.5 and 10 MB/s are printed; of four cells, 23.5 / 21 and 9.1 / 7.2 are made up: sqrt(1.119 * 1.264) = 1.19.
+    assert by_number["4"][1:3] == ["ext2 against FAT16", "12.5 : 10"]
+    assert float(by_number["4"][3].removesuffix(" ×")) == pytest.approx(1.19, abs=0.03)
+    assert by_number["4"][4] == "at least 1.25"
+    assert by_number["2"] == [
+        "cannot be decided", "F2FS against ext2 at request size 1k", "1,331 : 348", "–", "at least 2.0"
+    ]  # fmt: skip
+    assert by_number["6"][1].endswith(", real time")
 
 
 def test_other_results_change_the_verdicts(tmp_path: Path) -> None:
@@ -401,8 +423,45 @@ def test_figures_have_a_panel_for_each_second_distinction() -> None:
     slots = [dict(drawing.legend) for drawing in (reading, writing, latency)]
     assert slots[0] == slots[1] == slots[2]
     assert cost.colour_by_x == [slots[0][name] for name in ("FAT16", "ext2", "F2FS")]
-    assert "Without a result: F2FS, random write, request size 1k." in writing.notes
-    assert "From fewer seeds than planned: F2FS, sequential write, request size 64k (2 of 3)." in writing.notes
+    assert [gap.text for gap in writing.gaps] == [
+        f"Without a result: 1 of 24 cells (1 failed: {REASON}): F2FS, random write, request size 1k.",
+        "From fewer seeds than planned: 1 of 24 cells: F2FS, sequential write, request size 64k (2 of 3).",
+    ]
+    assert not reading.gaps
+
+
+def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    begun = frame[(frame["pattern"] == "write") | (frame["request"] == "1k") & (frame["seed"] < 3)]
+    reading, writing, latency, cost = drawings(report_of(study, rows_of(begun), {}))
+    # Two patterns of three file systems at four sizes; of these only 1k has run, with two seeds of three.
+    absent, thin = reading.gaps
+    assert absent.text == (
+        "Without a result: 18 of 24 cells (18 not run): such as FAT16, sequential read, request size 4k; "
+        "FAT16, sequential read, request size 16k; FAT16, sequential read, request size 64k."
+    )
+    assert (absent.folded, len(absent.rest)) == ("15 more cells", 15)
+    assert absent.rest[0] == "FAT16, random read, request size 4k: not run"
+    assert thin.text.startswith("From fewer seeds than planned: 6 of 24 cells: such as FAT16, sequential read, request")
+    # F2FS failed at 1k with both seeds that ran; the third has not run.
+    assert f"(9 not run; 1 failed: {REASON} and not run)" in writing.gaps[0].text
+    # Names say only what tells the cells of a figure apart.
+    assert "such as FAT16, request size 4k; " in latency.gaps[0].text
+    assert [(gap.text, gap.rest) for gap in cost.gaps] == [
+        ("Without a result: all 3 cells (3 not run): FAT16; ext2; F2FS.", [])
+    ]
+
+
+def test_a_number_that_only_one_metric_lacks_is_told() -> None:
+    study = made_up_study()
+    frame = made_up_frame(study)
+    frame.loc[frame["request"] == "4k", "latency_p99_us"] = float("nan")
+    latency = drawings(report_of(study, rows_of(frame), {}))[2]
+    assert [gap.text for gap in latency.gaps] == [
+        "Without a result: 3 of 12 cells (3 measured without latency_p99_us): FAT16, request size 4k; "
+        "ext2, request size 4k; F2FS, request size 4k."
+    ]
 
 
 def test_a_line_never_runs_back() -> None:
@@ -460,8 +519,8 @@ def test_the_winners_table_shows_every_value_against_the_best() -> None:
         for name, value in zip(study.axes["filesystem"], (1.0, 4.0, 2.0), strict=True)
     ]  # fmt: skip
     report = report_of(study, rows, {})
-    comparison = report.comparison()
-    assert comparison
+    assert study.answer
+    [comparison] = report.comparisons(study.answer)
     first, *_, last = winners(report, comparison, {}).rows
     assert [cell.text for cell in first.cells] == ["ext2", "2.0 ×", "25 %", "100 %", "50 %"]
     assert [cell.share for cell in first.cells[2:]] == [0.25, 1.0, 0.5]

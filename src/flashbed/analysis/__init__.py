@@ -5,6 +5,7 @@ Knows results and metrics, and must not know how they were made or how they are 
 no random numbers, no order that depends on hashing.
 """
 
+from flashbed.analysis.advice import Advice, advice
 from flashbed.analysis.answer import headline, sentence
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
@@ -17,6 +18,7 @@ from flashbed.analysis.words import Words
 __all__ = [
     "MEASURED",
     "MISSING",
+    "Advice",
     "ClaimVerdict",
     "Combination",
     "Comparison",
@@ -32,6 +34,7 @@ __all__ = [
     "Spread",
     "Standing",
     "Words",
+    "advice",
     "compare",
     "flows",
     "headline",

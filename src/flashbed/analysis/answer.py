@@ -87,14 +87,14 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     even, depends, ahead = (group.leads_that_are(verdict) for verdict in ("even", "depends", "ahead"))
     if even:
         names = [best, *(words.value(comparison.compare, lead.over) for lead in even)]
-        told.append(f"there is no clear difference between {listing(names)}{_why_even(even, group)}")
-    told += [_dependence(lead, group, comparison, metric, words) for lead in depends]
+        told.append(f"there is no clear difference between {listing(names)}{why_even(even, group)}")
+    told += [dependence(lead, group, comparison, metric, words) for lead in depends]
     if ahead:
         told.append(_ahead(ahead, group, comparison, metric, words))
     return "; ".join(told) + "."
 
 
-def _why_even(leads: Sequence[Lead], group: Group) -> str:
+def why_even(leads: Sequence[Lead], group: Group) -> str:
     """How far apart those are that count as even, and what the seeds say of it."""
     furthest = max(max(lead.factor, 1 / lead.factor) for lead in leads)
     if furthest < CLEAR_FACTOR:
@@ -107,7 +107,7 @@ def _why_even(leads: Sequence[Lead], group: Group) -> str:
     )
 
 
-def _dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
+def dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
     """ "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2 at 4k (...)" """
     best, other = (words.value(comparison.compare, value) for value in (group.best or "", lead.over))
     axes = listing([words.axis(axis) for axis in group.telling_axes])
@@ -123,7 +123,7 @@ def _dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric
 def _settings(settings: Sequence[Setting], group: Group, words: Words) -> str:
     """The settings by name, or how many they are."""
     if len(settings) > NAMED_SETTINGS:
-        return f"{len(settings)} of {_over(group, words)}"
+        return f"{len(settings)} of {over(group, words)}"
     return listing([_setting(setting, group, words) for setting in settings])
 
 
@@ -164,11 +164,11 @@ def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
         return ""
     lowest, highest = factor(lead.lowest), factor(lead.highest)
     if lowest == highest:
-        return f" (at each of {_over(group, words)})" if first else " (everywhere)"
-    return f" ({lowest} to {highest}{f' over {_over(group, words)}' if first else ''})"
+        return f" (at each of {over(group, words)})" if first else " (everywhere)"
+    return f" ({lowest} to {highest}{f' over {over(group, words)}' if first else ''})"
 
 
-def _over(group: Group, words: Words) -> str:
+def over(group: Group, words: Words) -> str:
     """ "4 request sizes", or "8 combinations of request size and file size" """
     axes = group.telling_axes
     if len(axes) == 1:

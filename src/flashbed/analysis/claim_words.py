@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
-from flashbed.analysis.spread import Spread
 from flashbed.analysis.words import Words, count, factor, listing, metric_of, number
 from flashbed.relation import Band
 
@@ -48,10 +47,10 @@ def evidence(judgement: Judgement, words: Words) -> str:
     text = _how_many(judgement)
     if judgement.verdict == "cannot be decided":
         return text + _reasons(judgement.decisive, words)
+    finding = judgement.deciding
+    assert finding is not None  # a verdict is that of a finding
     if judgement.verdict == "undecided":
-        finding = judgement.decisive[0]
         return f"{text}The seeds do not agree on {told(finding, words)}."
-    finding = min(judgement.decisive, key=_margin)
     if len(judgement.decisive) == 1:
         return f"{text}Here, {told(finding, words)}."
     closest = "The closest is" if judgement.verdict == "holds" else "The clearest against it is"
@@ -94,9 +93,7 @@ def told(finding: Finding, words: Words) -> str:
     """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
     assert finding.ratio is not None
     what = _place(finding, words)
-    return (
-        f"{what}: {ratio_text(finding.ratio.median)} times{_seeds(finding.ratio)}, where {asked(finding.band)} is asked"
-    )
+    return f"{what}: {ratio_text(finding.ratio.median)} times{_seeds(finding)}, where {asked(finding.band)} is asked"
 
 
 def compared(finding: Finding, words: Words) -> str:
@@ -140,13 +137,15 @@ def ratio_text(ratio: float) -> str:
     return text
 
 
-def _seeds(ratio: Spread) -> str:
+def _seeds(finding: Finding) -> str:
+    ratio, (low, high) = finding.ratio, finding.interval
+    assert ratio is not None
     if ratio.n == 1:
         return " (one seed)"
-    if ratio.low == ratio.high:
+    if low == high:
         return f" (with each of {ratio.n} seeds)"
-    kind = "95 % confidence, " if ratio.is_confidence else ""
-    return f" ({ratio_text(ratio.low)} to {ratio_text(ratio.high)}, {kind}{ratio.n} seeds)"
+    kind = "95 % confidence, " if ratio.is_confidence and not finding.band.is_exact else ""
+    return f" ({ratio_text(low)} to {ratio_text(high)}, {kind}{ratio.n} seeds)"
 
 
 def printed_words(judgement: Judgement) -> str:
@@ -162,12 +161,3 @@ def printed_words(judgement: Judgement) -> str:
         which = ", where they are valid," if invalid else ""
         told_.append(f"The paper's own figures{which} {verb}.")
     return " ".join(told_)
-
-
-def _margin(finding: Finding) -> float:
-    """How far from the nearest end of its band, as a factor: the closest of those that hold, the farthest outside."""
-    assert finding.ratio is not None
-    low, high = math.log(finding.ratio.low), math.log(finding.ratio.high)
-    bottom = math.log(finding.band.low) if finding.band.low else -math.inf
-    top = math.log(finding.band.high)
-    return min(low - bottom, top - high)

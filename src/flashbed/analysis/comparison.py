@@ -8,7 +8,7 @@ request sizes), over which ratios are averaged. Knows results and numbers; the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
@@ -108,6 +108,8 @@ class Comparison:
     """The study's question, answered group by group."""
 
     compare: str
+    values: Sequence[str]
+    """What is compared, in the study's order."""
     by: Sequence[str]
     metric: str
     groups: Sequence[Group]
@@ -127,25 +129,31 @@ def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_
     for at in product(*(results.axes[name] for name in by)):
         here = tuple(zip(by, at, strict=True))
         table: dict[str, dict[Setting, Numbers]] = {}
-        settings: dict[Setting, None] = {}
+        settings: dict[Setting, set[str]] = {}
         for combination in planned:
             if coordinates(combination, by) != here:
                 continue
             setting = coordinates(combination, rest)
-            settings[setting] = None
+            settings.setdefault(setting, set()).add(combination[positions[axis]])
             cells = table.setdefault(combination[positions[axis]], {})
             if min(numbers.get(combination, {}).values(), default=0.0) > 0:  # a ratio needs positive numbers
                 cells[setting] = numbers[combination]
         if table:
             in_order = {value: table[value] for value in results.axes[axis] if value in table}
-            groups.append(_group(here, in_order, list(settings), higher_is_better))
-    return Comparison(axis, tuple(by), metric, groups)
+            groups.append(_group(here, in_order, settings, higher_is_better))
+    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups)
 
 
 def _group(
-    at: Setting, table: Mapping[str, Mapping[Setting, Numbers]], settings: Sequence[Setting], higher_is_better: bool
+    at: Setting,
+    table: Mapping[str, Mapping[Setting, Numbers]],
+    planned: Mapping[Setting, Collection[str]],
+    higher_is_better: bool,
 ) -> Group:
-    values, common = _comparable(table, settings)
+    """`planned` has the values that the study means to measure in each setting."""
+    values, common = _comparable(table, list(planned))
+    # Where the study leaves a value out, nothing is missing.
+    settings = [setting for setting, meant in planned.items() if set(values) <= set(meant)]
     standings = [_standing(value, [table[value][setting] for setting in common]) for value in values]
     # A stable sort: equals keep the study's order.
     standings.sort(key=lambda standing: standing.score, reverse=higher_is_better)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flashbed.analysis.spread import Spread, spread
+from flashbed.analysis.words import JOINT
 from flashbed.metrics import METRICS
 
 MEASURED = "measured"
@@ -74,6 +75,35 @@ class Results:
     def spreads(self, metric: str) -> dict[Combination, Spread]:
         """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
         return {cell: spread(list(found.values())) for cell, found in self.numbers(metric).items()}
+
+    def only(self, where: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Results:
+        """The cells with these values; axes on which one value is left are gone, but for those to keep."""
+        cells = set(self.combinations(where))
+        left = [r for r in self.repetitions if r.combination in cells]
+        axes = {
+            axis: [value for value in values if any(r.combination[place] == value for r in left)]
+            for place, (axis, values) in enumerate(self.axes.items())
+        }
+        places = [place for place, axis in enumerate(axes) if len(axes[axis]) > 1 or axis in keep]
+        names = [axis for axis in axes if len(axes[axis]) > 1 or axis in keep]
+        kept = [replace(r, combination=tuple(r.combination[place] for place in places)) for r in left]
+        return Results({name: axes[name] for name in names}, kept, self.metrics)
+
+    def joined(self, names: Sequence[str]) -> Results:
+        """With these axes as one, the first, that has their combinations for values."""
+        if len(names) == 1:
+            return self
+        axes = list(self.axes)
+        rest = [axes.index(axis) for axis in axes if axis not in names]
+        of = [axes.index(axis) for axis in names]
+
+        def join(cell: Combination) -> Combination:
+            return (JOINT.join(cell[place] for place in of), *(cell[place] for place in rest))
+
+        repetitions = [replace(r, combination=join(r.combination)) for r in self.repetitions]
+        values = list(dict.fromkeys(r.combination[0] for r in repetitions))
+        others = {axes[place]: self.axes[axes[place]] for place in rest}
+        return Results({JOINT.join(names): values, **others}, repetitions, self.metrics)
 
     def outcomes(self) -> dict[str, int]:
         """How many repetitions ended in each way: measured first, missing last."""

@@ -53,6 +53,12 @@ VALUE_WORDS = {
 }
 """A workload's abbreviations, written out."""
 
+JOINT = " + "
+"""Between the names of axes that are compared as one, and between their values."""
+
+NOTHING = "none"
+"""The value of an axis that says something is not there: left out where several are named together."""
+
 UNIT_WORDS = {"us": "µs", "1/s": "requests/s"}
 
 SCALES: dict[str, tuple[tuple[str, float], ...]] = {
@@ -70,13 +76,20 @@ class Words:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def axis(self, name: str) -> str:
+        if JOINT in name:
+            return listing([self.axis(part) for part in name.split(JOINT)])
         return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
 
     def axis_plural(self, name: str) -> str:
+        if JOINT in name:
+            return f"combinations of {self.axis(name)}"
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
         """A given name, else the written-out word, else the name before the options if that is enough to tell."""
+        if JOINT in axis:
+            parts = list(zip(axis.split(JOINT), value.split(JOINT), strict=True))
+            return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value
         for names in (self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
@@ -87,7 +100,7 @@ class Words:
     def place(self, axis: str, value: str) -> str:
         """A value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
         word = self.value(axis, value)
-        return word if axis in SPEAKING_AXES else f"{self.axis(axis)} {word}"
+        return word if axis in SPEAKING_AXES or JOINT in axis else f"{self.axis(axis)} {word}"
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
         pairs = coordinates.items() if isinstance(coordinates, Mapping) else coordinates

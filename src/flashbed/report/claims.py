@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Side
 from flashbed.analysis.claim_words import asked, compared, evidence, printed_words, ratio_text
 from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
-from flashbed.report.model import Report
+from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.queues import remark
 from flashbed.report.tables import Cell, Head, Row, Table
 
 OPEN_ROWS = 6
@@ -57,12 +58,42 @@ def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection
             judgement.claim.source,
             judgement.verdict,
             evidence(judgement, report.words),
-            " ".join(filter(None, (printed_words(judgement), _memory(judgement, swallowed)))),
+            " ".join(
+                filter(None, (printed_words(judgement), _memory(judgement, swallowed), _queue(report, judgement)))
+            ),
             _table(judgement, report.words) if judgement.findings else None,
             len(judgement.findings),
         )
         for judgement in judgements
     ]
+
+
+def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
+    """Every claim in a line, by verdict, with the comparison that decided it: the paper's figures beside ours."""
+    numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))
+    rows = []
+    for place, judgement in numbered:
+        verdict = Cell(judgement.verdict, tone=TONES[judgement.verdict])
+        deciding = judgement.deciding
+        quiet = Cell("–", tone="quiet")
+        cells = [quiet, quiet, quiet]
+        if deciding is not None:
+            cells = [_papers(deciding), *_ratio_cells(deciding)[:2]]
+        case = f" at {report.words.places(deciding.case)}" if deciding and deciding.case else ""
+        clock = ", real time" if deciding and judgement.claim.is_about_systems else ""
+        by = f"{compared(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
+        heads = [Head(f"{place}. {judgement.claim.text}", link=f"#claim-{place}")]
+        rows.append(Row(heads, [verdict, Cell(by), *cells]))
+    return Table(
+        caption="All claims, by verdict",
+        note="Each with the comparison that decides it: of a claim that holds the closest, of one that does not the "
+        "clearest against it. A ratio is of the first to the second; below it the interval that the seeds leave. –: no "
+        "figure in the paper, or no result here.",
+        corner=["Claim"],
+        columns=["Verdict", "Compared", "Paper", "Here", "Asked"],
+        rows=rows,
+        kind="claims overview dense",
+    )
 
 
 def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
@@ -72,11 +103,25 @@ def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
     return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
 
 
+def _queue(report: Report, judgement: Judgement) -> str:
+    """Whether the claim compares schedulers where there is none."""
+    compared_axes = {
+        axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.told
+    }
+    if SCHEDULER not in compared_axes or judgement.claim.is_about_systems:
+        return ""
+    return remark(report, dict.fromkeys(cell for finding in judgement.findings for cell in finding.cells))
+
+
 def _table(judgement: Judgement, words: Words) -> Table:
     findings = judgement.findings[:LISTED_ROWS]
     axes = [axis for axis, _ in findings[0].case]
     several = len(judgement.claim.metric) > 1
-    has_printed = any(finding.left.printed or finding.right.printed for finding in findings if finding.right.told)
+    has_printed = any(
+        finding.left.printed or finding.right.printed or finding.printed_ratio is not None
+        for finding in findings
+        if finding.right.told
+    )
     averaged = judgement.claim.cells == "average"
     scales = {
         metric: scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
@@ -133,9 +178,11 @@ def _papers(finding: Finding) -> Cell:
     if any(one.printed and one.printed.invalid for one in sides):
         why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
         return Cell(f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper", hint=why, tone="bad")
-    if not any(one.printed for one in sides):
-        return Cell("–", tone="quiet")
     ratio = finding.printed_ratio
+    if not any(one.printed for one in sides):
+        if ratio is not None:
+            return Cell(f"{ratio_text(ratio)} ×", hint="geometric mean of the paper's ratios")
+        return Cell("–", tone="quiet")
     note = "" if ratio is None else f"{ratio_text(ratio)} ×"
     return Cell(f"{text(sides[0])} : {text(sides[1])}", note=note)
 
@@ -144,7 +191,7 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     ratio = finding.ratio
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
-        note = "" if ratio.n == 1 else f"{ratio_text(ratio.low)} – {ratio_text(ratio.high)}"
+        note = "" if ratio.n == 1 else " – ".join(map(ratio_text, finding.interval))
         found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]

@@ -6,7 +6,6 @@ Gathers and shortens; judges only by the rules of the analysis. Must not know HT
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from flashbed.analysis import MISSING, Combination, Flow, Repetition
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
 from flashbed.metrics import METRICS
 from flashbed.report.model import Report
+from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import Cell, Head, Row, Table
 
 LISTED_REPETITIONS = 2000
@@ -23,9 +23,6 @@ LISTED_REPETITIONS = 2000
 KEY_DIGITS = 12
 
 _ENDINGS = {"_bytes": SCALES["bytes"], "_ns": (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)), "_us": SCALES["us"]}
-
-_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True)
@@ -93,11 +90,6 @@ def _console(report: Report, repetitions: Sequence[Repetition]) -> str:
         if lines:
             return plain_text("\n".join(lines))
     return ""
-
-
-def plain_text(text: str) -> str:
-    """Console output as text: no terminal sequences, no control characters."""
-    return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
 def swallowed(found: Sequence[Flow]) -> list[Flow]:

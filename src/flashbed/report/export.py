@@ -55,7 +55,8 @@ def parquet_bytes(frame: pandas.DataFrame) -> bytes:
 
 def json_bytes(report: Report) -> bytes:
     """The study's question and answer, the manifest, and every repetition."""
-    comparison = report.comparison()
+    asked = report.study.answer
+    answers = [_answer(report, comparison) for comparison in report.comparisons(asked)] if asked else []
     document = {
         "study": {
             "name": report.study.name,
@@ -67,7 +68,8 @@ def json_bytes(report: Report) -> bytes:
             "seeds": report.study.seeds,
         },
         "outcomes": report.results.outcomes(),
-        "answer": _answer(report, comparison) if comparison else None,
+        "answer": answers[0] if answers else None,
+        "answers": answers,
         "claims": [_claim(report, judgement) for judgement in report.judgements()],
         "elsewhere": _elsewhere(report),
         "metrics": {
@@ -137,7 +139,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "left": dict(finding.left.told),
         "right": dict(finding.right.told),
         "ratio": _rounded(ratio.median) if ratio else None,
-        "interval": [_rounded(ratio.low), _rounded(ratio.high)] if ratio else None,
+        "interval": [_rounded(end) for end in finding.interval] if ratio else None,
         "seeds": ratio.n if ratio else 0,
         "asked": [_rounded(finding.band.low), _rounded(finding.band.high)],
         "printed_ratio": None if finding.printed_ratio is None else _rounded(finding.printed_ratio),

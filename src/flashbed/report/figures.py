@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from flashbed.analysis import Combination, Spread
+from flashbed.analysis import Spread
 from flashbed.analysis.words import Scale, count, direction, listing, metric_of, scale_of
 from flashbed.report.colours import Colours
+from flashbed.report.gaps import Gap, gaps
 from flashbed.report.model import Report
+from flashbed.report.queues import remark
 from flashbed.study_format import Figure
 from flashbed.units import by_size, sizes
 
@@ -72,6 +74,7 @@ class Drawing:
     legend: Sequence[tuple[str, int]]
     colour_by_x: Sequence[int]
     notes: Sequence[str] = field(default_factory=list)
+    gaps: Sequence[Gap] = ()
 
     @property
     def drawn_panels(self) -> list[Panel]:
@@ -175,8 +178,9 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         notes=[
             direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
-            *_gaps(report, cells, spreads),
+            *filter(None, [remark(report, cells)]),
         ],
+        gaps=gaps(report, figure.y, cells, spreads),
     )
 
 
@@ -192,23 +196,6 @@ def _how_to_read(kind: str, spreads: Sequence[Spread]) -> str:
     if not any(spread.is_confidence for spread in spreads):
         whisker = "from the smallest to the largest seed"
     return f"{mark} is the median of {count(most, 'seed')}; its whisker is {whisker}."
-
-
-def _gaps(report: Report, cells: Sequence[Combination], spreads: Mapping[Combination, Spread]) -> list[str]:
-    """The cells that the figure lacks, and those that rest on fewer seeds than planned."""
-    notes = []
-    absent = [report.cell_name(cell) for cell in cells if cell not in spreads]
-    if absent:
-        notes.append(f"Without a result: {'; '.join(absent)}.")
-    planned = len(report.study.seeds)
-    thin = [
-        f"{report.cell_name(cell)} ({spreads[cell].n} of {planned})"
-        for cell in cells
-        if cell in spreads and spreads[cell].n < planned
-    ]
-    if thin:
-        notes.append(f"From fewer seeds than planned: {'; '.join(thin)}.")
-    return notes
 
 
 def _alternative(title: str, series: Sequence[Series], x_values: Mapping[str, str], scale: Scale) -> str:

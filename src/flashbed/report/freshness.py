@@ -104,6 +104,7 @@ def _program() -> list[str]:
         *(here.parent / "analysis").iterdir(),
         here.parent / "metrics.py",
         here.parent / "relation.py",
+        here.parent / "translation.py",
     ]
     code = hashlib.sha256()
     for file in sorted(file for file in files if file.is_file()):

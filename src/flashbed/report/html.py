@@ -18,14 +18,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from flashbed.analysis import Flow, flows, headline, sentence
+from flashbed.analysis import Comparison, Flow, flows, headline, sentence
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, listing
+from flashbed.analysis.words import count, listing, metric_of
 from flashbed.report import claims, elsewhere, evidence, tables, traces
+from flashbed.report.choosing import questions
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
-from flashbed.report.model import Report
+from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.queues import remark
 
 
 def render(report: Report, digest: str, command: str) -> str:
@@ -50,7 +52,8 @@ def render(report: Report, digest: str, command: str) -> str:
         "report": report,
         "study": report.study,
         "command": command,
-        "answer": _answer(report),
+        "answers": _answers(report),
+        "questions": questions(report, [flow.combination for flow in evidence.swallowed(found_flows)]),
         "claims": _claims(report, found_flows),
         "cautions": _cautions(report, found_flows),
         "drawings": [
@@ -72,16 +75,25 @@ def render(report: Report, digest: str, command: str) -> str:
     return environment.get_template("report.html.j2").render(context)
 
 
-def _answer(report: Report) -> dict[str, Any] | None:
-    comparison = report.comparison()
-    if comparison is None:
-        return None
-    colours = Colours(report)
-    slots = {value: colours.slot(comparison.compare, value) for value in report.results.axes[comparison.compare]}
+def _answers(report: Report) -> list[dict[str, Any]]:
+    """The study's question, by each of its metrics."""
+    answer = report.study.answer
+    if answer is None:
+        return []
+    return [_answer(report, comparison) for comparison in report.comparisons(answer)]
+
+
+def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
+    slots: dict[str, int] = {}
+    if comparison.compare == report.compared_axis:
+        colours = Colours(report)
+        slots = {value: colours.slot(comparison.compare, value) for value in comparison.values}
     return {
+        "metric": metric_of(comparison.metric).title,
         "headline": headline(comparison, report.words),
         "sentences": [sentence(comparison, group, report.words) for group in comparison.groups],
         "table": tables.winners(report, comparison, slots),
+        "remark": remark(report, report.results.combinations()) if comparison.compare == SCHEDULER else "",
     }
 
 
@@ -90,7 +102,11 @@ def _claims(report: Report, found: Sequence[Flow]) -> dict[str, Any] | None:
     if not judgements:
         return None
     swallowed = [flow.combination for flow in evidence.swallowed(found)]
-    return {"summary": summary(judgements), "shown": claims.shown(report, judgements, swallowed)}
+    return {
+        "summary": summary(judgements),
+        "overview": claims.overview(report, judgements),
+        "shown": claims.shown(report, judgements, swallowed),
+    }
 
 
 def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:

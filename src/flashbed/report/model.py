@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from flashbed.analysis import (
     results_of,
     undecidable,
 )
-from flashbed.analysis.words import listing, metric_of
+from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.report.names import names_of
-from flashbed.study_format import SYSTEM, Claim
+from flashbed.study_format import SYSTEM, Answer, Claim
+from flashbed.translation import has_queue
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ Consoles = Mapping[str, Sequence[str]]
 
 Artefacts = Mapping[str, Path]
 """By key, the folder with what a repetition left, for those whose requests are drawn."""
+
+
+SCHEDULER = "scheduler"
+"""The axis of what orders requests in a queue."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +68,30 @@ class Report:
 
     @property
     def compared_axis(self) -> str | None:
-        return self.study.answer.compare if self.study.answer else None
-
-    def comparison(self) -> Comparison | None:
-        """The study's question answered, if it asks one."""
         answer = self.study.answer
-        if answer is None:
-            return None
-        higher_is_better = metric_of(answer.metric).better != "lower"
-        return compare(self.results, answer.compare, answer.by, answer.metric, higher_is_better)
+        return answer.compare[0] if answer and len(answer.compare) == 1 else None
+
+    @cached_property
+    def queueless(self) -> frozenset[Combination]:
+        """The cells in which no scheduler can order anything, in a study that varies it."""
+        if SCHEDULER not in self.results.axes:
+            return frozenset()
+        library, has = self.study.library, {}
+        cells: dict[Combination, tuple[str, str]] = {}
+        for combination in self.results.combinations():
+            said = {**self.study.fixed, **self.results.coordinates(combination)}
+            pair = cells[combination] = said["medium"], said["translation"]
+            if pair not in has:
+                has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
+        return frozenset(cell for cell, pair in cells.items() if not has[pair])
+
+    def comparisons(self, answer: Answer) -> list[Comparison]:
+        """A question answered: a comparison for each of its metrics."""
+        results = self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
+        axis = JOINT.join(answer.compare)
+        return [
+            compare(results, axis, answer.by, metric, metric_of(metric).better != "lower") for metric in answer.metric
+        ]
 
     def judgements(self) -> list[Judgement]:
         """The study's claims, each held against the results that it is about."""

@@ -15,6 +15,7 @@ from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, lis
 from flashbed.metrics import Metric
 from flashbed.report.figures import Drawing
 from flashbed.report.model import Report
+from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
 
 
@@ -36,10 +37,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Head:
-    """A row header; one that spans several rows stands in the first of them."""
+    """A row header; one that spans several rows stands in the first of them. `link` is a place in the page."""
 
     text: str
     rows: int = 1
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,16 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     title = scales[metrics[0]].title(metrics[0]) if len(metrics) == 1 else "Units are in the heads"
     return Table(
         caption=wanted.title,
-        note=_how_to_read(title, [spread for metric in metrics for spread in shown[metric]])
-        + (" ▸ is clearly the best of its row." if marks_best else ""),
+        note=" ".join(
+            filter(
+                None,
+                [
+                    _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
+                    "▸ is clearly the best of its row." if marks_best else "",
+                    remark(report, cells),
+                ],
+            )
+        ),
         corner=[_capital(words.axis(axis)) for axis in wanted.rows],
         columns=[
             _head(_column_head(report, wanted.columns, column), scales[metric].title(metric), metric, len(metrics))
@@ -176,7 +186,7 @@ def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) ->
     """Who is best in each group, by how much, and where all others are."""
     words, axis = report.words, comparison.compare
     metric = metric_of(comparison.metric)
-    values = report.results.axes[axis]
+    values = comparison.values
     settings = max((len(group.settings) for group in comparison.groups), default=0)
     mean = "geometric mean over the other axes, " if settings > 1 else ""
     rows = []

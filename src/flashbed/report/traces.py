@@ -13,6 +13,7 @@ from typing import Any
 
 from flashbed import request_log
 from flashbed.analysis.words import number
+from flashbed.report.gaps import Gap
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
 from flashbed.request_log import Request, RequestLog
@@ -64,6 +65,7 @@ class TraceDrawing:
     kind: str = "trace"
     same_scale: bool = True  # each panel has its own, and its note says so
     notes: Sequence[str] = field(default_factory=list)
+    gaps: Sequence[Gap] = ()
 
     @property
     def drawn_panels(self) -> list[TracePanel]:

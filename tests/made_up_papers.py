@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up results for the shipped studies after papers: every metric that a study asks for, some cells without any.
+
+Numbers come from the coordinates by a hash, so that they repeat; they mean nothing. Where a cell has no queue, the
+scheduler does not count, as in the lab.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from made_up_results import MANIFEST, write_made_up_log
+
+from flashbed import paths
+from flashbed.plan import plan
+from flashbed.report.freshness import bring_up_to_date
+from flashbed.study import Study, load_study
+from flashbed.translation import has_queue
+
+PAPERS = ("choi2014", "kim2007", "lee2013")
+LOST = (3, 5)
+"""Of each seven cells of a study's second half, the places of the one that has not run and of the one that fails."""
+
+REQUESTS = [(1_000_000 * (n + 1), n % 2, (n * 7) % 20 << 20, 4096) for n in range(20)]
+
+
+def paper(name: str) -> Study:
+    return load_study(paths.studies() / f"{name}.toml")
+
+
+def metrics_of(study: Study) -> list[str]:
+    """What the study shows or judges by."""
+    answers = [*([study.answer] if study.answer else []), *study.choices]
+    asked = [metric for answer in answers for metric in answer.metric]
+    asked += [figure.y for figure in study.figures]
+    asked += [metric for table in study.tables for metric in table.metric]
+    asked += [metric for claim in study.claims for metric in claim.metric]
+    return list(dict.fromkeys(asked))
+
+
+def chance(*said: object) -> float:
+    """From 1 to 2."""
+    return 1 + int.from_bytes(hashlib.sha256(repr(said).encode()).digest()[:4]) / 2**32
+
+
+def paper_rows(study: Study) -> list[dict[str, Any]]:
+    metrics = [name for name in metrics_of(study) if not name.endswith("_bytes")]
+    cells = [tuple(cell.values()) for cell in study.combinations()]
+    places = {cell: place % 7 if 2 * place >= len(cells) else 0 for place, cell in enumerate(cells)}
+    rows = []
+    for cell in plan(study):
+        place = places[tuple(cell.coordinates.values())]
+        if place == LOST[0] and not cell.traced:
+            continue
+        told: Mapping[str, str] = cell.coordinates
+        if not has_queue(cell.medium, cell.translation):
+            told = {axis: value for axis, value in told.items() if axis != "scheduler"}
+        key = hashlib.sha256(cell.label.encode()).hexdigest()
+        row: dict[str, Any] = {**cell.coordinates, "seed": cell.seed, "key": key, "reason": "", "outcome": "measured"}
+        if place == LOST[1] and not cell.traced:
+            rows.append(row | {"outcome": "failed", "reason": "mkfs: exit status 1", "check": None})
+            continue
+        row |= {name: 10 * chance(name, told) * (1 + 0.01 * chance(name, told, cell.seed)) for name in metrics}
+        row |= {"requested_bytes": 1e6, "medium_read_bytes": 1e6, "medium_written_bytes": 1e6, "check": ""}
+        rows.append(row)
+    return rows
+
+
+def paper_report(study: Study, folder: Path) -> Path:
+    """The report of a study, with a log of requests for each cell that it traces."""
+    rows = paper_rows(study)
+    first = [row for row in rows if row["seed"] == study.seeds[0]]
+    traced = {row["key"]: folder / row["key"] for row in first if study.is_traced({a: row[a] for a in study.axes})}
+    for path in traced.values():
+        write_made_up_log(path / "out", REQUESTS, 0, 15_000_000)
+    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=traced)
