@@ -105,11 +105,11 @@ def wrong_times(found: Times) -> Iterator[str]:
 def times(found: Times) -> str:
     """The runs with their parts."""
     titles = ["board", "", "request", "MiB/s", "limit", "run, s"]
-    titles += ["chip", "bus", "MTD, ECC", "module", "CPU elsewhere", "idle"]
+    titles += ["chip", "bus", "MTD, ECC", "module", "CPU elsewhere", "idle", "CPU idle"]
     lines = [
         [
             *(row.board, row.pattern, row.request, f"{row.bandwidth:.2f}", f"{row.limit:.2f}", f"{row.took:.3f}"),
-            *(f"{100 * abs(part) / row.took:.1f} %" for part in row.parts),
+            *(f"{100 * abs(part) / row.took:.1f} %" for part in (*row.parts, row.idle + row.mtd_idle)),
         ]
         for row in found
     ]

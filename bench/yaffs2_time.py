@@ -23,8 +23,10 @@ REQUESTS = ("4k", "64k")
 PATTERNS = ("write", "read")
 FILE_MIB = 16
 
-COMMAND_CYCLES = {"read": 1 + 5 + 1, "program": 1 + 5 + 1 + 2}
-"""Beside the page's bytes: commands and addresses; after a program its status is asked for and read."""
+COMMAND_CYCLES = {"read": 1 + 5 + 1, "program": 2 + 1 + 5 + 1 + 2}
+"""Beside the page's bytes: commands and addresses; before a program (is the chip protected?) and after it Linux asks
+for the status and reads it.
+"""
 
 NOTE = """\
 . /job/cell.env
@@ -81,23 +83,25 @@ def script(requests: Sequence[str]) -> str:
     return f"set -e\ncd /tmp\n{''.join(turns)}"
 
 
-def rows(
-    folder: Path, boards: Sequence[str] = BOARDS, requests: Sequence[str] = REQUESTS, mib: int = FILE_MIB
-) -> Iterator[Row]:
+def rows(folder: Path) -> Iterator[Row]:
     """All patterns and requests on each board; a guest for each board."""
+    for board in BOARDS:
+        cell, out = measured(folder / board, board, REQUESTS, FILE_MIB)
+        for pattern in PATTERNS:
+            for request in REQUESTS:
+                yield row(cell, board, pattern, request, out)
+
+
+def measured(folder: Path, board: str, requests: Sequence[str], mib: int) -> tuple[Cell, Mapping[str, bytes]]:
+    """What a guest on this board noted of all patterns, each with these requests, on files of so many MiB."""
     jobs = {
         f"{pattern}.{request}.fio": JOB.format(pattern=pattern, request=request, mib=mib, flush=int(pattern == "write"))
         for pattern in PATTERNS
         for request in requests
     }
-    for board in boards:
-        beside = {"note": NOTE, **jobs}
-        cell, outcome = boot(
-            folder / board, script(requests), board=board, chip=CHIP, filesystem="yaffs2", beside=beside
-        )
-        for pattern in PATTERNS:
-            for request in requests:
-                yield _row(cell, board, pattern, request, outcome.files)
+    beside = {"note": NOTE, **jobs}
+    cell, outcome = boot(folder, script(requests), board=board, chip=CHIP, filesystem="yaffs2", beside=beside)
+    return cell, outcome.files
 
 
 def byte_ns(cell: Cell) -> float:
@@ -111,9 +115,15 @@ def page_ns(cell: Cell, operation: str) -> tuple[float, float]:
     return p[f"{operation}_ns"], (p["page_bytes"] + p["spare_bytes"] + COMMAND_CYCLES[operation]) * byte_ns(cell)
 
 
-def _row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, bytes]) -> Row:
+def idle_times(out: Mapping[str, bytes], run: str) -> dict[str, bytes]:
+    """The kernel's clock and idle times around a run, under the names that the lab knows."""
+    return {cpu_load.BEFORE: out[f"{run}.before.idle"], cpu_load.MEASURED: out[f"{run}.after.idle"]}
+
+
+def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, bytes]) -> Row:
+    """A run and its parts, from what the guest noted."""
     run = f"{pattern}.{request}"
-    noted = {cpu_load.BEFORE: out[f"{run}.before.idle"], cpu_load.MEASURED: out[f"{run}.after.idle"]}
+    noted = idle_times(out, run)
     began, ended = cpu_load.window_ns(noted)
     took, busy = ended - began, cpu_load.busy_ns(noted)
     chip = _difference(medium_counters.parse, out, run, "counters")

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import struct
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from flashbed import cpu_load
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import yaffs2_checks
+import yaffs2_guest
 import yaffs2_mount
 import yaffs2_time
 
@@ -69,13 +74,26 @@ def test_a_checkpoint_is_believed_only_where_one_can_be(large: bool) -> None:
     assert len(list(yaffs2_checks.wrong_mounts([replace(row, cut=found)]))) == (1 if large else 3)
 
 
+def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
+    """Bytes, commands and addresses on the bus in a run, by the driver's log of them (kernel/media_nand/cycles.h)."""
+    began, ended = cpu_load.window_ns(yaffs2_time.idle_times(out, run))
+    log = struct.iter_unpack("<QQII", out["cycles.bin"])
+    return sum(value if kind in (2, 3) else 1 for now, _, kind, value in log if began <= now <= ended)
+
+
 @pytest.mark.long
-def test_a_run_is_measured_and_its_parts_are_all_of_it(tmp_path: Path) -> None:
-    write, read = yaffs2_time.rows(tmp_path, ["arm64-1000"], ["4k"], 1)
+def test_a_run_is_measured_and_its_parts_are_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = 'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record=200000"\n'
+    monkeypatch.setattr(yaffs2_guest, "OF_THE_STUDY", yaffs2_guest.OF_THE_STUDY + log)
+    cell, out = yaffs2_time.measured(tmp_path / "guest", "arm64-1000", ["4k"], 1)
+    write, read = (yaffs2_time.row(cell, "arm64-1000", pattern, "4k", out) for pattern in ("write", "read"))
     assert not list(yaffs2_checks.wrong_times([write, read]))
     # A new file of 1 MiB: 512 pages of data and few others, 300 us each by the data sheet; read again, 25 us
     assert 512 * 300e-6 <= write.chip < 560 * 300e-6
     assert 512 * 25e-6 <= read.chip < 560 * 25e-6
+    # 30 ns a cycle
+    assert write.bus == pytest.approx(bus_cycles(out, "write.4k") * 30e-9)
+    assert read.bus == pytest.approx(bus_cycles(out, "read.4k") * 30e-9)
 
 
 @pytest.mark.long
