@@ -33,12 +33,12 @@ On `arm64-1000`; one file, or many of 4 KiB, on an erased chip.
 - *Unmounted*: mounted after an unmount. *Cut*: mounted after the power went, in the midst of the {cut}th program or
   erase of a small file that was written beside the contents.
 - *Pages*: reads of the chip, most of them of tags only. *KiB*: what the kernel then holds more than before and cannot
-  give away at once.
+  give away at once; good to some tens of KiB, for what others free meanwhile counts too.
 - Times and memory are the lab's `mount_s` and `mount_memory_bytes`: with the start of the `mount` program, and without
   the search of Linux's driver for bad blocks.
 
 What does not depend on the contents, and what each MiB in one file adds, by the least and the most contents. Those
-between lie within {proportional:.0%} of that line. The memory is that after a cut.
+between lie within {percent:.0f} % of that line after a cut. The memory is that after a cut.
 
 {growth}
 - `slc-nand-256m` has a checkpoint after an unmount, which tells where each page of each file lies: so it grows a
@@ -83,7 +83,7 @@ def page(folder: Path) -> tuple[str, list[str]]:
     mounts, times = list(yaffs2_mount.rows(folder)), list(yaffs2_time.rows(folder))
     text = TEXT.format(
         cut=yaffs2_mount.CUT_AFTER,
-        proportional=yaffs2_checks.PROPORTIONAL,
+        percent=100 * yaffs2_checks.PROPORTIONAL,
         mounts=yaffs2_checks.mounts(mounts),
         growth=yaffs2_checks.growth(mounts),
         chip=yaffs2_time.CHIP,
