@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
 	@echo "make accuracy   check the models against arithmetic and data sheets, and write docs/accuracy.md"
+	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
 setup:
@@ -64,6 +65,10 @@ bench: setup $(STAMP)-dev
 
 accuracy: setup $(STAMP)-dev
 	$(BIN)/python bench/accuracy.py
+
+yaffs2-figures: setup $(STAMP)-dev
+	$(BIN)/flashbed image build
+	$(BIN)/python bench/yaffs2.py
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,9 +17,9 @@ static int iterate(struct file *file, struct dir_context *ctx)
 	if (!entries)
 		return -ENOMEM;
 	do {
-		mutex_lock(&sbi->lock);
+		y2_lock(sbi);
 		count = y2_readdir(sbi->fs, y2_object(dir), (u64)ctx->pos - 1, entries, BATCH);
-		mutex_unlock(&sbi->lock);
+		y2_unlock(sbi);
 		for (int i = 0; i < count; i++) {
 			ctx->pos = (loff_t)entries[i].cookie + 1;
 			if (!dir_emit(ctx, entries[i].name, (int)strlen(entries[i].name), entries[i].id,

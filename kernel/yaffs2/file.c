@@ -16,9 +16,9 @@ static int read_into(struct inode *inode, struct folio *folio)
 	u8 *to = kmap_local_folio(folio, 0);
 	int got;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	got = y2_read(sbi->fs, y2_object(inode), (u64)folio_pos(folio), to, PAGE_SIZE);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (got >= 0)
 		memset(to + got, 0, PAGE_SIZE - got);
 	flush_dcache_folio(folio);
@@ -52,14 +52,14 @@ static int promise(struct inode *inode, struct folio *folio)
 
 	if (folio_test_private(folio))
 		return 0;
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	if (sbi->fs->options.read_only)
 		err = -EROFS;
 	else if (y2_chunks_free(sbi->fs) < sbi->folio_chunks + SPARE_CHUNKS)
 		err = -ENOSPC;
 	else
 		sbi->fs->promised += sbi->folio_chunks;
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (!err)
 		folio_attach_private(folio, (void *)1);
 	return err;
@@ -80,9 +80,9 @@ static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
 
 	if (offset || length < folio_size(folio))
 		return;
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	keep_promise(sbi, folio);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 }
 
 /* Only clean folios are asked for, and those have no promise */
@@ -160,13 +160,13 @@ static int write_back(struct inode *inode, struct folio *folio, u32 length)
 	const u8 *from = kmap_local_folio(folio, 0);
 	int got;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	keep_promise(sbi, folio);
 	got = y2_write(sbi->fs, obj, (u64)folio_pos(folio), from, length);
 	/* Not now was it changed, but when its user wrote */
 	obj->mtime = (u32)inode_get_mtime_sec(inode);
 	obj->ctime = (u32)inode_get_ctime_sec(inode);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	kunmap_local(from);
 	if (got == (int)length)
 		return 0;

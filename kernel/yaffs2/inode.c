@@ -67,9 +67,9 @@ struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 	if (!type_agrees(obj))
 		return ERR_PTR(-EUCLEAN);
 	obj->refs++;
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	inode = iget_locked(sb, obj->id);
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	if (!inode || !(inode->i_state & I_NEW)) {
 		y2_forget(sbi->fs, obj);
 		return inode ? inode : ERR_PTR(-ENOMEM);
@@ -84,9 +84,9 @@ struct inode *y2_iget(struct super_block *sb, struct y2_object *obj)
 {
 	struct inode *inode;
 
-	mutex_lock(&y2_sb(sb)->lock);
+	y2_lock(y2_sb(sb));
 	inode = y2_iget_locked(sb, obj);
-	mutex_unlock(&y2_sb(sb)->lock);
+	y2_unlock(y2_sb(sb));
 	return inode;
 }
 
@@ -108,11 +108,11 @@ int y2_write_inode(struct inode *inode, struct writeback_control *wbc)
 	struct y2_object *obj = y2_object(inode);
 	int err;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	y2_to_object(inode);
 	y2_mark_dirty(sbi->fs, obj);
 	err = y2_flush(sbi->fs, obj);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	return err;
 }
 
@@ -125,9 +125,9 @@ void y2_evict_inode(struct inode *inode)
 	clear_inode(inode);
 	if (!obj)
 		return;
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	y2_forget(sbi->fs, obj);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 }
 
 static int resize(struct inode *inode, loff_t size)
@@ -138,9 +138,9 @@ static int resize(struct inode *inode, loff_t size)
 
 	if (size < old)
 		truncate_setsize(inode, size);
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (!err && size > old) {
 		truncate_setsize(inode, size);
 		pagecache_isize_extended(inode, old, size);

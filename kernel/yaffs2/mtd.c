@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. */
+/*
+ * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. How long its calls take is
+ * summed up, for they are most of a mount's time; so one can tell what the chip and the MTD layer took from what we did.
+ */
 #include <linux/mtd/mtd.h>
+#include <linux/tick.h>
 
 #include "vfs.h"
 
@@ -29,12 +33,40 @@ static struct mtd_oob_ops transfer(const struct mtd_info *mtd, const u8 *data, c
 	return ops;
 }
 
+struct moment {
+	u64 ns, idle_us;
+};
+
+static struct moment now(void)
+{
+	int cpu = raw_smp_processor_id();
+
+	return (struct moment) { ktime_get_ns(), get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL) };
+}
+
+static void account(struct y2_sb *sbi, struct moment begun)
+{
+	struct moment ended = now();
+
+	sbi->times.mtd_ns += ended.ns - begun.ns;
+	sbi->times.mtd_idle_us += ended.idle_us - begun.idle_us;
+}
+
+static struct mtd_info *mtd_of(void *flash)
+{
+	struct y2_sb *sbi = flash;
+
+	return sbi->sb->s_mtd;
+}
+
 static int mtd_page_read(void *flash, u32 block, u32 page, u8 *data, u8 *oob)
 {
-	struct mtd_info *mtd = flash;
+	struct mtd_info *mtd = mtd_of(flash);
 	struct mtd_oob_ops ops = transfer(mtd, data, oob);
+	struct moment begun = now();
 	int err = mtd_read_oob(mtd, page_offset_of(mtd, block, page), &ops);
 
+	account(flash, begun);
 	if (mtd_is_bitflip(err))
 		return Y2_READ_FIXED;
 	if (mtd_is_eccerr(err))
@@ -44,28 +76,34 @@ static int mtd_page_read(void *flash, u32 block, u32 page, u8 *data, u8 *oob)
 
 static int mtd_page_write(void *flash, u32 block, u32 page, const u8 *data, const u8 *oob)
 {
-	struct mtd_info *mtd = flash;
+	struct mtd_info *mtd = mtd_of(flash);
 	struct mtd_oob_ops ops = transfer(mtd, data, oob);
+	struct moment begun = now();
+	int err = mtd_write_oob(mtd, page_offset_of(mtd, block, page), &ops);
 
-	return mtd_write_oob(mtd, page_offset_of(mtd, block, page), &ops);
+	account(flash, begun);
+	return err;
 }
 
 static int mtd_block_erase(void *flash, u32 block)
 {
-	struct mtd_info *mtd = flash;
+	struct mtd_info *mtd = mtd_of(flash);
 	struct erase_info erase = { .addr = page_offset_of(mtd, block, 0), .len = mtd->erasesize };
+	struct moment begun = now();
+	int err = mtd_erase(mtd, &erase);
 
-	return mtd_erase(mtd, &erase);
+	account(flash, begun);
+	return err;
 }
 
 static int mtd_mark_bad(void *flash, u32 block)
 {
-	return mtd_block_markbad(flash, page_offset_of(flash, block, 0));
+	return mtd_block_markbad(mtd_of(flash), page_offset_of(mtd_of(flash), block, 0));
 }
 
 static bool mtd_is_bad(void *flash, u32 block)
 {
-	return mtd_block_isbad(flash, page_offset_of(flash, block, 0)) > 0;
+	return mtd_block_isbad(mtd_of(flash), page_offset_of(mtd_of(flash), block, 0)) > 0;
 }
 
 const struct y2_flash_ops y2_mtd_ops = {

@@ -13,11 +13,11 @@ static struct dentry *lookup(struct inode *dir, struct dentry *dentry, unsigned 
 
 	if (dentry->d_name.len > Y2_NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &obj);
 	if (!err)
 		inode = y2_iget_locked(dir->i_sb, y2_object_resolve(obj));
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (err && err != -ENOENT)
 		return ERR_PTR(err);
 	return d_splice_alias(inode, dentry);
@@ -46,10 +46,10 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 	how.mode = mode;
 	how.uid = from_kuid(i_user_ns(dir), mapped_fsuid(idmap, i_user_ns(dir)));
 	how.gid = from_kgid(i_user_ns(dir), gid);
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
 	inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (err)
 		return err;
 	if (IS_ERR(inode))
@@ -85,9 +85,9 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 	struct inode *inode = d_inode(old);
 	int err;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name, dentry->d_name.len);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (err)
 		return err;
 	changed(dir);
@@ -114,11 +114,11 @@ static int unlink(struct inode *dir, struct dentry *dentry)
 	struct y2_object *entry;
 	int err;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
 	if (!err)
 		err = y2_unlink(sbi->fs, entry);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (err)
 		return err;
 	changed(dir);
@@ -141,11 +141,11 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 		err = filemap_write_and_wait(inode->i_mapping);
 	if (err)
 		return err;
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
 	if (!err)
 		err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name, new_dentry->d_name.len);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	if (err)
 		return err;
 	changed(dir);

@@ -9,20 +9,23 @@ static LIST_HEAD(all);
 static DEFINE_MUTEX(all_lock);
 
 #define SHOW(field) seq_printf(m, #field " %llu\n", (unsigned long long)stats.field)
+#define SHOW_TIME(field) seq_printf(m, #field " %llu\n", (unsigned long long)times.field)
 
 static void show_one(struct seq_file *m, struct y2_sb *sbi)
 {
 	struct y2_stats stats;
+	struct y2_times times;
 	struct y2_fs *fs = sbi->fs;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	stats = fs->stats;
+	times = sbi->times;
 	seq_printf(m, "device %d \"%s\"\n", sbi->sb->s_mtd->index, sbi->sb->s_mtd->name);
 	seq_printf(m, "chunk_bytes %u\nchunks_per_block %u\nblocks %u\ngood_blocks %u\nempty_blocks %u\n", fs->chunk_bytes,
 		   fs->geometry.chunks_per_block, fs->geometry.blocks, fs->good_blocks, fs->empty_blocks);
 	seq_printf(m, "checkpoint_blocks %u\nlive_chunks %u\nfree_chunks %u\npromised_chunks %u\nobjects %u\n",
 		   fs->checkpoint_blocks, fs->live_chunks, y2_chunks_free(fs), fs->promised, fs->objects);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	SHOW(pages_read);
 	SHOW(pages_written);
 	SHOW(pages_marked);
@@ -43,6 +46,9 @@ static void show_one(struct seq_file *m, struct y2_sb *sbi)
 	SHOW(chunks_lost);
 	SHOW(retired_blocks);
 	SHOW(write_retries);
+	SHOW_TIME(inside_ns);
+	SHOW_TIME(mtd_ns);
+	SHOW_TIME(mtd_idle_us);
 }
 
 static int show(struct seq_file *m, void *unused)

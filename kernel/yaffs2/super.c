@@ -40,9 +40,9 @@ static int sync_fs(struct super_block *sb, int wait)
 
 	if (!wait || sb_rdonly(sb))
 		return 0;
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_sync(sbi->fs, sbi->options.checkpoint_on_sync);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	return err;
 }
 
@@ -51,7 +51,7 @@ static int statfs(struct dentry *dentry, struct kstatfs *buf)
 	struct y2_sb *sbi = y2_sb(dentry->d_sb);
 	struct y2_fs *fs = sbi->fs;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	buf->f_type = Y2_MAGIC;
 	buf->f_bsize = fs->chunk_bytes;
 	buf->f_blocks = (u64)fs->good_blocks * fs->data_chunks;
@@ -60,7 +60,7 @@ static int statfs(struct dentry *dentry, struct kstatfs *buf)
 	buf->f_ffree = buf->f_files - min_t(u64, buf->f_files, fs->objects);
 	buf->f_namelen = Y2_NAME_MAX;
 	buf->f_fsid = u64_to_fsid(huge_encode_dev(dentry->d_sb->s_dev));
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	return 0;
 }
 
@@ -70,11 +70,11 @@ static void background(struct work_struct *work)
 	struct y2_sb *sbi = container_of(to_delayed_work(work), struct y2_sb, background);
 	int more;
 
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	more = y2_collect_background(sbi->fs);
 	if (more <= 0 && !sbi->fs->options.read_only)
 		y2_sync(sbi->fs, false);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	queue_delayed_work(system_long_wq, &sbi->background, more > 0 ? BACKGROUND_BUSY : BACKGROUND_IDLE);
 }
 
@@ -106,13 +106,16 @@ static int own_bdi(struct super_block *sb)
 	return super_setup_bdi_name(sb, "yaffs2-mtd%d", sb->s_mtd->index);
 }
 
-static int mount_core(struct y2_sb *sbi, struct mtd_info *mtd)
+static int mount_core(struct y2_sb *sbi)
 {
 	struct y2_geometry geometry;
-	int err = y2_mtd_geometry(mtd, &sbi->options.core, &geometry);
+	int err = y2_mtd_geometry(sbi->sb->s_mtd, &sbi->options.core, &geometry);
 
-	if (!err)
-		err = y2_mount(&sbi->fs, &geometry, &y2_mtd_ops, mtd, &sbi->options.core, now);
+	if (err)
+		return err;
+	y2_lock(sbi);
+	err = y2_mount(&sbi->fs, &geometry, &y2_mtd_ops, sbi, &sbi->options.core, now);
+	y2_unlock(sbi);
 	return err;
 }
 
@@ -149,7 +152,7 @@ static int fill_super(struct super_block *sb, struct fs_context *fc)
 	INIT_LIST_HEAD(&sbi->in_all);
 	err = own_bdi(sb);
 	if (!err)
-		err = mount_core(sbi, sb->s_mtd);
+		err = mount_core(sbi);
 	if (err) {
 		kfree(sbi);
 		return err;
@@ -204,9 +207,9 @@ static int reconfigure(struct fs_context *fc)
 	int err;
 
 	sync_filesystem(fc->root->d_sb);
-	mutex_lock(&sbi->lock);
+	y2_lock(sbi);
 	err = y2_set_read_only(sbi->fs, fc->sb_flags & SB_RDONLY);
-	mutex_unlock(&sbi->lock);
+	y2_unlock(sbi);
 	return err;
 }
 

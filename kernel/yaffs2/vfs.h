@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/fs_context.h>
 #include <linux/fs_parser.h>
+#include <linux/ktime.h>
 #include <linux/mtd/mtd.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -25,10 +26,19 @@ struct y2_vfs_options {
 	bool checkpoint_on_sync;
 };
 
+/* Where the time of a mount went; for /proc/yaffs */
+struct y2_times {
+	u64 locked_at;			/* when the present holder got the lock */
+	u64 inside_ns;			/* with the lock held: all calls into the core, what they call of MTD too */
+	u64 mtd_ns;			/* in calls into MTD, waiting for the chip too */
+	u64 mtd_idle_us;		/* of that, how long the CPU had nothing else to do either; right with one CPU only */
+};
+
 struct y2_sb {
 	struct super_block *sb;
 	struct y2_fs *fs;
-	struct mutex lock;
+	struct mutex lock;		/* y2_lock() */
+	struct y2_times times;		/* under the lock */
 	struct delayed_work background;
 	struct y2_vfs_options options;
 	u32 folio_chunks;		/* that one page of the cache may take on flash */
@@ -50,12 +60,24 @@ static inline struct y2_object *y2_object(const struct inode *inode)
 	return container_of(inode, struct y2_inode, vfs)->obj;
 }
 
+static inline void y2_lock(struct y2_sb *sbi)
+{
+	mutex_lock(&sbi->lock);
+	sbi->times.locked_at = ktime_get_ns();
+}
+
+static inline void y2_unlock(struct y2_sb *sbi)
+{
+	sbi->times.inside_ns += ktime_get_ns() - sbi->times.locked_at;
+	mutex_unlock(&sbi->lock);
+}
+
 /* options.c */
 extern const struct fs_parameter_spec y2_parameters[];
 int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param);
 int y2_show_options(struct seq_file *m, struct dentry *root);
 
-/* mtd.c */
+/* mtd.c: the flash of y2_mtd_ops is the struct y2_sb, and its lock is held */
 extern const struct y2_flash_ops y2_mtd_ops;
 int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry);
 

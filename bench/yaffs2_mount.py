@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long YAFFS2 takes to mount and what memory it keeps: by contents, after an unmount and after a power cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from yaffs2_guest import boot, statistics
+
+from flashbed import upkeep
+
+MIB = 1 << 20
+
+CONTENTS: Sequence[tuple[int, int]] = ((2, 1), (8, 1), (8, 2048), (32, 1))
+"""MiB, and in how many files."""
+
+CHIPS = (("slc-nand-256m", ("", ":disable-summary=on")), ("slc-nand-64m", ("",)))
+
+CUT_AFTER = 40
+"""Programs and erases: what is on the flash when the power goes is the contents, and little more."""
+
+MOMENTS = ("clean", "cut")
+"""Of the mounts of a row: after an unmount, after a power cut."""
+
+FUNCTIONS = """\
+. /job/cell.env
+
+new() { # MiB files
+	umount /mnt
+	flash_erase -q /dev/mtd0 0 0
+	sh /job/mount
+	fio --name=f --directory=/mnt --rw=write --bs=4k --size=$1M --nrfiles=$2 --openfiles=1 \\
+		--file_service_type=sequential --fallocate=none --end_fsync=1
+	umount /mnt
+}
+
+memory() { # name
+	grep -h -E "^[A-Z]|  count:" /proc/meminfo /proc/zoneinfo >"/out/$1"
+}
+
+# As guest/cell does it, but that more was freed before
+timed() { # name
+	echo 3 >/proc/sys/vm/drop_caches
+	usleep 1000000
+	memory "$1.down"
+	grep "^now at" /proc/timer_list >"/out/$1.begun"
+	sh /job/mount
+	grep "^now at" /proc/timer_list >"/out/$1.done"
+	cat /proc/yaffs >"/out/$1.yaffs"
+	usleep 100000
+	memory "$1.up"
+}
+
+cut() {
+	echo "$CUT 1" >$MEDIUM/cut
+	while [ "$(cat $MEDIUM/cut)" = armed ]; do
+		dd if=/dev/zero of=/mnt/cut bs=4k count=4 conv=notrunc,fsync || true
+	done
+	umount /mnt
+	rmmod "$MEDIUM_MODULE"
+	insmod "/lib/flashbed/$MEDIUM_MODULE.ko" state=2 data=3 $MEDIUM_OPTIONS
+}
+"""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mount: seconds, bytes of memory that the kernel keeps from then on, pages read, blocks with a summary."""
+
+    seconds: float
+    memory: float
+    pages: int
+    summaries: int
+    by_checkpoint: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """Contents on a chip, and the two mounts of them."""
+
+    chip: str
+    filesystem: str
+    mib: int
+    files: int
+    clean: Mount
+    cut: Mount
+
+
+def script(contents: Sequence[tuple[int, int]]) -> str:
+    """Makes each of the contents on an erased chip, and mounts it after an unmount and after a power cut."""
+    turns = (f"new {mib} {files}\ntimed {mib}.{files}.clean\ncut\ntimed {mib}.{files}.cut\n" for mib, files in contents)
+    return f"set -e\nCUT={CUT_AFTER}\n{FUNCTIONS}{''.join(turns)}"
+
+
+def rows(
+    folder: Path, chips: Sequence[tuple[str, Sequence[str]]] = CHIPS, contents: Sequence[tuple[int, int]] = CONTENTS
+) -> Iterator[Row]:
+    """The mounts of each chip, with each of its options; a guest for each."""
+    for chip, several in chips:
+        for options in several:
+            filesystem = f"yaffs2{options}"
+            where = folder / f"{chip}{options}".replace(":", "-")
+            cell, outcome = boot(
+                where, script(contents), board="arm64-1000", chip=chip, filesystem=filesystem, beside={}
+            )
+            for mib, files in contents:
+                found = [_mount(outcome.files, f"{mib}.{files}.{name}", cell.medium.size_bytes) for name in MOMENTS]
+                yield Row(chip, filesystem, mib, files, *found)
+
+
+def _mount(out: Mapping[str, bytes], name: str, medium_bytes: int) -> Mount:
+    """The lab's own metrics, of files under other names."""
+    renamed = {
+        upkeep.BEGUN: out[f"{name}.begun"],
+        upkeep.DONE: out[f"{name}.done"],
+        upkeep.DOWN: out[f"{name}.down"],
+        upkeep.UP: out[f"{name}.up"],
+        upkeep.EMPTY: out[upkeep.EMPTY],
+        upkeep.SPACE: out[upkeep.EMPTY],
+    }
+    found, counted = upkeep.metrics(renamed, medium_bytes), statistics(out[f"{name}.yaffs"])
+    return Mount(
+        found["mount_s"],
+        found["mount_memory_bytes"],
+        counted["pages_read"],
+        counted["summaries_used"],
+        counted["checkpoint_mounts"] > 0,
+    )

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of sequential writes and reads on YAFFS2 goes: chip, bus, MTD, the module, the rest.
+
+Three clocks, each of its own: the medium's counters (the chip), the module's sums in /proc/yaffs (its lock, MTD), the
+kernel's idle times. What they leave over for MTD, for the CPU elsewhere and for idleness cannot be less than nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from yaffs2_guest import boot, statistics
+
+from flashbed import cpu_load, medium_counters
+from flashbed.plan import Cell
+from flashbed.workload import fio
+
+CHIP = "slc-nand-256m"
+BOARDS = ("arm64-1000", "arm64-250-pio")
+REQUESTS = ("4k", "64k")
+PATTERNS = ("write", "read")
+FILE_MIB = 16
+
+COMMAND_CYCLES = {"read": 1 + 5 + 1, "program": 2 + 1 + 5 + 1 + 2}
+"""Beside the page's bytes: commands and addresses; before a program (is the chip protected?) and after it Linux asks
+for the status and reads it.
+"""
+
+NOTE = """\
+. /job/cell.env
+[ $2 = after ] || { cat /proc/yaffs >/out/$1.$2.yaffs; grep . $MEDIUM/medium/* >/out/$1.$2.counters; }
+grep -E "^now at|sleeptime" /proc/timer_list >/out/$1.$2.idle
+[ $2 = before ] || { cat /proc/yaffs >/out/$1.$2.yaffs; grep . $MEDIUM/medium/* >/out/$1.$2.counters; }
+"""
+"""Around what is measured, the clock innermost."""
+
+JOB = """\
+[job]
+directory=/mnt
+filename={request}
+rw={pattern}
+bs={request}
+size={mib}M
+ioengine=psync
+fallocate=none
+end_fsync={flush}
+exec_prerun=sh /job/note {pattern}.{request} before
+exec_postrun=sh /job/note {pattern}.{request} after
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run: its bandwidth by fio, what the chip could do, MiB/s; its length and the parts of that, seconds."""
+
+    board: str
+    pattern: str
+    request: str
+    bandwidth: float
+    limit: float
+    took: float
+    chip: float
+    bus: float
+    mtd: float
+    module: float
+    elsewhere: float
+    idle: float
+    mtd_idle: float
+    waited: float
+    """In calls into MTD: how long the CPU was idle by the kernel, and how long by the chip's counters it could be."""
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        return (self.chip, self.bus, self.mtd, self.module, self.elsewhere, self.idle)
+
+
+def script(requests: Sequence[str]) -> str:
+    """Writes a file and, with cold caches, reads it, for each size of a request."""
+    runs = [f"{pattern}.{request}" for request in requests for pattern in PATTERNS]
+    turns = (f"sh /lib/flashbed/remount\n{fio.FIO} --output=/out/{run}.json /job/{run}.fio\n" for run in runs)
+    return f"set -e\ncd /tmp\n{''.join(turns)}"
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """All patterns and requests on each board; a guest for each board."""
+    for board in BOARDS:
+        cell, out = measured(folder / board, board, REQUESTS, FILE_MIB)
+        for pattern in PATTERNS:
+            for request in REQUESTS:
+                yield row(cell, board, pattern, request, out)
+
+
+def measured(folder: Path, board: str, requests: Sequence[str], mib: int) -> tuple[Cell, Mapping[str, bytes]]:
+    """What a guest on this board noted of all patterns, each with these requests, on files of so many MiB."""
+    jobs = {
+        f"{pattern}.{request}.fio": JOB.format(pattern=pattern, request=request, mib=mib, flush=int(pattern == "write"))
+        for pattern in PATTERNS
+        for request in requests
+    }
+    beside = {"note": NOTE, **jobs}
+    cell, outcome = boot(folder, script(requests), board=board, chip=CHIP, filesystem="yaffs2", beside=beside)
+    return cell, outcome.files
+
+
+def byte_ns(cell: Cell) -> float:
+    """What a byte takes on the bus: the chip's time, or that of a CPU which moves it, if that is longer."""
+    return max(cell.board.pio_sector_ns / 512, cell.medium.numbers()["bus_ps_per_byte"] / 1000)
+
+
+def page_ns(cell: Cell, operation: str) -> tuple[float, float]:
+    """What a page takes in the array and on the bus, by the profile."""
+    p = cell.medium.numbers()
+    return p[f"{operation}_ns"], (p["page_bytes"] + p["spare_bytes"] + COMMAND_CYCLES[operation]) * byte_ns(cell)
+
+
+def idle_times(out: Mapping[str, bytes], run: str) -> dict[str, bytes]:
+    """The kernel's clock and idle times around a run, under the names that the lab knows."""
+    return {cpu_load.BEFORE: out[f"{run}.before.idle"], cpu_load.MEASURED: out[f"{run}.after.idle"]}
+
+
+def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, bytes]) -> Row:
+    """A run and its parts, from what the guest noted."""
+    run = f"{pattern}.{request}"
+    noted = idle_times(out, run)
+    began, ended = cpu_load.window_ns(noted)
+    took, busy = ended - began, cpu_load.busy_ns(noted)
+    chip = _difference(medium_counters.parse, out, run, "counters")
+    module = _difference(statistics, out, run, "yaffs")
+    array_ns = chip["flash_read_ns"] + chip["flash_program_ns"] + chip["flash_erase_ns"]
+    bus_ns = chip["flash_read_pages"] * page_ns(cell, "read")[1]
+    bus_ns += chip["flash_programmed_pages"] * page_ns(cell, "program")[1]
+    mtd_ns, mtd_idle_ns = module["mtd_ns"], module["mtd_idle_us"] * 1000
+    inside_ns = module["inside_ns"] - mtd_ns
+    parts = {
+        "took": took,
+        "chip": array_ns,
+        "bus": bus_ns,
+        "mtd": mtd_ns - array_ns - bus_ns,
+        "module": inside_ns,
+        "elsewhere": busy - (mtd_ns - mtd_idle_ns) - inside_ns,
+        "idle": took - busy - mtd_idle_ns,
+        "mtd_idle": mtd_idle_ns,
+        "waited": array_ns + (0 if cell.board.pio_sector_ns else bus_ns),
+    }
+    limit = cell.medium.numbers()["page_bytes"] / sum(page_ns(cell, "program" if pattern == "write" else "read"))
+    told = out[f"{run}.json"]
+    # Before the JSON fio says where the output of exec_prerun is
+    bandwidth = fio.metrics_of({fio.OUTPUT: told[told.index(b"{") :]}, fio.OUTPUT)["bandwidth"]
+    seconds = {name: ns / 1e9 for name, ns in parts.items()}
+    return Row(board, pattern, request, bandwidth, limit * 1e9 / 2**20, **seconds)
+
+
+def _difference(
+    read: Callable[[bytes], dict[str, int]], out: Mapping[str, bytes], run: str, what: str
+) -> dict[str, int]:
+    before, after = (read(out[f"{run}.{moment}.{what}"]) for moment in ("before", "after"))
+    return {name: after[name] - before[name] for name in after}
