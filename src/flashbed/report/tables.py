@@ -253,7 +253,7 @@ def _score_cells(group: Group, values: Sequence[str], slots: Mapping[str, int], 
     cells = []
     for value in values:
         if value not in scores:
-            cells.append(Cell("–", hint="no result in common with the others", tone="quiet"))
+            cells.append(Cell("–", hint="not in this row, or no result in common with the others", tone="quiet"))
             continue
         percent = scores[value] / best * 100
         text = f"{percent:,.0f} %" if percent >= 10 else f"{percent:.1f} %"
