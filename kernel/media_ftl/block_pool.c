@@ -28,7 +28,7 @@ static int copy_page(struct sftl *l, u32 from, u32 to, u32 page)
 {
 	u8 spare[SFTL_SPARE_BYTES];
 	struct sftl_tag tag;
-	int err = l->flash.read(l->flash.context, from, page, l->rescue, spare);
+	int err = sftl_flash_read(&l->flash, from, page, l->rescue, spare);
 	enum sftl_tag_kind kind = sftl_decode(spare, &tag);
 
 	if (kind == SFTL_ERASED)
@@ -92,5 +92,5 @@ int sftl_pool_program(struct sftl *l, u32 block, u32 page, const void *data, con
 
 int sftl_pool_read(struct sftl *l, u32 block, u32 page, void *data, u8 spare[SFTL_SPARE_BYTES])
 {
-	return l->flash.read(l->flash.context, l->physical[block], page, data, spare);
+	return sftl_flash_read(&l->flash, l->physical[block], page, data, spare);
 }

@@ -76,13 +76,6 @@ static void find_cut_short(const struct sftl_scan *s, struct copies *c)
 	}
 }
 
-static void erase_or_retire(struct sftl_scan *s, u32 block)
-{
-	if (s->flash->erase(s->flash->context, block))
-		s->flash->mark_bad(s->flash->context, block);
-	sftl_scan_forget_block(s, block);
-}
-
 int sftl_undo_merges(struct sftl_scan *s)
 {
 	struct copies copies;
@@ -94,7 +87,7 @@ int sftl_undo_merges(struct sftl_scan *s)
 		find_cut_short(s, &copies);
 		for (block = 0; block < s->flash->blocks; block++)
 			if (copies.cut_short[block])
-				erase_or_retire(s, block);
+				sftl_scan_erase(s, block);
 	}
 	copies_end(s, &copies);
 	return err ? err : sftl_scan_newest(s);
@@ -133,30 +126,19 @@ static bool in_order(const struct sftl_scan *s, u32 group)
 	return !s->torn[block];
 }
 
-/* An erased block in which nothing counts; -ENOSPC if there is none */
-static int fresh_block(struct sftl_scan *s, u32 *block)
-{
-	for (*block = 0; *block < s->flash->blocks; ++*block) {
-		if (s->newest_pages[*block] || s->flash->is_bad(s->flash->context, *block))
-			continue;
-		erase_or_retire(s, *block);
-		if (!s->flash->is_bad(s->flash->context, *block))
-			return 0;
-	}
-	return -ENOSPC;
-}
-
 static int copy_page(struct sftl_scan *s, u32 from, u32 to_block, u32 page)
 {
 	u32 pages = s->flash->pages_per_block;
 	struct sftl_tag tag = { 0 };
 	u8 spare[SFTL_SPARE_BYTES];
-	int err = s->flash->read(s->flash->context, from / pages, from % pages, s->buffer, spare);
+	int err = sftl_flash_read(s->flash, from / pages, from % pages, s->buffer, spare);
 
 	if (err && err != -EBADMSG)
 		return err;
 	sftl_decode(spare, &tag);
-	tag = (struct sftl_tag) { page, tag.lost || err, true, ++s->highest_sequence };
+	tag = (struct sftl_tag) {
+		.page = page, .lost = tag.lost || err, .copied = true, .sequence = ++s->highest_sequence,
+	};
 	sftl_encode(&tag, spare);
 	return s->flash->program(s->flash->context, to_block, page % pages, s->buffer, spare);
 }
@@ -198,7 +180,7 @@ static int merge_group(struct sftl_scan *s, u32 group)
 	int err = -EIO;
 
 	for (tries = 0; tries < MOST_TRIES && err; tries++) {
-		err = fresh_block(s, &block);
+		err = sftl_scan_fresh_block(s, &block);
 		if (err)
 			return err;
 		err = copy_group(s, group, block);

@@ -52,9 +52,8 @@ static int program(void *context, u32 block, u32 page, const void *data, const u
 static int read(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SPARE_BYTES])
 {
 	struct mtd_oob_ops ops = whole_page(context, data, spare);
-	int err = mtd_read_oob(context, address(context, block, page), &ops);
 
-	return mtd_is_bitflip(err) ? 0 : err;
+	return mtd_read_oob(context, address(context, block, page), &ops);
 }
 
 static void *allocate(size_t bytes)

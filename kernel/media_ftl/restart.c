@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "restart.h"
+#include "doubt.h"
 #include "merge.h"
 #include "scan.h"
 #include "soft_nand.h"
@@ -31,7 +32,9 @@ static int share_out(struct sftl *l, const struct sftl_scan *s)
 /* What counts, in the core's own numbers of blocks: 1 + page for each place */
 static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *pages, u32 *programmed)
 {
+	const struct fb_params *p = &l->medium->params;
 	u32 per_block = l->flash.pages_per_block;
+	u32 open = 0;
 	u32 block, i;
 
 	for (block = 0; block < l->block_count; block++) {
@@ -40,6 +43,9 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 		if (!s->newest_pages[l->physical[block]])
 			continue;
 		programmed[block] = s->torn[l->physical[block]] ? per_block : s->programmed[l->physical[block]];
+		/* Blocks that were left in doubt are not full either; the page-mapped layer goes on with some only */
+		if (p->ftl == FB_FTL_PAGE && programmed[block] < per_block && ++open > p->open_blocks)
+			programmed[block] = per_block;
 		for (i = 0; i < per_block; i++) {
 			u32 page = s->found[first + i].page;
 
@@ -74,6 +80,8 @@ int sftl_restart(struct sftl *l)
 
 	if (!err && p->ftl != FB_FTL_PAGE)
 		err = sftl_undo_merges(&scan);
+	if (!err)
+		err = sftl_leave_doubtful_block(&scan);
 	if (!err && p->ftl != FB_FTL_PAGE)
 		err = sftl_merge_groups(&scan, &l->statistics.merged_at_start);
 	l->sequence = scan.highest_sequence + 1;

@@ -11,7 +11,9 @@ static int begin(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages)
 {
 	size_t places = (size_t)flash->blocks * flash->pages_per_block;
 
-	*s = (struct sftl_scan) { .flash = flash, .pages = pages };
+	*s = (struct sftl_scan) {
+		.flash = flash, .pages = pages, .doubtful = SFTL_NOWHERE,
+	};
 	s->found = room(flash, places, sizeof(*s->found));
 	s->programmed = room(flash, flash->blocks, sizeof(*s->programmed));
 	s->torn = room(flash, flash->blocks, sizeof(*s->torn));
@@ -39,7 +41,6 @@ static void drop(struct sftl_scan *s, u32 place)
 	s->torn[place / s->flash->pages_per_block] = true;
 }
 
-/* 0, or -EBADMSG, or another error */
 static int read_data(struct sftl_scan *s, u32 place)
 {
 	u32 pages = s->flash->pages_per_block;
@@ -48,58 +49,81 @@ static int read_data(struct sftl_scan *s, u32 place)
 	return s->flash->read(s->flash->context, place / pages, place % pages, s->buffer, spare);
 }
 
-static int drop_if_unreadable(struct sftl_scan *s, u32 place)
+/* Notes what the tag says, if it says something that can be; else it is illegible */
+static enum sftl_tag_kind note(struct sftl_scan *s, u32 place, const u8 *spare, u64 *last_sequence)
 {
-	int err = read_data(s, place);
-
-	if (err == -EBADMSG)
-		drop(s, place);
-	return err == -EBADMSG ? 0 : err;
-}
-
-/* True: the page is programmed. What its tag says is noted, if it says something that can be. */
-static bool note(struct sftl_scan *s, u32 place, const u8 *spare, u64 *last_sequence)
-{
-	struct sftl_found *found = &s->found[place];
 	struct sftl_tag tag;
 	enum sftl_tag_kind kind = sftl_decode(spare, &tag);
 
-	found->page = SFTL_MOST_PAGES;
 	if (kind == SFTL_ERASED)
-		return false;
+		return kind;
 	if (kind == SFTL_ILLEGIBLE || tag.page >= s->pages || tag.sequence <= *last_sequence) {
 		drop(s, place);
-		return true;
+		return SFTL_ILLEGIBLE;
 	}
 	*last_sequence = tag.sequence;
-	*found = (struct sftl_found) { tag.page, tag.copied, tag.sequence };
-	return true;
+	s->found[place] = (struct sftl_found) {
+		.page = tag.page, .copied = tag.copied, .corrected = tag.corrected, .sequence = tag.sequence,
+	};
+	return kind;
+}
+
+static void doubt(struct sftl_scan *s, u32 place)
+{
+	if (s->doubtful == SFTL_NOWHERE || s->found[s->doubtful].sequence < s->found[place].sequence)
+		s->doubtful = place;
 }
 
 static int check_last(struct sftl_scan *s, u32 block)
 {
 	u32 last = block * s->flash->pages_per_block + s->programmed[block] - 1;
+	int err;
 
-	return s->programmed[block] ? drop_if_unreadable(s, last) : 0;
+	if (!s->programmed[block] || s->found[last].page == SFTL_MOST_PAGES)
+		return 0;
+	err = read_data(s, last);
+	if (err != -EBADMSG && err != -EUCLEAN)
+		return err;
+	doubt(s, last);
+	if (err == -EBADMSG)
+		drop(s, last);
+	return 0;
+}
+
+static bool erased(const u8 *bytes, u32 count)
+{
+	while (count && *bytes == 0xff) {
+		bytes++;
+		count--;
+	}
+	return !count;
 }
 
 /* A page may be half programmed and its tag still look erased: the first behind the last that is programmed is read */
 static int look_behind(struct sftl_scan *s, u32 block)
 {
-	u32 pages = s->flash->pages_per_block;
-	const u8 *data = s->buffer;
+	const struct sftl_flash *flash = s->flash;
+	u8 spare[SFTL_SPARE_BYTES];
 	int err;
-	u32 i;
 
-	if (!s->programmed[block] || s->programmed[block] == pages)
+	if (!s->programmed[block] || s->programmed[block] == flash->pages_per_block)
 		return 0;
-	err = read_data(s, block * pages + s->programmed[block]);
-	if (err && err != -EBADMSG)
+	err = flash->read(flash->context, block, s->programmed[block], s->buffer, spare);
+	if (err && err != -EBADMSG && err != -EUCLEAN)
 		return err;
-	for (i = 0; i < s->flash->page_bytes && data[i] == 0xff; i++)
-		;
-	if (err || i < s->flash->page_bytes)
+	if (err || !erased(s->buffer, flash->page_bytes) || !erased(spare, SFTL_SPARE_BYTES))
 		s->torn[block] = true;
+	return 0;
+}
+
+static int drop_unless_clean(struct sftl_scan *s, u32 place)
+{
+	int err = read_data(s, place);
+
+	if (err && err != -EBADMSG && err != -EUCLEAN)
+		return err;
+	if (err)
+		drop(s, place);
 	return 0;
 }
 
@@ -111,29 +135,59 @@ static int check_all(struct sftl_scan *s, u32 block)
 
 	for (; place < end && !err; place++)
 		if (s->found[place].page != SFTL_MOST_PAGES)
-			err = drop_if_unreadable(s, place);
+			err = drop_unless_clean(s, place);
 	return err;
+}
+
+/* What the tags of a block are like */
+struct impression {
+	u32 illegible;		/* the first that is, or the number of pages */
+	u32 corrected;		/* the last that was */
+	u32 corrections;
+};
+
+static int read_tags(struct sftl_scan *s, u32 block, struct impression *impression)
+{
+	u32 pages = s->flash->pages_per_block;
+	u64 last_sequence = 0;
+	u32 page;
+
+	*impression = (struct impression) { .illegible = pages };
+	for (page = 0; page < pages; page++) {
+		u8 spare[SFTL_SPARE_BYTES];
+		enum sftl_tag_kind kind;
+		int err = sftl_flash_read(s->flash, block, page, NULL, spare);
+
+		if (err && err != -EBADMSG)
+			return err;
+		kind = note(s, block * pages + page, spare, &last_sequence);
+		if (kind != SFTL_ERASED)
+			s->programmed[block] = page + 1;
+		if (kind == SFTL_ILLEGIBLE && impression->illegible == pages)
+			impression->illegible = page;
+		if (kind == SFTL_TAGGED && s->found[block * pages + page].corrected) {
+			impression->corrected = page;
+			impression->corrections++;
+		}
+	}
+	return 0;
 }
 
 static int scan_block(struct sftl_scan *s, u32 block)
 {
 	u32 pages = s->flash->pages_per_block;
-	u64 last_sequence = 0;
-	u32 page;
-	int err;
+	struct impression seen;
+	int err = read_tags(s, block, &seen);
+	bool legible = seen.illegible == pages;
 
-	for (page = 0; page < pages; page++) {
-		u8 spare[SFTL_SPARE_BYTES];
-
-		err = s->flash->read(s->flash->context, block, page, NULL, spare);
-		if (err && err != -EBADMSG)
-			return err;
-		if (note(s, block * pages + page, spare, &last_sequence))
-			s->programmed[block] = page + 1;
-	}
-	if (s->torn[block])
+	if (err)
+		return err;
+	if (seen.illegible + 1 < s->programmed[block] || seen.corrections > 1 || (seen.corrections && !legible))
 		return check_all(s, block);
-	err = check_last(s, block);
+	if (seen.corrections)
+		err = drop_unless_clean(s, block * pages + seen.corrected);
+	if (!err)
+		err = check_last(s, block);
 	return err ? err : look_behind(s, block);
 }
 
@@ -146,11 +200,25 @@ static void nothing_in(struct sftl_scan *s, u32 block)
 		s->found[place] = (struct sftl_found) { .page = SFTL_MOST_PAGES };
 }
 
-void sftl_scan_forget_block(struct sftl_scan *s, u32 block)
+void sftl_scan_erase(struct sftl_scan *s, u32 block)
 {
+	if (s->flash->erase(s->flash->context, block))
+		s->flash->mark_bad(s->flash->context, block);
 	nothing_in(s, block);
 	s->programmed[block] = 0;
 	s->torn[block] = false;
+}
+
+int sftl_scan_fresh_block(struct sftl_scan *s, u32 *block)
+{
+	for (*block = 0; *block < s->flash->blocks; ++*block) {
+		if (s->newest_pages[*block] || s->flash->is_bad(s->flash->context, *block))
+			continue;
+		sftl_scan_erase(s, *block);
+		if (!s->flash->is_bad(s->flash->context, *block))
+			return 0;
+	}
+	return -ENOSPC;
 }
 
 static int scan_blocks(struct sftl_scan *s)
@@ -166,27 +234,50 @@ static int scan_blocks(struct sftl_scan *s)
 	return err;
 }
 
+/* The numbers of torn pages may be anything; only that of the program that was cut short is the next one */
 static void find_highest_sequence(struct sftl_scan *s)
 {
 	u32 places = s->flash->blocks * s->flash->pages_per_block;
+	u64 highest = 0;
 	u32 place;
 
 	for (place = 0; place < places; place++)
-		if (s->found[place].sequence > s->highest_sequence)
-			s->highest_sequence = s->found[place].sequence;
+		if (s->found[place].page != SFTL_MOST_PAGES && s->found[place].sequence > highest)
+			highest = s->found[place].sequence;
+	if (s->doubtful != SFTL_NOWHERE && s->found[s->doubtful].sequence >= highest)
+		drop(s, s->doubtful);
+	else
+		s->doubtful = SFTL_NOWHERE;
+	s->highest_sequence = highest + 1;
 }
 
-/* Two copies of the same program: a block that failed was being copied. Either will do, if it can be read. */
+static bool is_last(const struct sftl_scan *s, u32 place)
+{
+	u32 pages = s->flash->pages_per_block;
+
+	return place % pages + 1 == s->programmed[place / pages];
+}
+
+/*
+ * Two copies of the same program: the block of one was being copied. One that is clean will do; what had to be corrected
+ * may be a copy cut short, if it is the last of its block.
+ */
 static int settle(struct sftl_scan *s, u32 *newest, u32 place)
 {
-	int err = read_data(s, *newest);
+	int first = read_data(s, *newest), second;
 
-	if (err == -EBADMSG) {
+	if (!first)
+		return 0;
+	if (first != -EBADMSG && first != -EUCLEAN)
+		return first;
+	second = read_data(s, place);
+	if (second && second != -EBADMSG && second != -EUCLEAN)
+		return second;
+	if (first == -EBADMSG)
 		drop(s, *newest);
+	if (first == -EBADMSG || !second || (second == -EUCLEAN && is_last(s, *newest)))
 		*newest = place;
-		err = 0;
-	}
-	return err;
+	return 0;
 }
 
 int sftl_scan_newest(struct sftl_scan *s)

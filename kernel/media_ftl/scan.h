@@ -2,10 +2,21 @@
 /*
  * What lies on the flash: the tag of every page of every good block, and for each logical page where its newest copy is.
  *
- * A power cut leaves three kinds of traces. The page that was being programmed may have a sound tag and torn data. Nothing
- * is ever programmed behind it, so the data of the last page of each block are read. A block that was being erased may hold anything: where the
- * tags of a block are illegible or do not count up, all its pages are read, and those that fail are left out. And what
- * looks erased may not be: such blocks are erased before they are used.
+ * A power cut leaves three kinds of traces, and an ECC may take them for sound: one that corrects a single bit also
+ * "corrects" three, or any odd number.
+ *
+ * The page that was being programmed may have a sound tag and torn data. Nothing is ever programmed behind it, so the data
+ * of the last page of each block are read. If they had to be corrected, its number tells: programs follow one another, so
+ * a page is complete if a higher number was seen. Of the highest number nobody can tell. It does not count, and its block
+ * is left at once (doubt.c), before a higher one would vouch for it; also if it cannot be read, for an erase that is cut
+ * short may change that. The price: a write which a cut follows before any other is lost if its page happens to have a
+ * wrong bit.
+ *
+ * A block that was being erased may hold anything. Where several tags are not as they should be, or one before the last
+ * is illegible or does not count up, all of the block is read, and only those pages count whose data did not have
+ * to be corrected. A page whose tag and data both had to be never counts.
+ *
+ * What looks erased may not be: such blocks are erased before they are used.
  */
 #ifndef SFTL_SCAN_H
 #define SFTL_SCAN_H
@@ -18,6 +29,7 @@
 struct sftl_found {
 	u32 page;		/* SFTL_MOST_PAGES: nothing that counts */
 	bool copied;
+	bool corrected;		/* the tag was */
 	u64 sequence;
 };
 
@@ -30,6 +42,7 @@ struct sftl_scan {
 	u32 *newest_pages;		/* of each block: how many pages have their newest copy there */
 	u32 pages;			/* logical */
 	u64 highest_sequence;
+	u32 doubtful;			/* the place that was programmed last, if its data are not clean, or SFTL_NOWHERE */
 	void *buffer;			/* a page */
 };
 
@@ -40,7 +53,10 @@ void sftl_scan_end(struct sftl_scan *scan);
 /* Finds the newest copies again, after *found has changed */
 int sftl_scan_newest(struct sftl_scan *scan);
 
-/* The block holds nothing any more */
-void sftl_scan_forget_block(struct sftl_scan *scan, u32 block);
+/* Erases a block, or marks it bad. It holds nothing any more. */
+void sftl_scan_erase(struct sftl_scan *scan, u32 block);
+
+/* An erased block in which nothing counts; -ENOSPC if there is none */
+int sftl_scan_fresh_block(struct sftl_scan *scan, u32 *block);
 
 #endif

@@ -3,7 +3,8 @@
  * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks of pages, and beside
  * each page a few bytes that are programmed and read with it.
  *
- * Functions return 0 or a negative errno. A read that was corrected is a good read; -EBADMSG is one that could not be.
+ * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN a good one that took as
+ * many corrections as the code can do, or nearly.
  */
 #ifndef SFTL_SOFT_FLASH_H
 #define SFTL_SOFT_FLASH_H
@@ -38,5 +39,14 @@ struct sftl_flash {
 	void *(*allocate)(size_t bytes);
 	void (*release)(void *memory);
 };
+
+/* For those to whom a page that was corrected is a good page */
+static inline int sftl_flash_read(const struct sftl_flash *flash, u32 block, u32 page, void *data,
+				  u8 spare[SFTL_SPARE_BYTES])
+{
+	int err = flash->read(flash->context, block, page, data, spare);
+
+	return err == -EUCLEAN ? 0 : err;
+}
 
 #endif

@@ -66,6 +66,7 @@ enum sftl_tag_kind sftl_decode(const u8 spare[SFTL_SPARE_BYTES], struct sftl_tag
 	cleared = ~word;
 	if (!(cleared & (cleared - 1)))
 		return SFTL_ERASED;
+	tag->corrected = !consistent(word);
 	word = correct(word) & BELOW_CRC;
 	tag->page = word & ((1u << PAGE_BITS) - 1);
 	tag->lost = word & LOST;

@@ -27,6 +27,7 @@ struct sftl_tag {
 	bool lost;
 	bool copied;
 	u64 sequence;		/* from 1 */
+	bool corrected;		/* one of its bits was wrong */
 };
 
 void sftl_encode(const struct sftl_tag *tag, u8 spare[SFTL_SPARE_BYTES]);

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "memory_flash.h"
+#include "one_bit_ecc.h"
+
+#define WHOLE 1024u
 
 u64 memory_flash_random(struct memory_flash *f)
 {
@@ -29,58 +32,105 @@ static void mark_bad(void *context, u32 block)
 		f->bad[block] = true;
 }
 
+/* All that is stored of a page lies in one piece: data, ECC, spare area */
+static u32 stored_bytes(const struct memory_flash *f)
+{
+	return f->flash.page_bytes + one_bit_ecc_bytes(f->flash.page_bytes) + SFTL_SPARE_BYTES;
+}
+
+static u8 *ecc_of(const struct memory_flash *f, const struct memory_page *p)
+{
+	return p->stored + f->flash.page_bytes;
+}
+
+static u8 *spare_of(const struct memory_flash *f, const struct memory_page *p)
+{
+	return ecc_of(f, p) + one_bit_ecc_bytes(f->flash.page_bytes);
+}
+
 static void erase_page(struct memory_flash *f, struct memory_page *p)
 {
-	memset(p->data, 0xff, f->flash.page_bytes);
-	memset(p->spare, 0xff, SFTL_SPARE_BYTES);
+	memset(p->stored, 0xff, stored_bytes(f));
 	p->programmed = false;
-	p->unreadable = false;
 }
 
-static void garble(struct memory_flash *f, u8 *bytes, u32 count)
+static void store(struct memory_flash *f, struct memory_page *p, const void *data, const u8 *spare)
 {
-	while (count--)
-		*bytes++ = memory_flash_random(f);
+	memcpy(p->stored, data, f->flash.page_bytes);
+	one_bit_ecc(data, f->flash.page_bytes, ecc_of(f, p));
+	memcpy(spare_of(f, p), spare, SFTL_SPARE_BYTES);
+	p->programmed = true;
 }
 
-/* Old content, none, or noise, page by page */
-static void tear_erase(struct memory_flash *f, u32 block)
+static bool is_erased(const struct memory_flash *f, const struct memory_page *p)
 {
-	u64 how = memory_flash_random(f) % 4;
 	u32 i;
 
-	for (i = 0; i < f->flash.pages_per_block; i++) {
-		struct memory_page *p = page_at(f, block, i);
+	for (i = 0; i < stored_bytes(f) && p->stored[i] == 0xff; i++)
+		;
+	return i == stored_bytes(f);
+}
 
-		if (how == 0 || (how == 1 && memory_flash_random(f) & 1))
-			continue;
-		erase_page(f, p);
-		if (how == 2 || (how == 1 && memory_flash_random(f) & 1))
-			continue;
-		garble(f, p->data, f->flash.page_bytes);
-		garble(f, p->spare, SFTL_SPARE_BYTES);
-		p->unreadable = true;
-		p->programmed = true;
+static void garble(struct memory_flash *f, struct memory_page *p)
+{
+	u32 i;
+
+	for (i = 0; i < stored_bytes(f); i++)
+		p->stored[i] = memory_flash_random(f);
+}
+
+/* Of so many of 1024 bits, by chance, those that are cleared are set: not programmed yet, or erased already */
+static void set_some(struct memory_flash *f, struct memory_page *p, u32 of_whole)
+{
+	u32 i;
+
+	for (i = 0; i < 8 * stored_bytes(f); i++)
+		if (memory_flash_random(f) % WHOLE < of_whole)
+			p->stored[i / 8] |= 1 << i % 8;
+}
+
+/* How far an operation was when the power went; often it had hardly begun, or was nearly done */
+static u32 moment(struct memory_flash *f)
+{
+	u32 little = memory_flash_random(f) % (WHOLE >> memory_flash_random(f) % 10);
+
+	switch (memory_flash_random(f) % 3) {
+	case 0:
+		return little;
+	case 1:
+		return WHOLE - little;
+	default:
+		return memory_flash_random(f) % WHOLE;
 	}
+}
+
+static void tear_erase(struct memory_flash *f, u32 block)
+{
+	u32 done = moment(f);
+	u32 i;
+
+	for (i = 0; i < f->flash.pages_per_block; i++)
+		set_some(f, page_at(f, block, i), done);
 }
 
 static void tear_program(struct memory_flash *f, struct memory_page *p, const void *data, const u8 *spare)
 {
-	u64 how = memory_flash_random(f) % 5;
+	u32 done = moment(f);
 
-	if (how == 0)
-		return;
-	p->programmed = true;
-	memcpy(p->data, data, f->flash.page_bytes);
-	memcpy(p->spare, spare, SFTL_SPARE_BYTES);
-	if (how == 1)
-		return;
-	p->unreadable = true;
-	garble(f, p->data, f->flash.page_bytes / 2);
-	if (how == 3)
-		garble(f, p->spare, SFTL_SPARE_BYTES);
-	if (how == 4)
-		memset(p->spare, 0xff, SFTL_SPARE_BYTES);
+	store(f, p, data, spare);
+	set_some(f, p, WHOLE - done);
+	p->programmed = !is_erased(f, p);
+}
+
+/* One bit of a page may turn once another page was programmed; never of the last before a cut, which might be torn */
+static void age(struct memory_flash *f, struct memory_page *newest)
+{
+	struct memory_page *p = f->newest;
+	u32 bit = memory_flash_random(f) % (8 * stored_bytes(f));
+
+	if (p && p->programmed && (memory_flash_random(f) & 0xffff) < f->wrong_bits)
+		p->stored[bit / 8] ^= 1 << bit % 8;
+	f->newest = newest;
 }
 
 /* True: the power goes in this operation */
@@ -130,14 +180,11 @@ static int program(void *context, u32 block, u32 page, const void *data, const u
 		tear_program(f, p, data, spare);
 		return -EIO;
 	}
-	p->programmed = true;
-	memcpy(p->data, data, f->flash.page_bytes);
-	memcpy(p->spare, spare, SFTL_SPARE_BYTES);
+	store(f, p, data, spare);
+	age(f, p);
 	if ((memory_flash_random(f) & 0xffff) >= f->program_failures)
 		return 0;
-	p->unreadable = true;
-	garble(f, p->data, f->flash.page_bytes);
-	garble(f, p->spare, SFTL_SPARE_BYTES);
+	garble(f, p);
 	return -EIO;
 }
 
@@ -148,10 +195,11 @@ static int read(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SP
 
 	if (f->off)
 		return -EIO;
-	if (data)
-		memcpy(data, p->data, f->flash.page_bytes);
-	memcpy(spare, p->spare, SFTL_SPARE_BYTES);
-	return data && p->unreadable ? -EBADMSG : 0;
+	memcpy(spare, spare_of(f, p), SFTL_SPARE_BYTES);
+	if (!data)
+		return 0;
+	memcpy(data, p->stored, f->flash.page_bytes);
+	return one_bit_ecc_correct(data, f->flash.page_bytes, ecc_of(f, p));
 }
 
 /* Aligned as the core wants its state */
@@ -176,12 +224,12 @@ void memory_flash_make(struct memory_flash *f, u32 blocks, u32 pages_per_block, 
 		.random = seed * 0x9e3779b97f4a7c15ull + 1,
 	};
 	f->pages = calloc(pages, sizeof(*f->pages));
-	f->content = malloc((size_t)pages * page_bytes);
+	f->content = malloc((size_t)pages * stored_bytes(f));
 	f->bad = calloc(blocks, sizeof(*f->bad));
 	if (!f->pages || !f->content || !f->bad)
 		abort();
 	for (i = 0; i < pages; i++) {
-		f->pages[i].data = f->content + (size_t)i * page_bytes;
+		f->pages[i].stored = f->content + (size_t)i * stored_bytes(f);
 		erase_page(f, &f->pages[i]);
 	}
 }
@@ -197,4 +245,5 @@ void memory_flash_on(struct memory_flash *f)
 {
 	f->off = false;
 	f->cut_at = 0;
+	f->newest = NULL;
 }

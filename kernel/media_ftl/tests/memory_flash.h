@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flash in memory, for tests: keeps the chip's rules, fails by chance, and loses its power in the middle of an operation.
+ * Flash in memory, for tests: keeps the chip's rules, fails by chance, and loses its power in the middle of an operation:
+ * then some bits are programmed, or erased, and others not yet. Its ECC is as good as that of a chip with small pages.
  */
 #ifndef MEMORY_FLASH_H
 #define MEMORY_FLASH_H
@@ -8,10 +9,8 @@
 #include "soft_flash.h"
 
 struct memory_page {
-	u8 *data;
-	u8 spare[SFTL_SPARE_BYTES];
+	u8 *stored;
 	bool programmed;
-	bool unreadable;
 };
 
 struct memory_flash {
@@ -24,6 +23,9 @@ struct memory_flash {
 	/* Of 2^16 operations so many fail */
 	u32 program_failures;
 	u32 erase_failures;
+	u32 wrong_bits;		/* of 2^16 programs so many make a bit of the page before them turn */
+
+	struct memory_page *newest;
 
 	u64 operations;		/* programs and erases so far */
 	u64 cut_at;		/* the power goes during this one; 0: never */
