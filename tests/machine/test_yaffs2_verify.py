@@ -2,7 +2,7 @@
 """fio writes to YAFFS2 in each of its patterns, and reads all of it back; after a remount the files are the same.
 
 All patterns write at once, three times over; but once where reads are mixed in, for fio then takes what the time before
-wrote for wrong.
+wrote for wrong, and once where holes are left, for fio then goes on in the holes and reads back only a part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ORDERS = {
     "synced": "rw=randwrite\nbs=8k\nfsync=4\nverify=crc32c",
     "mapped": "rw=randwrite\nbs=4k\nioengine=mmap\nverify=crc32c",
     "appended": "rw=write\nbs=1000\nfallocate=none\nfile_append=0\nverify=pattern\nverify_pattern=%o",
-    "with-holes": "rw=write:16k\nbs=16k\nverify=pattern\nverify_pattern=0x5aa5",
+    "with-holes": "rw=write:16k\nbs=16k\nio_size=1m\nloops=1\nverify=pattern\nverify_pattern=0x5aa5",
 }
 """Orders of requests, their sizes, engines, and what fio knows its data by."""
 
