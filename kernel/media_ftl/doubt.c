@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "doubt.h"
-#include "tag.h"
-
-#define MOST_TRIES 4
-
-static int copy_page(struct sftl_scan *s, u32 from, u32 to)
-{
-	u32 pages = s->flash->pages_per_block;
-	struct sftl_tag tag = { 0 };
-	u8 spare[SFTL_SPARE_BYTES];
-	int err = sftl_flash_read(s->flash, from / pages, from % pages, s->buffer, spare);
-
-	if (err && err != -EBADMSG)
-		return err;
-	sftl_decode(spare, &tag);
-	tag.lost = tag.lost || err;
-	sftl_encode(&tag, spare);
-	return s->flash->program(s->flash->context, to / pages, to % pages, s->buffer, spare);
-}
+#include "copy.h"
 
 static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 {
@@ -26,10 +9,11 @@ static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 	int err = 0;
 
 	for (page = 0; page < s->programmed[from] && !err; page++) {
-		u32 place = from * pages + page;
+		const struct sftl_found *found = &s->found[from * pages + page];
+		struct sftl_tag tag = { .page = found->page, .copied = found->copied, .sequence = found->sequence };
 
-		if (s->found[place].page != SFTL_MOST_PAGES)
-			err = copy_page(s, place, to * pages + page);
+		if (found->page != SFTL_MOST_PAGES)
+			err = sftl_copy_page(s, from * pages + page, to * pages + page, tag);
 	}
 	return err;
 }
@@ -47,35 +31,20 @@ static void adopt(struct sftl_scan *s, u32 from, u32 to)
 	}
 }
 
-static int move(struct sftl_scan *s, u32 from)
-{
-	u32 tries, to;
-	int err = -EIO;
-
-	for (tries = 0; tries < MOST_TRIES && err; tries++) {
-		err = sftl_scan_fresh_block(s, &to);
-		if (err)
-			return err;
-		err = copy_pages(s, from, to);
-		if (err)
-			s->flash->mark_bad(s->flash->context, to);
-	}
-	if (!err)
-		adopt(s, from, to);
-	return err;
-}
-
 int sftl_leave_doubtful_block(struct sftl_scan *s)
 {
-	u32 block;
-	int err;
+	u32 block, fresh;
 
 	if (s->doubtful == SFTL_NOWHERE)
 		return 0;
 	block = s->doubtful / s->flash->pages_per_block;
-	err = s->newest_pages[block] ? move(s, block) : 0;
-	if (err)
-		return err;
+	if (s->newest_pages[block]) {
+		int err = sftl_copy_to_fresh_block(s, copy_pages, block, &fresh);
+
+		if (err)
+			return err;
+		adopt(s, block, fresh);
+	}
 	sftl_scan_erase(s, block);
 	return sftl_scan_newest(s);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "merge.h"
-#include "tag.h"
-
-#define MOST_TRIES 4
+#include "copy.h"
 
 static u32 group_of(const struct sftl_scan *s, u32 page)
 {
@@ -126,32 +124,20 @@ static bool in_order(const struct sftl_scan *s, u32 group)
 	return !s->torn[block];
 }
 
-static int copy_page(struct sftl_scan *s, u32 from, u32 to_block, u32 page)
-{
-	u32 pages = s->flash->pages_per_block;
-	struct sftl_tag tag = { 0 };
-	u8 spare[SFTL_SPARE_BYTES];
-	int err = sftl_flash_read(s->flash, from / pages, from % pages, s->buffer, spare);
-
-	if (err && err != -EBADMSG)
-		return err;
-	sftl_decode(spare, &tag);
-	tag = (struct sftl_tag) {
-		.page = page, .lost = tag.lost || err, .copied = true, .sequence = ++s->highest_sequence,
-	};
-	sftl_encode(&tag, spare);
-	return s->flash->program(s->flash->context, to_block, page % pages, s->buffer, spare);
-}
-
 static int copy_group(struct sftl_scan *s, u32 group, u32 to_block)
 {
 	u32 pages = s->flash->pages_per_block;
 	u32 offset;
 	int err = 0;
 
-	for (offset = 0; offset < pages && !err; offset++)
-		if (s->newest[group * pages + offset] != SFTL_NOWHERE)
-			err = copy_page(s, s->newest[group * pages + offset], to_block, group * pages + offset);
+	for (offset = 0; offset < pages && !err; offset++) {
+		struct sftl_tag tag = { .page = group * pages + offset, .copied = true };
+
+		if (s->newest[tag.page] == SFTL_NOWHERE)
+			continue;
+		tag.sequence = ++s->highest_sequence;
+		err = sftl_copy_page(s, s->newest[tag.page], to_block * pages + offset, tag);
+	}
 	return err;
 }
 
@@ -173,35 +159,18 @@ static void adopt(struct sftl_scan *s, u32 group, u32 block)
 	}
 }
 
-/* A flash on which one block after the other fails is not one with bad blocks: it is gone */
-static int merge_group(struct sftl_scan *s, u32 group)
-{
-	u32 block, tries;
-	int err = -EIO;
-
-	for (tries = 0; tries < MOST_TRIES && err; tries++) {
-		err = sftl_scan_fresh_block(s, &block);
-		if (err)
-			return err;
-		err = copy_group(s, group, block);
-		if (err)
-			s->flash->mark_bad(s->flash->context, block);
-	}
-	if (!err)
-		adopt(s, group, block);
-	return err;
-}
-
 int sftl_merge_groups(struct sftl_scan *s, u64 *merged)
 {
 	u32 groups = s->pages / s->flash->pages_per_block;
-	u32 group;
+	u32 group, block;
 	int err = 0;
 
 	for (group = 0; group < groups && !err; group++) {
 		if (in_order(s, group))
 			continue;
-		err = merge_group(s, group);
+		err = sftl_copy_to_fresh_block(s, copy_group, group, &block);
+		if (!err)
+			adopt(s, group, block);
 		++*merged;
 	}
 	return err;

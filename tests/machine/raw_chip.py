@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,9 @@ LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
 """Chips with pages of 2 KiB, and of 512 bytes, on which YAFFS2 is laid out as YAFFS1."""
 
 NOTHING = "true\n"
+
+WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
+"""Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
 
 
 class Bed(NamedTuple):
@@ -50,6 +53,11 @@ def own_program(name: str) -> bytes:
     root = paths.cache_root()
     archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
     return programs.own(Cache(root / "image"), archive, name).path(name).read_bytes()
+
+
+def yaffs_counters(lines: Iterable[str]) -> dict[str, int]:
+    """What the lines of /proc/yaffs said of its one device."""
+    return {words[0]: int(words[1]) for words in map(str.split, lines) if words[0] != "device"}
 
 
 def boot(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import raw_chip
-from raw_chip import LARGE, NOTHING, SMALL
+from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 from flashbed.machine.base import Outcome
 
@@ -21,9 +21,6 @@ SECONDS = int(os.environ.get("STRESS_SECONDS", "600"))
 """Of the guest."""
 
 HOST_LIMIT_S = 3 * 3600
-
-WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
-"""Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
 
 WORN_SECONDS = 60
 """After ten minutes hardly a block would be left."""
@@ -114,8 +111,8 @@ def stress(study_file, tmp_path: Path):
 
 
 def statistics(outcome: Outcome, moment: str) -> dict[str, int]:
-    lines = (line.split() for line in outcome.files["statistics"].decode().splitlines())
-    return {words[1]: int(words[2]) for words in lines if words[0] == moment and words[1] != "device"}
+    lines, mark = outcome.files["statistics"].decode().splitlines(), f"{moment} "
+    return raw_chip.yaffs_counters(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
 def available_kib(outcome: Outcome, moment: str) -> int:

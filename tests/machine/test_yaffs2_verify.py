@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import raw_chip
-from raw_chip import LARGE, NOTHING, SMALL
+from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 pytestmark = pytest.mark.long
 
@@ -59,8 +59,6 @@ rm *.0.0
 cat /proc/yaffs >/out/statistics
 """
 
-WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
-
 
 def done(text: str) -> dict[str, Any]:
     found = {job["jobname"]: job for job in json.loads(text)["jobs"]}
@@ -78,7 +76,6 @@ def test_what_fio_wrote_is_read_back(study_file, tmp_path: Path, chip: str, faul
     for name, job in done(outcome.files["fio.json"].decode()).items():
         assert job["write"]["io_bytes"] > 0, name
         assert job["read"]["io_bytes"] >= job["write"]["io_bytes"], f"{name}: all that was written has been read back"
-    lines = (line.split() for line in outcome.files["statistics"].decode().splitlines())
-    told = {words[0]: int(words[1]) for words in lines if words[0] != "device"}
+    told = raw_chip.yaffs_counters(outcome.files["statistics"].decode().splitlines())
     assert told["chunks_lost"] == 0
     assert (told["retired_blocks"] > 0) == bool(faults)
