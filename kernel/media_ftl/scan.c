@@ -41,6 +41,12 @@ static void drop(struct sftl_scan *s, u32 place)
 	s->torn[place / s->flash->pages_per_block] = true;
 }
 
+/* Any other error is the flash's */
+static bool is_of_page(int err)
+{
+	return !err || err == -EBADMSG || err == -EUCLEAN;
+}
+
 static int read_data(struct sftl_scan *s, u32 place)
 {
 	u32 pages = s->flash->pages_per_block;
@@ -82,7 +88,7 @@ static int check_last(struct sftl_scan *s, u32 block)
 	if (!s->programmed[block] || s->found[last].page == SFTL_MOST_PAGES)
 		return 0;
 	err = read_data(s, last);
-	if (err != -EBADMSG && err != -EUCLEAN)
+	if (!err || !is_of_page(err))
 		return err;
 	doubt(s, last);
 	if (err == -EBADMSG)
@@ -109,7 +115,7 @@ static int look_behind(struct sftl_scan *s, u32 block)
 	if (!s->programmed[block] || s->programmed[block] == flash->pages_per_block)
 		return 0;
 	err = flash->read(flash->context, block, s->programmed[block], s->buffer, spare);
-	if (err && err != -EBADMSG && err != -EUCLEAN)
+	if (!is_of_page(err))
 		return err;
 	if (err || !erased(s->buffer, flash->page_bytes) || !erased(spare, SFTL_SPARE_BYTES))
 		s->torn[block] = true;
@@ -120,7 +126,7 @@ static int drop_unless_clean(struct sftl_scan *s, u32 place)
 {
 	int err = read_data(s, place);
 
-	if (err && err != -EBADMSG && err != -EUCLEAN)
+	if (!is_of_page(err))
 		return err;
 	if (err)
 		drop(s, place);
@@ -266,12 +272,10 @@ static int settle(struct sftl_scan *s, u32 *newest, u32 place)
 {
 	int first = read_data(s, *newest), second;
 
-	if (!first)
-		return 0;
-	if (first != -EBADMSG && first != -EUCLEAN)
+	if (!first || !is_of_page(first))
 		return first;
 	second = read_data(s, place);
-	if (second && second != -EBADMSG && second != -EUCLEAN)
+	if (!is_of_page(second))
 		return second;
 	if (first == -EBADMSG)
 		drop(s, *newest);
@@ -314,6 +318,8 @@ int sftl_scan(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages)
 
 	if (!err)
 		err = scan_blocks(s);
+	if (err)
+		return err;
 	find_highest_sequence(s);
-	return err ? err : sftl_scan_newest(s);
+	return sftl_scan_newest(s);
 }
