@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
+#include "cells.h"
 #include "memory_flash.h"
 #include "one_bit_ecc.h"
 
-#define WHOLE 1024u
-
 u64 memory_flash_random(struct memory_flash *f)
 {
-	f->random ^= f->random >> 12;
-	f->random ^= f->random << 25;
-	f->random ^= f->random >> 27;
-	return f->random * 0x2545f4914f6cdd1dull >> 16;
+	return cells_random(&f->random);
 }
 
 static struct memory_page *page_at(struct memory_flash *f, u32 block, u32 page)
@@ -79,46 +75,21 @@ static void garble(struct memory_flash *f, struct memory_page *p)
 		p->stored[i] = memory_flash_random(f);
 }
 
-/* Of so many of 1024 bits, by chance, those that are cleared are set: not programmed yet, or erased already */
-static void set_some(struct memory_flash *f, struct memory_page *p, u32 of_whole)
-{
-	u32 i;
-
-	for (i = 0; i < 8 * stored_bytes(f); i++)
-		if (memory_flash_random(f) % WHOLE < of_whole)
-			p->stored[i / 8] |= 1 << i % 8;
-}
-
-/* How far an operation was when the power went; often it had hardly begun, or was nearly done */
-static u32 moment(struct memory_flash *f)
-{
-	u32 little = memory_flash_random(f) % (WHOLE >> memory_flash_random(f) % 10);
-
-	switch (memory_flash_random(f) % 3) {
-	case 0:
-		return little;
-	case 1:
-		return WHOLE - little;
-	default:
-		return memory_flash_random(f) % WHOLE;
-	}
-}
-
 static void tear_erase(struct memory_flash *f, u32 block)
 {
-	u32 done = moment(f);
+	u32 done = cells_moment(&f->random);
 	u32 i;
 
 	for (i = 0; i < f->flash.pages_per_block; i++)
-		set_some(f, page_at(f, block, i), done);
+		cells_set_some(page_at(f, block, i)->stored, stored_bytes(f), done, &f->random);
 }
 
 static void tear_program(struct memory_flash *f, struct memory_page *p, const void *data, const u8 *spare)
 {
-	u32 done = moment(f);
+	u32 done = cells_moment(&f->random);
 
 	store(f, p, data, spare);
-	set_some(f, p, WHOLE - done);
+	cells_set_some(p->stored, stored_bytes(f), CELLS_WHOLE - done, &f->random);
 	p->programmed = !is_erased(f, p);
 }
 

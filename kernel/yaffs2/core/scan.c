@@ -5,11 +5,14 @@
  */
 #include "scan.h"
 
-/* The tags of the first page that has any: a torn erase may have taken the first ones */
+/*
+ * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which look
+ * corrected.
+ */
 static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
 {
 	u32 first = number * fs->geometry.chunks_per_block;
-	bool blank = true;
+	u32 best = 0;
 
 	*seq = Y2_SEQ_UNUSED;
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
@@ -18,16 +21,14 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
 
 		if (result < 0)
 			return result;
-		if (tags.used) {
-			*seq = tags.seq;
-			return 0;
-		}
-		if (result == Y2_READ_LOST)
-			blank = false;
-		if (page == 0 && blank)
+		if (tags.used)
+			best = tags.seq;
+		if (tags.used && result == Y2_READ_CLEAN)
+			break;
+		if (page == 0 && !tags.used && result != Y2_READ_LOST)
 			return 0;	/* an empty block, or hardly anything was left of its erase: erased again before use */
 	}
-	*seq = 0;
+	*seq = best;
 	return 0;
 }
 
@@ -57,7 +58,7 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
 			scan->used = true;
-			scan->order[scan->count++] = (struct y2_scan_block) { seq, i };
+			scan->order[scan->count++] = (struct y2_scan_block) { .seq = seq, .number = i };
 		}
 	}
 	return 0;
@@ -101,6 +102,19 @@ static void sort(struct y2_scan_block *order, u32 count)
 	}
 }
 
+static int scan_in_doubt(struct y2_fs *fs, const struct y2_scan *scan)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < scan->count && !err; i++) {
+		u32 number = scan->order[i].number;
+
+		if (scan->order[i].last_in_doubt)
+			err = y2_scan_small_in_doubt(fs, number * fs->geometry.chunks_per_block + fs->blocks[number].written - 1);
+	}
+	return err;
+}
+
 static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int err = survey(fs, scan);
@@ -114,10 +128,13 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 
 		if (block->state != Y2_BLOCK_ALLOCATING)
 			continue;	/* void: its erase had begun */
-		err = y2_scan_pages(fs, scan, scan->order[i].number);
+		err = y2_scan_pages(fs, scan, &scan->order[i]);
 		if (err)
 			return err;
 	}
+	err = scan_in_doubt(fs, scan);
+	if (err)
+		return err;
 	err = fs->small ? y2_scan_small_headers(fs, scan) : 0;
 	if (!err)
 		err = y2_scan_settle(fs);
@@ -140,9 +157,11 @@ int y2_scan(struct y2_fs *fs)
 	if (!scan)
 		return err;
 	scan->order = y2_zalloc((size_t)fs->geometry.blocks * sizeof(*scan->order));
-	if (scan->order)
+	scan->pages = y2_zalloc((size_t)fs->geometry.chunks_per_block * sizeof(*scan->pages));
+	if (scan->order && scan->pages)
 		err = scan_all(fs, scan);
 	y2_free(scan->order);
+	y2_free(scan->pages);
 	y2_free(scan);
 	return err;
 }

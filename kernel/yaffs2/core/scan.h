@@ -7,20 +7,32 @@
 /* A block found by the survey */
 struct y2_scan_block {
 	u32 seq, number;
+	bool last_in_doubt;	/* its last page counts only where no other does */
+};
+
+struct y2_scan_page {
+	struct y2_tags tags;
+	int result;		/* of reading them: enum y2_read or a negative errno */
 };
 
 struct y2_scan {
 	struct y2_scan_block *order;	/* newest first */
 	u32 count;
 	bool used;			/* there is something on the flash */
+	struct y2_scan_page *pages;	/* of the block at hand */
 	struct y2_header header;
 };
 
 int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *tags);
-int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, u32 number);
+int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found);
+
+/* scan_doubt.c: what a power cut has left half programmed or half erased */
+bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page);
+bool y2_scan_is_half_erased(const struct y2_fs *fs, const struct y2_scan *scan, u32 number);
+
 struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id);	/* the one there is, or a new one */
-bool y2_scan_small_is_torn(struct y2_fs *fs, u32 chunk);
 int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags);
+int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk);
 int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan);
 void y2_scan_small_write(struct y2_fs *fs);	/* writes */
 int y2_scan_settle(struct y2_fs *fs);

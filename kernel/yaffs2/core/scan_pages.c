@@ -22,45 +22,47 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 	return 0;
 }
 
-/*
- * The last page that was written may be torn: tags that are right, data that is not. Only there the data is read too, and
- * all of the page is dismissed if it is beyond correction.
- */
-static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
+/* How far the block was written shows in its last page that is not blank */
+static void read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 {
 	struct y2_block *block = &fs->blocks[number];
-	u32 first = number * fs->geometry.chunks_per_block;
+
+	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
+		struct y2_scan_page *at = &scan->pages[page];
+
+		at->result = y2_page_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
+		if (at->result < 0 || at->result == Y2_READ_LOST || at->tags.used)
+			block->written = (u16)(page + 1);
+	}
+}
+
+static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found)
+{
+	struct y2_block *block = &fs->blocks[found->number];
+	u32 first = found->number * fs->geometry.chunks_per_block;
 
 	fs->stats.blocks_scanned++;
-	for (u32 page = fs->geometry.chunks_per_block; page-- > 0;) {
-		struct y2_tags tags;
-		bool last = !block->written;
-		int result = y2_page_read(fs, first + page, last ? fs->page : NULL, &tags), err;
+	read_tags(fs, scan, found->number);
+	if (y2_scan_is_half_erased(fs, scan, found->number)) {
+		block->state = Y2_BLOCK_DIRTY;
+		return 0;
+	}
+	for (u32 page = block->written; page-- > 0;) {
+		const struct y2_tags *tags = &scan->pages[page].tags;
+		int err;
 
-		if (result < 0 || result == Y2_READ_LOST) {
-			if (last)
-				block->written = (u16)(page + 1);
+		if (!y2_scan_page_counts(fs, scan, found, page))
 			continue;
-		}
-		if (!tags.used)
-			continue;
-		if (last)
-			block->written = (u16)(page + 1);
-		if (tags.seq != block->seq)
-			continue;
-		if (fs->small && result == Y2_READ_FIXED && y2_scan_small_is_torn(fs, first + page))
-			continue;
-		err = fs->small ? y2_scan_small_chunk(fs, first + page, &tags) :
-				  y2_scan_chunk(fs, scan, first + page, &tags);
+		err = fs->small ? y2_scan_small_chunk(fs, first + page, tags) : y2_scan_chunk(fs, scan, first + page, tags);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, u32 number)
+int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found)
 {
-	if (y2_summary_read(fs, number, fs->blocks[number].seq))
-		return scan_by_summary(fs, scan, number);
-	return scan_by_tags(fs, scan, number);
+	if (y2_summary_read(fs, found->number, found->seq))
+		return scan_by_summary(fs, scan, found->number);
+	return scan_by_tags(fs, scan, found);
 }

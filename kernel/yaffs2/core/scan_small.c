@@ -9,17 +9,6 @@
  */
 #include "scan.h"
 
-/*
- * The ECC of short tags takes what is torn for one wrong bit more often than not. The data's own ECC lies in the same spare
- * area, and what tears one tears the other.
- */
-bool y2_scan_small_is_torn(struct y2_fs *fs, u32 chunk)
-{
-	int result = y2_page_read(fs, chunk, fs->page, NULL);
-
-	return result < 0 || result == Y2_READ_LOST;
-}
-
 /* Not wanted, and not known as live */
 static void dismiss(struct y2_fs *fs, u32 chunk)
 {
@@ -90,6 +79,21 @@ int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 		return data_chunk(fs, obj, chunk, tags);
 	header_chunk(fs, obj, chunk, tags);
 	return 0;
+}
+
+/* A page that may be torn: after all others, where they have left its place to it */
+int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk)
+{
+	struct y2_object *obj;
+	struct y2_tags tags;
+
+	y2_page_read(fs, chunk, NULL, &tags);
+	obj = tags.used ? y2_object_find(fs, tags.object) : NULL;
+	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 : obj->header != Y2_NO_CHUNK)) {
+		dismiss(fs, chunk);
+		return 0;
+	}
+	return tags.used ? y2_scan_small_chunk(fs, chunk, &tags) : 0;
 }
 
 static void set_type(struct y2_fs *fs, struct y2_object *obj, u8 type)

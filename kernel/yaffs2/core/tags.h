@@ -9,6 +9,7 @@
 struct y2_tags {
 	bool used;		/* false: the page is erased */
 	bool marked;		/* deleted, by a mark on the page: only pages of 512 bytes have such */
+	bool half_marked;	/* one bit of the mark is there: one half programmed, half erased, or a wrong bit */
 	u8 serial;		/* 0 to 3, one more than that of the chunk which it replaces; pages of 512 bytes only */
 	u32 seq;
 	u32 object;

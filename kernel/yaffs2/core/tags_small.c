@@ -63,6 +63,7 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 {
 	u32 low = y2_get32(in), high = y2_get32(in + 4), wrong;
 	enum y2_read result = Y2_READ_CLEAN;
+	bool half_marked;
 
 	*tags = (struct y2_tags) { .used = false };
 	if (looks_erased(low, high))
@@ -71,10 +72,12 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 		*tags = (struct y2_tags) { .used = true, .marked = true, .seq = Y2_SEQ_LOWEST };
 		return Y2_READ_CLEAN;
 	}
+	half_marked = !(high & DELETED);
 	high |= DELETED;
 	wrong = ecc_of(low, high & ~(ECC_MASK << ECC_SHIFT)) ^ (high >> ECC_SHIFT & ECC_MASK);
 	if (wrong > TAG_BITS)
 		return Y2_READ_LOST;
+	half_marked |= wrong == TAG_BITS;	/* the unused bit is the last */
 	if (wrong) {
 		result = Y2_READ_FIXED;
 		if (wrong <= 32)
@@ -84,7 +87,7 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 	}
 	*tags = (struct y2_tags) {
 		.used = true, .seq = Y2_SEQ_LOWEST, .object = high & OBJECT_MASK, .chunk = low & CHUNK_MASK,
-		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK,
+		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK, .half_marked = half_marked,
 	};
 	/* What is torn looks corrected more often than not; so it must make sense, too */
 	if (tags->bytes <= MOST_BYTES && tags->object)

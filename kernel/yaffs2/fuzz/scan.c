@@ -113,6 +113,7 @@ static void record(struct input *input, struct ram_flash *flash)
 
 		for (u32 count = take(input) % 32; count && at < geometry.page_bytes + geometry.oob_bytes; count--, at++)
 			*(at < geometry.page_bytes ? data + at : oob + at - geometry.page_bytes) = take(input);
+		ram_flash_seal(flash, block, page, true);
 		return;
 	}
 	if (geometry.page_bytes == 512)
@@ -121,7 +122,7 @@ static void record(struct input *input, struct ram_flash *flash)
 		put_large_tags(input, oob);
 	if (kind % 4 == 0)
 		put_header(input, data);
-	flash->data_lost[index] = kind % 4 == 3;
+	ram_flash_seal(flash, block, page, kind % 4 != 3);
 }
 
 /* Everything that can be reached is looked at, then some of it is changed */

@@ -276,7 +276,6 @@ static void read_only_writes_nothing(void)
 	ram_flash_free(flash);
 }
 
-/* A file with another name there takes it when it loses its own: the list changes while it is gone through */
 /* Two copies of a chunk, as a cut leaves them: looked at without the right to write, then marked as soon as there is one */
 static void what_was_read_only_is_marked_later(void)
 {
@@ -317,6 +316,7 @@ static void what_was_read_only_is_marked_later(void)
 	ram_flash_free(flash);
 }
 
+/* A file with another name there takes it when it loses its own: the list changes while it is gone through */
 static void lost_and_found_is_emptied_of_links(void)
 {
 	const struct y2_options options = { .empty_lost_and_found = true };

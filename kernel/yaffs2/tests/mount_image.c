@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	struct ram_flash *flash;
 	struct y2_fs *fs;
 	bool torn = false;
-	size_t pages = 0;
+	u32 pages = 0;
 	FILE *file;
 	int option;
 
@@ -83,11 +83,13 @@ int main(int argc, char **argv)
 	while (fread(flash->data + pages * geometry.page_bytes, geometry.page_bytes, 1, file) == 1) {
 		CHECK(!geometry.oob_bytes ||
 		      fread(flash->oob + pages * geometry.oob_bytes, geometry.oob_bytes, 1, file) == 1);
-		flash->page_state[pages++] = RAM_WRITTEN;
+		flash->page_state[pages] = RAM_WRITTEN;
+		ram_flash_seal(flash, pages / geometry.chunks_per_block, pages % geometry.chunks_per_block, true);
+		pages++;
 	}
 	fclose(file);
 	if (torn)
-		flash->data_lost[pages - 1] = 1;
+		ram_flash_seal(flash, (pages - 1) / geometry.chunks_per_block, (pages - 1) % geometry.chunks_per_block, false);
 	fs = must_mount(flash, &options);
 	CHECK_EQUAL(0, (u64)y2_verify(fs));
 	list(fs, fs->root, ".");

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "../../host_flash/cells.h"
+#include "../../host_flash/one_bit_ecc.h"
 #include "ram_flash.h"
 
 #define MILLION	1000000u
 
-/* xorshift64* (G. Marsaglia, S. Vigna) */
 u32 ram_random(u64 *state, u32 below)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (u32)((*state * 0x2545f4914f6cdd1dull >> 32) % below);
+	return (u32)(cells_random(state) % below);
 }
 
 static void breach(const char *what, u32 block, u32 page)
@@ -35,6 +33,35 @@ static u8 *oob_of(struct ram_flash *flash, size_t index)
 	return flash->oob + index * flash->geometry.oob_bytes;
 }
 
+static bool chance(struct ram_flash *flash, u32 per_million)
+{
+	return per_million && ram_random(&flash->random, MILLION) < per_million;
+}
+
+static u32 ecc_bytes(const struct ram_flash *flash)
+{
+	return one_bit_ecc_bytes(flash->geometry.page_bytes);
+}
+
+static u8 *ecc_of(struct ram_flash *flash, size_t index)
+{
+	return flash->ecc + index * ecc_bytes(flash);
+}
+
+static void seal(struct ram_flash *flash, size_t index)
+{
+	one_bit_ecc(data_of(flash, index), flash->geometry.page_bytes, ecc_of(flash, index));
+}
+
+void ram_flash_seal(struct ram_flash *flash, u32 block, u32 page, bool readable)
+{
+	size_t index = index_of(flash, block, page);
+
+	seal(flash, index);
+	if (!readable)
+		ecc_of(flash, index)[0] ^= 3;
+}
+
 struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 {
 	struct ram_flash *flash = calloc(1, sizeof(*flash));
@@ -45,8 +72,10 @@ struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 	flash->oob = malloc(pages * geometry->oob_bytes + 1);
 	memset(flash->data, 0xff, pages * geometry->page_bytes);
 	memset(flash->oob, 0xff, pages * geometry->oob_bytes);
+	flash->ecc = malloc(pages * ecc_bytes(flash));
+	memset(flash->ecc, 0xff, pages * ecc_bytes(flash));
+	flash->newest = RAM_NO_PAGE;
 	flash->page_state = calloc(pages, 1);
-	flash->data_lost = calloc(pages, 1);
 	flash->marked = calloc(pages, 1);
 	flash->bad = calloc(geometry->blocks, 1);
 	flash->next_page = calloc(geometry->blocks, sizeof(u32));
@@ -59,7 +88,7 @@ void ram_flash_free(struct ram_flash *flash)
 	free(flash->data);
 	free(flash->oob);
 	free(flash->page_state);
-	free(flash->data_lost);
+	free(flash->ecc);
 	free(flash->marked);
 	free(flash->bad);
 	free(flash->next_page);
@@ -71,18 +100,7 @@ void ram_flash_power_on(struct ram_flash *flash)
 	flash->off = false;
 	flash->cut_at = 0;
 	flash->torn_erase = false;
-}
-
-static bool chance(struct ram_flash *flash, u32 per_million)
-{
-	return per_million && ram_random(&flash->random, MILLION) < per_million;
-}
-
-/* Some bits of what was to be written did not get there */
-static void half_write(struct ram_flash *flash, u8 *to, const u8 *from, u32 bytes)
-{
-	for (u32 i = 0; i < bytes; i++)
-		to[i] = from[i] | (u8)ram_random(&flash->random, 256);
+	flash->newest = RAM_NO_PAGE;
 }
 
 static void put(struct ram_flash *flash, size_t index, const u8 *data, const u8 *oob)
@@ -90,62 +108,70 @@ static void put(struct ram_flash *flash, size_t index, const u8 *data, const u8 
 	memcpy(data_of(flash, index), data, flash->geometry.page_bytes);
 	if (oob)
 		memcpy(oob_of(flash, index), oob, flash->geometry.oob_bytes);
+	seal(flash, index);
 	flash->page_state[index] = RAM_WRITTEN;
+}
+
+static void set_some(struct ram_flash *flash, size_t index, u32 of_whole)
+{
+	cells_set_some(data_of(flash, index), flash->geometry.page_bytes, of_whole, &flash->random);
+	cells_set_some(oob_of(flash, index), flash->geometry.oob_bytes, of_whole, &flash->random);
+	cells_set_some(ecc_of(flash, index), ecc_bytes(flash), of_whole, &flash->random);
+	flash->page_state[index] = RAM_TORN;
 }
 
 static void tear_write(struct ram_flash *flash, size_t index, const u8 *data, const u8 *oob)
 {
-	u32 way = ram_random(&flash->random, 5);
-
-	if (way == 0)
-		return;
 	put(flash, index, data, oob);
-	if (way == 1)
-		return;
-	flash->page_state[index] = RAM_TORN;
-	/* In a small spare area, the data's ECC lies among the tags: it cannot be that those alone are torn */
-	if (way == 4 && flash->geometry.page_bytes == 512)
-		way = 2;
-	if (way != 4) {
-		half_write(flash, data_of(flash, index), data, flash->geometry.page_bytes);
-		flash->data_lost[index] = 1;
-	}
-	if (way != 3 && oob)
-		half_write(flash, oob_of(flash, index), oob, flash->geometry.oob_bytes);
+	set_some(flash, index, CELLS_WHOLE - cells_moment(&flash->random));
 }
 
 static void erase_page(struct ram_flash *flash, size_t index)
 {
 	memset(data_of(flash, index), 0xff, flash->geometry.page_bytes);
 	memset(oob_of(flash, index), 0xff, flash->geometry.oob_bytes);
+	memset(ecc_of(flash, index), 0xff, ecc_bytes(flash));
 	flash->page_state[index] = RAM_ERASED;
-	flash->marked[index] = 0;
-	flash->data_lost[index] = 0;
+	flash->marked[index] = RAM_UNMARKED;
 }
 
-/* Early in the erase pages are whole or garbage, late garbage or empty; or anything, which is worse than real cells do */
+static void tear_page_erase(struct ram_flash *flash, size_t index, u32 done)
+{
+	if (flash->page_state[index] == RAM_ERASED)
+		return;		/* an erase does not program what was empty */
+	set_some(flash, index, done);
+	if (flash->marked[index] != RAM_UNMARKED)
+		flash->marked[index] = RAM_MARK_TORN;
+}
+
+/* All pages are as far as the others, as cells are; or each is somewhere else, which is worse */
 static void tear_erase(struct ram_flash *flash, u32 block)
 {
-	u32 way = ram_random(&flash->random, 5);
+	u32 done = cells_moment(&flash->random);
+	bool alike = ram_random(&flash->random, 4);
 
 	flash->torn_erase = true;
-	if (way == 0)
-		return;
-	for (u32 page = 0; page < flash->geometry.chunks_per_block; page++) {
-		size_t index = index_of(flash, block, page);
-		u32 to = way == 1 ? 2 : way == 2 ? ram_random(&flash->random, 2) :
-			 way == 3 ? 1 + ram_random(&flash->random, 2) : ram_random(&flash->random, 3);
-
-		if (to == 2)
-			erase_page(flash, index);
-		if (to != 1 || flash->page_state[index] == RAM_ERASED)
-			continue;	/* an erase does not program what was empty */
-		half_write(flash, data_of(flash, index), data_of(flash, index), flash->geometry.page_bytes);
-		half_write(flash, oob_of(flash, index), oob_of(flash, index), flash->geometry.oob_bytes);
-		flash->page_state[index] = RAM_TORN;
-		flash->data_lost[index] = 1;
-	}
+	for (u32 page = 0; page < flash->geometry.chunks_per_block; page++)
+		tear_page_erase(flash, index_of(flash, block, page), alike ? done : cells_moment(&flash->random));
 	flash->next_page[block] = flash->geometry.chunks_per_block;	/* to be erased before it is written */
+}
+
+/* The spare area of short tags is left out: their ECC does not bear wrong bits of its own */
+static void age(struct ram_flash *flash, size_t index)
+{
+	u32 data_bits = 8 * flash->geometry.page_bytes;
+	u32 oob_bits = flash->geometry.page_bytes == 512 ? 0 : 8 * flash->geometry.oob_bytes;
+	size_t old = flash->newest;
+	u32 bit;
+
+	flash->newest = index;
+	if (old == RAM_NO_PAGE || flash->page_state[old] != RAM_WRITTEN || !chance(flash, flash->flip_per_million))
+		return;
+	bit = ram_random(&flash->random, data_bits + oob_bits);
+	if (bit < data_bits)
+		data_of(flash, old)[bit / 8] ^= 1u << bit % 8;
+	else
+		oob_of(flash, old)[(bit - data_bits) / 8] ^= 1u << bit % 8;
 }
 
 static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
@@ -159,18 +185,14 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 	if (flash->bad[block])
 		breach("read of a bad block", block, page);
 	if (data) {
+		int err;
+
 		memcpy(data, data_of(flash, index), flash->geometry.page_bytes);
-		if (chance(flash, flash->flip_per_million))
-			result = Y2_READ_FIXED;
-		if (flash->data_lost[index])
-			result = Y2_READ_LOST;
+		err = one_bit_ecc_correct(data, flash->geometry.page_bytes, ecc_of(flash, index));
+		result = err == -EBADMSG ? Y2_READ_LOST : err ? Y2_READ_FIXED : Y2_READ_CLEAN;
 	}
-	if (oob) {
+	if (oob)
 		memcpy(oob, oob_of(flash, index), flash->geometry.oob_bytes);
-		/* The spare area is not under the data's ECC. Short tags have one that does not bear wrong bits of its own. */
-		if (flash->geometry.page_bytes != 512 && chance(flash, flash->flip_per_million))
-			oob[ram_random(&flash->random, 28)] ^= (u8)(1u << ram_random(&flash->random, 8));
-	}
 	return result;
 }
 
@@ -258,6 +280,7 @@ static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u
 		return -EIO;
 	}
 	put(flash, index, data, oob);
+	age(flash, index);
 	return 0;
 }
 

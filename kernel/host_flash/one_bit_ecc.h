@@ -6,18 +6,18 @@
 #ifndef ONE_BIT_ECC_H
 #define ONE_BIT_ECC_H
 
-#include "soft_flash.h"
+#include <stdint.h>
 
 enum { ONE_BIT_ECC_PIECE = 256, ONE_BIT_ECC_BYTES = 3 };
 
-static inline u32 one_bit_ecc_bytes(u32 data_bytes)
+static inline uint32_t one_bit_ecc_bytes(uint32_t data_bytes)
 {
 	return data_bytes / ONE_BIT_ECC_PIECE * ONE_BIT_ECC_BYTES;
 }
 
-void one_bit_ecc(const u8 *data, u32 bytes, u8 *ecc);
+void one_bit_ecc(const uint8_t *data, uint32_t bytes, uint8_t *ecc);
 
 /* 0, -EUCLEAN if something was corrected, -EBADMSG */
-int one_bit_ecc_correct(u8 *data, u32 bytes, const u8 *ecc);
+int one_bit_ecc_correct(uint8_t *data, uint32_t bytes, const uint8_t *ecc);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+
 #include "one_bit_ecc.h"
 
 enum { POSITION_BITS = 11, POSITIONS = (1 << POSITION_BITS) - 1 };
@@ -7,9 +9,9 @@ enum { POSITION_BITS = 11, POSITIONS = (1 << POSITION_BITS) - 1 };
  * Of the bits that are set: the positions, and the inverted positions, each added up without carry. The latter are those
  * of the former if the bits are even in number, else all others.
  */
-static u32 sums_of(const u8 *data)
+static uint32_t sums_of(const uint8_t *data)
 {
-	u32 columns = 0, positions = 0, odd, i;
+	uint32_t columns = 0, positions = 0, odd, i;
 
 	for (i = 0; i < ONE_BIT_ECC_PIECE; i++) {
 		columns ^= data[i];
@@ -24,10 +26,10 @@ static u32 sums_of(const u8 *data)
 }
 
 /* Inverted, so that an erased page has its right code */
-void one_bit_ecc(const u8 *data, u32 bytes, u8 *ecc)
+void one_bit_ecc(const uint8_t *data, uint32_t bytes, uint8_t *ecc)
 {
 	for (; bytes; bytes -= ONE_BIT_ECC_PIECE, data += ONE_BIT_ECC_PIECE, ecc += ONE_BIT_ECC_BYTES) {
-		u32 sums = ~sums_of(data);
+		uint32_t sums = ~sums_of(data);
 
 		ecc[0] = sums;
 		ecc[1] = sums >> 8;
@@ -35,11 +37,11 @@ void one_bit_ecc(const u8 *data, u32 bytes, u8 *ecc)
 	}
 }
 
-static int correct_piece(u8 *data, const u8 *ecc)
+static int correct_piece(uint8_t *data, const uint8_t *ecc)
 {
-	u32 stored = ~(ecc[0] | ecc[1] << 8 | (u32)ecc[2] << 16) & ((1 << 2 * POSITION_BITS) - 1);
-	u32 differ = stored ^ sums_of(data);
-	u32 position = differ & POSITIONS;
+	uint32_t stored = ~(ecc[0] | ecc[1] << 8 | (uint32_t)ecc[2] << 16) & ((1 << 2 * POSITION_BITS) - 1);
+	uint32_t differ = stored ^ sums_of(data);
+	uint32_t position = differ & POSITIONS;
 
 	if (!differ)
 		return 0;
@@ -50,7 +52,7 @@ static int correct_piece(u8 *data, const u8 *ecc)
 	return differ & (differ - 1) ? -EBADMSG : -EUCLEAN;	/* a single bit of the code itself */
 }
 
-int one_bit_ecc_correct(u8 *data, u32 bytes, const u8 *ecc)
+int one_bit_ecc_correct(uint8_t *data, uint32_t bytes, const uint8_t *ecc)
 {
 	int worst = 0;
 

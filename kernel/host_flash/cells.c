@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cells.h"
+
+uint64_t cells_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545f4914f6cdd1dull >> 16;
+}
+
+uint32_t cells_moment(uint64_t *random)
+{
+	uint32_t most = CELLS_WHOLE >> cells_random(random) % 10;
+	uint32_t little = cells_random(random) % most;
+
+	switch (cells_random(random) % 3) {
+	case 0:
+		return little;
+	case 1:
+		return CELLS_WHOLE - little;
+	default:
+		return cells_random(random) % CELLS_WHOLE;
+	}
+}
+
+void cells_set_some(uint8_t *cells, uint32_t bytes, uint32_t of_whole, uint64_t *random)
+{
+	for (uint32_t bit = 0; bit < 8 * bytes; bit++)
+		if (cells_random(random) % CELLS_WHOLE < of_whole)
+			cells[bit / 8] |= 1 << bit % 8;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a cut has left half programmed or half erased: that it does not count, and that a sound page with a wrong bit does. */
+#include "test.h"
+
+struct bed {
+	struct ram_flash *flash;
+	struct y2_options options;
+	struct y2_fs *fs;
+};
+
+static struct bed bed_of(const struct y2_geometry *geometry)
+{
+	struct bed bed = { .flash = ram_flash_new(geometry, 1), .options = { .no_checkpoint = true } };
+
+	bed.fs = must_mount(bed.flash, &bed.options);
+	return bed;
+}
+
+/* As after a cut: nothing is written that was not */
+static void mount_again(struct bed *bed)
+{
+	y2_abandon(bed->fs);
+	ram_flash_power_on(bed->flash);
+	bed->fs = must_mount(bed->flash, &bed->options);
+	CHECK_EQUAL(0, (u64)y2_verify(bed->fs));
+}
+
+static void end(struct bed *bed)
+{
+	y2_abandon(bed->fs);
+	ram_flash_free(bed->flash);
+}
+
+static struct y2_object *file_named(struct bed *bed, const char *name)
+{
+	struct y2_object *file = NULL;
+
+	CHECK_EQUAL(0, (u64)y2_lookup(bed->fs, bed->fs->root, name, (u32)strlen(name), &file));
+	return file;
+}
+
+static void write_chunk(struct bed *bed, struct y2_object *file, u32 k, char what)
+{
+	u8 data[2048];
+
+	memset(data, what, sizeof(data));
+	CHECK(y2_write(bed->fs, file, (u64)k * bed->fs->chunk_bytes, data, bed->fs->chunk_bytes) == (int)bed->fs->chunk_bytes);
+}
+
+static char first_byte(struct bed *bed, const char *name, u32 k)
+{
+	u8 data = 0;
+
+	CHECK_EQUAL(1, (u64)y2_read(bed->fs, file_named(bed, name), (u64)k * bed->fs->chunk_bytes, &data, 1));
+	return (char)data;
+}
+
+static u32 newest_chunk(const struct bed *bed)
+{
+	return bed->fs->alloc_block * bed->fs->geometry.chunks_per_block + bed->fs->blocks[bed->fs->alloc_block].written - 1;
+}
+
+static void turn_bits(struct bed *bed, u32 chunk, u8 bits)
+{
+	bed->flash->data[(size_t)chunk * bed->flash->geometry.page_bytes + 100] ^= bits;
+}
+
+/* Three wrong bits of one piece look like one: the code would "correct" them to what nobody wrote */
+static void a_torn_page_that_looks_corrected_does_not_count(void)
+{
+	const struct y2_geometry *geometries[] = { &large_geometry, &small_geometry, &tiny_geometry };
+
+	for (u32 i = 0; i < 3; i++) {
+		struct bed bed = bed_of(geometries[i]);
+		struct y2_object *file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
+
+		write_chunk(&bed, file, 0, 'a');
+		CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+		if (geometries[i] == &tiny_geometry)
+			bed.flash->cut_at = bed.flash->operations + 2;	/* at the mark of the old page */
+		write_chunk(&bed, file, 0, 'b');
+		turn_bits(&bed, newest_chunk(&bed), 7);
+		for (u32 mounts = 0; mounts < 3; mounts++) {
+			mount_again(&bed);
+			CHECK_EQUAL('a', (u64)first_byte(&bed, "f", 0));
+			must_create(bed.fs, bed.fs->root, (const char[]) { (char)('x' + mounts), 0 }, S_IFREG | 0644);
+			CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+		}
+		end(&bed);
+	}
+}
+
+static void a_wrong_bit_of_a_sound_page_is_corrected(void)
+{
+	const struct y2_geometry *geometries[] = { &large_geometry, &small_geometry, &tiny_geometry };
+
+	for (u32 i = 0; i < 3; i++) {
+		struct bed bed = bed_of(geometries[i]);
+		u32 chunk;
+
+		write_chunk(&bed, must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644), 0, 'a');
+		chunk = newest_chunk(&bed);
+		write_chunk(&bed, file_named(&bed, "f"), 1, 'b');
+		CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+		turn_bits(&bed, chunk, 1);
+		mount_again(&bed);
+		CHECK_EQUAL('a', (u64)first_byte(&bed, "f", 0));
+		end(&bed);
+	}
+}
+
+/* Until the last page of a block of pages of 512 bytes was written; returns that page */
+static u32 fill_block(struct bed *bed, struct y2_object *file, u32 *k)
+{
+	u32 last = bed->fs->geometry.chunks_per_block;
+	u32 chunk;
+
+	do {
+		write_chunk(bed, file, (*k)++, 'a');
+	} while (bed->fs->alloc_block != Y2_NO_BLOCK);
+	chunk = y2_index_get(&file->index, *k) - 1;
+	CHECK_EQUAL(last - 1, chunk % last);
+	return chunk;
+}
+
+static void the_last_page_of_a_full_block_counts_where_no_other_does(void)
+{
+	struct bed bed = bed_of(&tiny_geometry);
+	struct y2_object *file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
+	u32 k = 0, chunk = fill_block(&bed, file, &k);
+
+	CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+	turn_bits(&bed, chunk, 1);
+	mount_again(&bed);
+	CHECK_EQUAL('a', (u64)first_byte(&bed, "f", k - 1));
+	end(&bed);
+}
+
+static void the_last_page_of_a_full_block_gives_way_in_doubt(void)
+{
+	struct bed bed = bed_of(&tiny_geometry);
+	struct y2_object *file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
+	u32 k = 0, block;
+
+	fill_block(&bed, file, &k);
+	CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+	while (bed.fs->alloc_block == Y2_NO_BLOCK ||
+	       bed.fs->blocks[bed.fs->alloc_block].written + 1u < bed.fs->geometry.chunks_per_block)
+		write_chunk(&bed, file, k++, 'a');
+	block = bed.fs->alloc_block;
+	bed.flash->cut_at = bed.flash->operations + 2;		/* at the mark of the old page */
+	write_chunk(&bed, file, 0, 'b');
+	CHECK(bed.flash->off);
+	turn_bits(&bed, (block + 1) * bed.fs->geometry.chunks_per_block - 1, 7);
+	mount_again(&bed);
+	CHECK_EQUAL('a', (u64)first_byte(&bed, "f", 0));
+	mount_again(&bed);
+	CHECK_EQUAL('a', (u64)first_byte(&bed, "f", 0));
+	end(&bed);
+}
+
+/* One of the two bits of a mark, on a page that lives: a wrong bit, unless the block shows that its erase had begun */
+static void half_a_mark_deletes_only_in_a_torn_erase(void)
+{
+	for (u32 torn = 0; torn < 2; torn++) {
+		struct bed bed = bed_of(&tiny_geometry);
+		u32 chunk;
+
+		write_chunk(&bed, must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644), 0, 'a');
+		chunk = newest_chunk(&bed);
+		write_chunk(&bed, file_named(&bed, "f"), 1, 'b');
+		write_chunk(&bed, file_named(&bed, "f"), 2, 'c');
+		CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+		bed.flash->oob[chunk * 8 + 7] &= 0xbf;
+		if (torn)
+			turn_bits(&bed, chunk + 1, 1);
+		mount_again(&bed);
+		CHECK_EQUAL(torn ? 0 : 'a', (u64)first_byte(&bed, "f", 0));
+		CHECK_EQUAL('b', (u64)first_byte(&bed, "f", 1));
+		end(&bed);
+	}
+}
+
+const struct test doubt_tests[] = {
+	TEST(a_torn_page_that_looks_corrected_does_not_count), TEST(a_wrong_bit_of_a_sound_page_is_corrected),
+	TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
+	TEST(the_last_page_of_a_full_block_gives_way_in_doubt), TEST(half_a_mark_deletes_only_in_a_torn_erase), END_OF_TESTS,
+};
