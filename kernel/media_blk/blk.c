@@ -33,6 +33,7 @@
 #include "compat.h"
 #include "fb_power.h"
 #include "media_blk.h"
+#include "spin.h"
 
 /*
  * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here BLKDEV_DEFAULT_RQ
@@ -73,12 +74,6 @@ static void copy(struct media_blk *mb, struct request *rq)
 	}
 }
 
-static void busy_wait_until(ktime_t time)
-{
-	while (ktime_before(ktime_get(), time))
-		cpu_relax();
-}
-
 static bool moves_data(struct request *rq)
 {
 	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE;
@@ -108,7 +103,7 @@ static ktime_t submit_data(struct media_blk *mb, struct request *rq, ktime_t ent
 		copy(mb, rq);
 	if (!pio)
 		return entry;
-	busy_wait_until(pio_end(mb, rq, entry));
+	media_spin_until(pio_end(mb, rq, entry));
 	return pio_end(mb, rq, entry);
 }
 
@@ -120,7 +115,7 @@ static void complete_data(struct media_blk *mb, struct request *rq)
 	if (!mb->options.pio_sector_ns || !moves_data(rq) || rq_data_dir(rq) == WRITE)
 		return;
 	copy(mb, rq);
-	busy_wait_until(pio_end(mb, rq, start));
+	media_spin_until(pio_end(mb, rq, start));
 }
 
 static bool to_fb_request(struct request *rq, struct fb_request *request)

@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 
 #include "media_nand.h"
+#include "spin.h"
 
 static struct media_nand *to_media_nand(struct nand_chip *chip)
 {
@@ -34,12 +35,6 @@ static void sleep_until(ktime_t time)
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_hrtimeout(&time, HRTIMER_MODE_ABS);
 	}
-}
-
-static void spin_until(ktime_t time)
-{
-	while (ktime_before(ktime_get(), time))
-		cpu_relax();
 }
 
 /* Cycles on the bus begin now, or behind those before them; returns when they are over */
@@ -58,7 +53,7 @@ static void finish_transfer(struct media_nand *mn, ktime_t end)
 	if (mn->dma)
 		sleep_until(end);
 	else
-		spin_until(end);
+		media_spin_until(end);
 }
 
 static void log_cycle(struct media_nand *mn, enum cycle_kind kind, u32 value, ktime_t now)
