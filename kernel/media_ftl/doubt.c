@@ -2,18 +2,26 @@
 #include "doubt.h"
 #include "copy.h"
 
+/* The offset in the copy of what lies at this offset, with `copied` pages there before it: without gaps if there may be none */
+static u32 offset_in_copy(const struct sftl_scan *s, u32 offset, u32 copied)
+{
+	return s->in_order ? copied : offset;
+}
+
 static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 {
 	u32 pages = s->flash->pages_per_block;
-	u32 page;
+	u32 page, copied = 0;
 	int err = 0;
 
 	for (page = 0; page < s->programmed[from] && !err; page++) {
 		const struct sftl_found *found = &s->found[from * pages + page];
 		struct sftl_tag tag = { .page = found->page, .copied = found->copied, .sequence = found->sequence };
 
-		if (found->page != SFTL_MOST_PAGES)
-			err = sftl_copy_page(s, from * pages + page, to * pages + page, tag);
+		if (found->page == SFTL_MOST_PAGES)
+			continue;
+		err = sftl_copy_page(s, from * pages + page, to * pages + offset_in_copy(s, page, copied), tag);
+		copied++;
 	}
 	return err;
 }
@@ -21,13 +29,16 @@ static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 static void adopt(struct sftl_scan *s, u32 from, u32 to)
 {
 	u32 pages = s->flash->pages_per_block;
-	u32 page;
+	u32 page, copied = 0;
 
 	for (page = 0; page < s->programmed[from]; page++) {
+		u32 offset = offset_in_copy(s, page, copied);
+
 		if (s->found[from * pages + page].page == SFTL_MOST_PAGES)
 			continue;
-		s->found[to * pages + page] = s->found[from * pages + page];
-		s->programmed[to] = page + 1;
+		s->found[to * pages + offset] = s->found[from * pages + page];
+		s->programmed[to] = offset + 1;
+		copied++;
 	}
 }
 

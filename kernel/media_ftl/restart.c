@@ -75,14 +75,15 @@ static int restore(struct sftl *l, const struct sftl_scan *s)
 int sftl_restart(struct sftl *l)
 {
 	const struct fb_params *p = &l->medium->params;
+	bool in_order = p->ftl == FB_FTL_PAGE;
 	struct sftl_scan scan;
-	int err = sftl_scan(&scan, &l->flash, p->capacity_bytes / p->page_bytes);
+	int err = sftl_scan(&scan, &l->flash, p->capacity_bytes / p->page_bytes, in_order);
 
-	if (!err && p->ftl != FB_FTL_PAGE)
+	if (!err && !in_order)
 		err = sftl_undo_merges(&scan);
 	if (!err)
 		err = sftl_leave_doubtful_block(&scan);
-	if (!err && p->ftl != FB_FTL_PAGE)
+	if (!err && !in_order)
 		err = sftl_merge_groups(&scan, &l->statistics.merged_at_start);
 	l->sequence = scan.highest_sequence + 1;
 	if (!err)

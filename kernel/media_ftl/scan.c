@@ -7,12 +7,12 @@ static void *room(const struct sftl_flash *flash, size_t count, size_t bytes)
 	return flash->allocate(count * bytes);
 }
 
-static int begin(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages)
+static int begin(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages, bool in_order)
 {
 	size_t places = (size_t)flash->blocks * flash->pages_per_block;
 
 	*s = (struct sftl_scan) {
-		.flash = flash, .pages = pages, .doubtful = SFTL_NOWHERE,
+		.flash = flash, .pages = pages, .in_order = in_order, .doubtful = SFTL_NOWHERE,
 	};
 	s->found = room(flash, places, sizeof(*s->found));
 	s->programmed = room(flash, flash->blocks, sizeof(*s->programmed));
@@ -169,6 +169,8 @@ static int read_tags(struct sftl_scan *s, u32 block, struct impression *impressi
 		kind = note(s, block * pages + page, spare, &last_sequence);
 		if (kind != SFTL_ERASED)
 			s->programmed[block] = page + 1;
+		else if (s->in_order && !page)
+			return 0;	/* a torn erase may have left something, but nothing of use */
 		if (kind == SFTL_ILLEGIBLE && impression->illegible == pages)
 			impression->illegible = page;
 		if (kind == SFTL_TAGGED && s->found[block * pages + page].corrected) {
@@ -312,9 +314,9 @@ int sftl_scan_newest(struct sftl_scan *s)
 	return err;
 }
 
-int sftl_scan(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages)
+int sftl_scan(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages, bool in_order)
 {
-	int err = begin(s, flash, pages);
+	int err = begin(s, flash, pages, in_order);
 
 	if (!err)
 		err = scan_blocks(s);

@@ -41,13 +41,14 @@ struct sftl_scan {
 	u32 *newest;			/* of each logical page its place, or SFTL_NOWHERE */
 	u32 *newest_pages;		/* of each block: how many pages have their newest copy there */
 	u32 pages;			/* logical */
+	bool in_order;			/* in each block the layer programs all pages, from the first on */
 	u64 highest_sequence;
 	u32 doubtful;			/* the place that was programmed last, if its data are not clean, or SFTL_NOWHERE */
 	void *buffer;			/* a page */
 };
 
-/* -ENOMEM, or an error of the flash; sftl_scan_end() is due in any case */
-int sftl_scan(struct sftl_scan *scan, const struct sftl_flash *flash, u32 pages);
+/* -ENOMEM, or an error of the flash; sftl_scan_end() is due in any case. Of a blank block, one page is read if in_order. */
+int sftl_scan(struct sftl_scan *scan, const struct sftl_flash *flash, u32 pages, bool in_order);
 void sftl_scan_end(struct sftl_scan *scan);
 
 /* Finds the newest copies again, after *found has changed */

@@ -166,6 +166,7 @@ static int read(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SP
 
 	if (f->off)
 		return -EIO;
+	f->reads++;
 	memcpy(spare, spare_of(f, p), SFTL_SPARE_BYTES);
 	if (!data)
 		return 0;
@@ -210,6 +211,13 @@ void memory_flash_free(struct memory_flash *f)
 	free(f->pages);
 	free(f->content);
 	free(f->bad);
+}
+
+void memory_flash_turn_bit(struct memory_flash *f, u32 pages_before, bool spare)
+{
+	struct memory_page *p = f->newest - pages_before;
+
+	*(spare ? spare_of(f, p) : p->stored) ^= 1;
 }
 
 void memory_flash_on(struct memory_flash *f)

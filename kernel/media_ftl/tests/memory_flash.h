@@ -27,6 +27,7 @@ struct memory_flash {
 
 	struct memory_page *newest;
 
+	u64 reads;
 	u64 operations;		/* programs and erases so far */
 	u64 cut_at;		/* the power goes during this one; 0: never */
 	bool off;
@@ -36,6 +37,9 @@ struct memory_flash {
 void memory_flash_make(struct memory_flash *f, u32 blocks, u32 pages_per_block, u32 page_bytes, u64 seed);
 void memory_flash_free(struct memory_flash *f);
 u64 memory_flash_random(struct memory_flash *f);
+
+/* Turns a bit of what is stored of the page that was programmed last but so many, of its data or of its spare area */
+void memory_flash_turn_bit(struct memory_flash *f, u32 pages_before, bool spare);
 
 /* Power is back */
 void memory_flash_on(struct memory_flash *f);

@@ -250,6 +250,45 @@ static void test_cuts(enum fb_ftl_word ftl, u32 wanted)
 	end(&f, &o);
 }
 
+static void test_blank_chip(void)
+{
+	struct memory_flash f;
+	struct oracle o;
+
+	begin(&f, &o, 1);
+	sftl_stop(start(&f, FB_FTL_PAGE));
+	REQUIRE(f.reads == BLOCKS - 1, "%llu reads of a blank chip, which has %u good blocks", (unsigned long long)f.reads, BLOCKS - 1);
+	end(&f, &o);
+}
+
+/* The block that is left in doubt loses its first page too: what lies behind that must not look blank at the next start */
+static void test_block_without_first_page(void)
+{
+	struct memory_flash f;
+	struct oracle o;
+	struct sftl *l;
+	u8 data[PAGE_BYTES];
+	u32 page, starts;
+
+	begin(&f, &o, 1);
+	l = start(&f, FB_FTL_PAGE);
+	for (page = 0; page < 5; page++) {
+		fill(data, page, page + 1);
+		REQUIRE(!sftl_write(l, page, data), "a write failed");
+	}
+	memory_flash_turn_bit(&f, 0, false);
+	memory_flash_turn_bit(&f, 4, false);
+	memory_flash_turn_bit(&f, 4, true);
+	for (starts = 0; starts < 3; starts++) {
+		sftl_stop(l);
+		l = start(&f, FB_FTL_PAGE);
+		for (page = 0; page < 5; page++)
+			REQUIRE(reads_as(l, page, page % 4 ? page + 1 : 0), "page %u after start %u", page, starts);
+	}
+	sftl_stop(l);
+	end(&f, &o);
+}
+
 int main(int argc, char **argv)
 {
 	u32 cuts = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
@@ -257,6 +296,8 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	test_tags();
+	test_blank_chip();
+	test_block_without_first_page();
 	for (i = 0; i < 3; i++) {
 		test_restarts(ftls[i]);
 		test_failures(ftls[i]);
