@@ -19,7 +19,7 @@ from pathlib import Path
 
 from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.image import turns
-from flashbed.machine import outbox
+from flashbed.machine import cores, outbox
 from flashbed.machine.base import Outcome
 from flashbed.units import rough_size
 
@@ -165,9 +165,17 @@ def _cause_of_death(console: bytes, complaint: str) -> str:
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
     """Exit status and standard error. The guest dies with this process, even if that is killed."""
     guard = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", str(KILL_AFTER_S), str(limit_s)]
-    process = subprocess.Popen(
-        [*guard, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    with cores.bound() as binding:
+        process = subprocess.Popen(
+            [*guard, *binding, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        return _wait(process, stop)
+
+
+def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> tuple[int, str]:
     while True:
         try:
             _, complaint = process.communicate(timeout=STOP_POLL_S)
