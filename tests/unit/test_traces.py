@@ -77,7 +77,7 @@ def test_only_so_many_points_are_drawn(tmp_path: Path) -> None:
     many = [(time, 1, 512 * time, 512) for time in range(traces.MOST_DRAWN + 10)]
     found = drawing(tmp_path, many)
     assert len(found.data()["panels"][0]["series"][0]["x"]) == traces.MOST_DRAWN
-    assert "The first 4,000 requests" in " ".join(found.notes)
+    assert f"The first {traces.MOST_DRAWN:,} requests" in " ".join(found.notes)
 
 
 def test_only_the_cells_of_a_figure_keep_their_requests(tmp_path: Path) -> None:

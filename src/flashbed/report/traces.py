@@ -22,7 +22,7 @@ from flashbed.study_format import Trace
 OPERATIONS = ("read", "write", "discard")
 """What has an address, in the order of the colours."""
 
-MOST_DRAWN = 4000
+MOST_DRAWN = 10_000
 """Requests that a panel draws; a browser is slow with more."""
 
 MIB, MS = 2**20, 1e6
