@@ -59,7 +59,8 @@ def test_points_are_addresses_against_time(tmp_path: Path) -> None:
     flush = (3_000_000, 3, 0, 0)
     found = drawing(tmp_path, [(1_500_000, 0, 3 * MIB, 4096), (2_000_000, 1, MIB // 2, 512), flush])
     data = found.data()
-    assert [panel["title"] for panel in data["panels"]] == ["request size 4k", "request size 16k"]
+    counted = "1 read of 4.00 KiB, 1 write of 0.500 KiB"
+    assert [panel["title"] for panel in data["panels"]] == [f"request size {size}: {counted}" for size in ("4k", "16k")]
     read, write = data["panels"][0]["series"]
     assert (read["label"], read["x"], read["y"]) == ("read", [1.5], [3.0])
     assert (write["label"], write["x"], write["y"]) == ("write", [2.0], [0.5])

@@ -30,9 +30,9 @@ MIB, MS = 2**20, 1e6
 
 @dataclass(frozen=True)
 class TracePanel:
-    """The requests of one cell."""
+    """The requests of one cell, by its values that differ from the others'."""
 
-    title: str
+    cell: str
     log: RequestLog | None
 
     @property
@@ -49,10 +49,20 @@ class TracePanel:
     def has_points(self) -> bool:
         return bool(self.placed)
 
+    def of(self, operation: str) -> list[Request]:
+        """All requests of that kind, drawn or not."""
+        return [request for request in self.placed if request.operation == operation]
+
+    @property
+    def title(self) -> str:
+        """What no point shows: that a scheduler has made one request of many."""
+        told = [_counted(found, name) for name in OPERATIONS if (found := self.of(name))]
+        return ": ".join(part for part in (self.cell, ", ".join(told)) if part)
+
     @property
     def alternative(self) -> str:
-        told = [f"{sum(r.operation == name for r in self.placed)} {name} requests" for name in OPERATIONS[:2]]
-        return f"{self.title or 'The only cell'}: {', '.join(told)}, by address and time."
+        told = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
+        return f"{self.cell or 'The only cell'}: {', '.join(told)}, by address and time."
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,8 @@ def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
     told = [axis for axis in axes if len({cell[axes.index(axis)] for cell in cells}) > 1]
     panels = []
     for cell in cells:
-        title = report.words.places({axis: cell[axes.index(axis)] for axis in told})
-        panels.append(TracePanel(title, _log(report, cell)))
+        name = report.words.places({axis: cell[axes.index(axis)] for axis in told})
+        panels.append(TracePanel(name, _log(report, cell)))
     notes = [
         "A point is a request, where it begins and when the device got it; seed "
         f"{report.study.seeds[0]}. Right of the line: what the sync and the unmount brought after the measurement. The "
@@ -142,10 +152,10 @@ def table(drawing: TraceDrawing) -> Table:
     rows = []
     for panel in drawing.drawn_panels:
         for operation in OPERATIONS:
-            requests = [request for request in panel.placed if request.operation == operation]
+            requests = panel.of(operation)
             if requests:
                 cells = [Cell(text) for text in _told(requests)]
-                rows.append(Row([Head(panel.title or "the only cell"), Head(operation)], cells))
+                rows.append(Row([Head(panel.cell or "the only cell"), Head(operation)], cells))
     return Table(
         caption="The requests in numbers",
         note="In order: begins where the last request of its kind ended. Mean distance: from there, of all others.",
@@ -161,7 +171,15 @@ def _told(requests: Sequence[Request]) -> list[str]:
     away = [jump for jump in jumps if jump]
     return [
         f"{len(requests):,}",
-        number(sum(request.length_bytes for request in requests) / len(requests) / 1024),
+        _mean_kib(requests),
         f"{100 * (len(jumps) - len(away)) / len(jumps):.0f} %" if jumps else "–",
         f"{number(sum(away) / len(away) / MIB)} MiB" if away else "–",
     ]
+
+
+def _counted(requests: Sequence[Request], operation: str) -> str:
+    return f"{len(requests):,} {operation}{'s' * (len(requests) != 1)} of {_mean_kib(requests)} KiB"
+
+
+def _mean_kib(requests: Sequence[Request]) -> str:
+    return number(sum(request.length_bytes for request in requests) / len(requests) / 1024)
