@@ -87,13 +87,14 @@ int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk)
 	struct y2_object *obj;
 	struct y2_tags tags;
 
-	y2_page_read(fs, chunk, NULL, &tags);
-	obj = tags.used ? y2_object_find(fs, tags.object) : NULL;
+	if (y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used)
+		return 0;
+	obj = y2_object_find(fs, tags.object);
 	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 : obj->header != Y2_NO_CHUNK)) {
 		dismiss(fs, chunk);
 		return 0;
 	}
-	return tags.used ? y2_scan_small_chunk(fs, chunk, &tags) : 0;
+	return y2_scan_small_chunk(fs, chunk, &tags);
 }
 
 static void set_type(struct y2_fs *fs, struct y2_object *obj, u8 type)
