@@ -24,6 +24,9 @@
 #include "media_nand.h"
 #include "spin.h"
 
+/* Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff */
+#define NO_CODE_WORD	0x5a
+
 static struct media_nand *to_media_nand(struct nand_chip *chip)
 {
 	return container_of(chip, struct media_nand, chip);
@@ -126,7 +129,9 @@ static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
 
 /*
  * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a file system
- * that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads fail.
+ * that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads fail: by their result, and
+ * since the framework's software ECC does not look at that, by what they read, which no code takes for its own. Else old content of a
+ * buffer would count as read (UBIFS once went round in such for ever).
  */
 static int execute_without_power(const struct nand_operation *op)
 {
@@ -138,8 +143,10 @@ static int execute_without_power(const struct nand_operation *op)
 
 		if (instr->type != NAND_OP_DATA_IN_INSTR)
 			continue;
-		if (!asks_status)
+		if (!asks_status) {
+			memset(instr->ctx.data.buf.in, NO_CODE_WORD, instr->ctx.data.len);
 			return -EIO;
+		}
 		memset(instr->ctx.data.buf.in, NAND_STATUS_READY | NAND_STATUS_WP, instr->ctx.data.len);
 	}
 	return 0;
