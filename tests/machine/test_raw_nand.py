@@ -142,8 +142,9 @@ def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: P
     path_ns = statistics.median(times.read) - p["read_ns"] - bus_ns
     assert path_ns < KERNEL_PATH_NS
     assert sum(abs(ns - path_ns - p["read_ns"] - bus_ns) <= 3 * CLOCK_NS for ns in times.read) > 0.8 * pages
+    # The CPU sees the end of a transfer when it looks at the clock, which takes it up to three steps of the clock
     slower_by = statistics.median(slower.read) - statistics.median(times.read)
-    assert abs(slower_by - (SLOW_READ_NS - p["read_ns"])) <= CLOCK_NS
+    assert abs(slower_by - (SLOW_READ_NS - p["read_ns"])) <= 3 * CLOCK_NS
     slower_by = statistics.median(slower.write) - statistics.median(times.write)
     assert abs(slower_by - (SLOW_PROGRAM_NS - p["program_ns"])) <= PATHS_NS
     expected = ERASED_BLOCKS * (SLOW_ERASE_NS - p["erase_ns"])
