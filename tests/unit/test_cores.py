@@ -5,7 +5,15 @@ import os
 import subprocess
 from contextlib import ExitStack
 
+import pytest
+
 from flashbed.machine import cores
+
+
+@pytest.fixture(autouse=True)
+def no_other_guests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other tests come and go meanwhile."""
+    monkeypatch.setattr(cores, "CLAIM", f"flashbed-test-{os.getpid()}")
 
 
 def core_of(binding: list[str]) -> int | None:

@@ -18,6 +18,9 @@ from contextlib import contextmanager
 
 BATCH = ("chrt", "--batch", "0")
 
+CLAIM = "flashbed-core"
+"""What the claims of all guests of this host are called, before the number of the core."""
+
 
 @contextmanager
 def bound() -> Iterator[list[str]]:
@@ -36,7 +39,7 @@ def bound() -> Iterator[list[str]]:
 def _taken(claim: socket.socket, core: int) -> bool:
     """An abstract name has no file, is the same for all users, and goes with the process that holds it."""
     try:
-        claim.bind(f"\0flashbed-core-{core}")
+        claim.bind(f"\0{CLAIM}-{core}")
     except OSError:
         return True
     return False
