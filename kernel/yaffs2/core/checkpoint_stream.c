@@ -71,9 +71,9 @@ static int take_chunk(struct y2_fs *fs, struct y2_stream *stream, u32 number)
 
 	/* Most blocks are none of the checkpoint's: their tags alone tell */
 	result = y2_page_read(fs, chunk, NULL, &tags);
-	if (result >= 0 && result != Y2_READ_LOST && tags.used && tags.seq == Y2_SEQ_CHECKPOINT)
+	if (y2_is_readable(result) && tags.used && tags.seq == Y2_SEQ_CHECKPOINT)
 		result = y2_page_read(fs, chunk, fs->page, &tags);
-	if (result < 0 || result == Y2_READ_LOST || !tags.used || tags.seq != Y2_SEQ_CHECKPOINT ||
+	if (!y2_is_readable(result) || !tags.used || tags.seq != Y2_SEQ_CHECKPOINT ||
 	    tags.object != Y2_ID_CHECKPOINT || tags.chunk != stream->chunks + 1 || tags.bytes > fs->chunk_bytes)
 		return -ENOENT;
 	stream->chunks++;

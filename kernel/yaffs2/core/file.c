@@ -33,7 +33,7 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 		return 0;
 	}
 	result = y2_page_read(fs, chunk - 1, data, NULL);
-	if (result < 0 || result == Y2_READ_LOST) {
+	if (!y2_is_readable(result)) {
 		y2_warn("chunk %u of object %u is lost", k, obj->id);
 		fs->stats.chunks_lost++;
 		return -EIO;

@@ -19,6 +19,12 @@ enum y2_read {
 	Y2_READ_LOST,	/* the buffer holds what was read, beyond correction */
 };
 
+/* Of a read's result, or a negative errno: the buffer holds what was written */
+static inline bool y2_is_readable(int result)
+{
+	return result == Y2_READ_CLEAN || result == Y2_READ_FIXED;
+}
+
 struct y2_flash_ops {
 	/* data or oob may be NULL. The spare area need not be under the data's ECC. */
 	int (*read)(void *flash, u32 block, u32 page, u8 *data, u8 *oob);

@@ -160,7 +160,7 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 		return -ENOMEM;
 	if (obj->header != Y2_NO_CHUNK)
 		result = y2_page_read(fs, obj->header, fs->page, NULL);
-	if (obj->header == Y2_NO_CHUNK || result < 0 || result == Y2_READ_LOST ||
+	if (obj->header == Y2_NO_CHUNK || !y2_is_readable(result) ||
 	    !y2_header_unpack(fs->page, header) || header->type != obj->type) {
 		if (obj->header != Y2_NO_CHUNK) {
 			y2_warn("header of object %u is lost", obj->id);

@@ -121,7 +121,7 @@ static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struc
 	struct y2_header *header = &scan->header;
 	int result = y2_page_read(fs, chunk, fs->page, NULL);
 
-	if (result < 0 || result == Y2_READ_LOST || !y2_header_unpack(fs->page, header))
+	if (!y2_is_readable(result) || !y2_header_unpack(fs->page, header))
 		return false;
 	tags->extra = true;
 	tags->type = header->type;

@@ -19,11 +19,6 @@ static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 	return y2_page_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
 }
 
-static bool is_readable(int result)
-{
-	return result == Y2_READ_CLEAN || result == Y2_READ_FIXED;
-}
-
 /* No wrong bit in all that was written of the block */
 static bool is_clean(struct y2_fs *fs, struct y2_scan_block *found)
 {
@@ -52,12 +47,12 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 	bool last = page + 1 == fs->blocks[found->number].written;
 	int of_data;
 
-	if (!is_readable(at->result) || !at->tags.used || at->tags.seq != found->seq)
+	if (!y2_is_readable(at->result) || !at->tags.used || at->tags.seq != found->seq)
 		return false;
 	if (!last && (at->result == Y2_READ_CLEAN || fs->options.inband_tags) && !at->tags.half_marked)
 		return true;
 	of_data = read_data(fs, found, page);
-	if (!is_readable(of_data))
+	if (!y2_is_readable(of_data))
 		return false;
 	if (at->tags.half_marked)
 		return is_clean(fs, found);

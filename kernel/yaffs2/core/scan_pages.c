@@ -31,7 +31,7 @@ static void read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 		struct y2_scan_page *at = &scan->pages[page];
 
 		at->result = y2_page_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
-		if (at->result < 0 || at->result == Y2_READ_LOST || at->tags.used)
+		if (!y2_is_readable(at->result) || at->tags.used)
 			block->written = (u16)(page + 1);
 	}
 }

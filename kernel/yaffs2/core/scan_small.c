@@ -162,7 +162,7 @@ int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan)
 			result = y2_page_read(fs, obj->header, fs->page, NULL);
 			if (result == -ENOMEM)
 				return result;
-			if (result < 0 || result == Y2_READ_LOST || !y2_header_unpack(fs->page, &scan->header))
+			if (!y2_is_readable(result) || !y2_header_unpack(fs->page, &scan->header))
 				scan->header = (struct y2_header) { .type = Y2_FILE, .parent = Y2_ID_LOST_AND_FOUND };
 			apply(fs, obj, &scan->header);
 		}

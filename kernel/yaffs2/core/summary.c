@@ -66,7 +66,7 @@ bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 		struct y2_tags tags;
 		int result = y2_page_read(fs, first + i, fs->summary + i * fs->chunk_bytes, &tags);
 
-		if (result < 0 || result == Y2_READ_LOST || !tags.used || tags.object != Y2_ID_SUMMARY ||
+		if (!y2_is_readable(result) || !tags.used || tags.object != Y2_ID_SUMMARY ||
 		    tags.chunk != i + 1 || tags.seq != seq)
 			return false;
 	}
