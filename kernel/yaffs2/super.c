@@ -56,7 +56,7 @@ static int statfs(struct dentry *dentry, struct kstatfs *buf)
 	buf->f_bsize = fs->chunk_bytes;
 	buf->f_blocks = (u64)fs->good_blocks * fs->data_chunks;
 	buf->f_bfree = buf->f_bavail = y2_chunks_free(fs);
-	buf->f_files = fs->id_max - Y2_ID_FIRST_FREE;
+	buf->f_files = Y2_ID_NEW_MAX - Y2_ID_FIRST_FREE;
 	buf->f_ffree = buf->f_files - min_t(u64, buf->f_files, fs->objects);
 	buf->f_namelen = Y2_NAME_MAX;
 	buf->f_fsid = u64_to_fsid(huge_encode_dev(dentry->d_sb->s_dev));

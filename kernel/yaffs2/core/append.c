@@ -78,7 +78,7 @@ int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_ur
 		err = y2_page_write(fs, *chunk, data, tags);
 		if (err) {
 			fs->stats.write_retries++;
-			block->retire = true;
+			block->retire = fs->ailing = true;
 			if (fs->small)
 				y2_page_mark(fs, *chunk);	/* it may be whole */
 			y2_append_close(fs);

@@ -86,7 +86,10 @@ int y2_block_erase(struct y2_fs *fs, u32 number)
 		y2_block_bad(fs, number);
 		return 0;
 	}
+	if (fs->kept_chunk / fs->geometry.chunks_per_block == number)
+		fs->kept_chunk = Y2_NO_CHUNK;
 	fs->stats.blocks_erased++;
+	fs->erased_since_forced++;
 	err = fs->ops->erase(fs->flash, number);
 	if (err) {
 		y2_block_bad(fs, number);

@@ -6,7 +6,7 @@
 #include "checkpoint.h"
 
 #define MAGIC		0x79326370u	/* "y2cp", ours: other implementations have a layout of their own */
-#define LAYOUT		1u
+#define LAYOUT		2u
 #define END_OF_LEAVES	0xffffffffu
 
 static int constant(struct y2_stream *stream, u32 value)
@@ -33,10 +33,10 @@ static void head(struct y2_stream *stream)
 	y2_stream_u32(stream, &fs->alloc_block);
 	y2_stream_u32(stream, &fs->last_alloc);
 	y2_stream_u32(stream, &fs->next_id);
-	y2_stream_u32(stream, &fs->gc_rounds);
+	y2_stream_u32(stream, &fs->erased_since_forced);
 	if (fs->alloc_block != Y2_NO_BLOCK && fs->alloc_block >= fs->geometry.blocks)
 		stream->err = -EINVAL;
-	if (fs->last_alloc >= fs->geometry.blocks || fs->next_id > Y2_ID_MAX || fs->next_id < Y2_ID_FIRST_FREE)
+	if (fs->last_alloc >= fs->geometry.blocks || fs->next_id > Y2_ID_NEW_MAX || fs->next_id < Y2_ID_FIRST_FREE)
 		stream->err = -EINVAL;
 }
 
@@ -59,9 +59,12 @@ static void one_block(struct y2_stream *stream, u32 number)
 		block->retire = bits >> 9 & 1;
 		block->refresh = bits >> 10 & 1;
 		block->unsure = bits >> 11 & 1;
+		fs->ailing |= block->retire || block->refresh;
 	}
 	if (!stream->writing) {
-		if (block->state > Y2_BLOCK_DEAD || block->state == Y2_BLOCK_CHECKPOINT)
+		/* Copied from another chip, it lies elsewhere: around other bad blocks */
+		if (block->state > Y2_BLOCK_DEAD || block->state == Y2_BLOCK_CHECKPOINT ||
+		    (block->state == Y2_BLOCK_DEAD) != fs->ops->is_bad(fs->flash, number))
 			stream->err = -EINVAL;
 		fs->good_blocks += block->state != Y2_BLOCK_DEAD;
 		fs->empty_blocks += block->state == Y2_BLOCK_EMPTY;

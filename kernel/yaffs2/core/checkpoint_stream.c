@@ -57,8 +57,10 @@ static int put_chunk(struct y2_stream *stream)
 		err = next_block_to_write(stream);
 		stream->page = 0;
 	}
-	if (!err)
+	if (!err) {
 		err = y2_page_write(fs, stream->block * fs->geometry.chunks_per_block + stream->page++, fs->page, &tags);
+		fs->blocks[stream->block].retire = err;
+	}
 	stream->at = 0;
 	return err;
 }

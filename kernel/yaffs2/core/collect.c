@@ -10,7 +10,9 @@
 
 #define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
 #define ERASED_PER_FREE	4u	/* passive only while less than this part of the free chunks is erased */
-#define FORCE_EVERY	500u	/* collections between two forced ones, of the oldest block */
+#define FORCE_EVERY	500u	/* erases between two forced collections, of the oldest block */
+#define FRUITLESS_MOST	10u	/* then the oldest dirty block, which keeps those with shrink headers from being collected */
+#define GIVEN_UP	1
 
 static int copy_header(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -54,6 +56,22 @@ static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct
 	return obj->type == Y2_FILE && y2_index_get(&obj->index, tags->chunk) == chunk + 1 ? obj : NULL;
 }
 
+/*
+ * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect: the
+ * second time it is err.
+ */
+static int give_up(struct y2_fs *fs, u32 chunk, int err)
+{
+	struct y2_block *block = &fs->blocks[chunk / fs->geometry.chunks_per_block];
+
+	if (block->unreadable)
+		return err;
+	y2_warn("chunk %u cannot be read: its block stays as it is", chunk);
+	block->unreadable = true;
+	return GIVEN_UP;
+}
+
+/* 0, GIVEN_UP or a negative errno */
 static int copy_chunk(struct y2_fs *fs, u32 chunk)
 {
 	struct y2_object *obj;
@@ -62,7 +80,7 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 	int result = y2_page_read(fs, chunk, fs->page, &tags);
 
 	if (result < 0)
-		return result;
+		return result == -ENOMEM ? result : give_up(fs, chunk, result);
 	k = tags.chunk;
 	obj = owner_by_tags(fs, chunk, &tags);
 	if (!obj) {
@@ -74,6 +92,8 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 		y2_chunk_obsolete(fs, chunk);
 		return 0;
 	}
+	if (result == Y2_READ_LOST && k && !fs->blocks[fs->gc_block].unreadable)
+		return give_up(fs, chunk, -EIO);
 	if (result == Y2_READ_LOST && k) {
 		y2_warn("chunk %u of object %u is copied with errors", k, obj->id);
 		fs->stats.chunks_lost++;
@@ -115,7 +135,6 @@ static int finish(struct y2_fs *fs, u32 number)
 	if (err)
 		return err;
 	fs->stats.gc_blocks++;
-	fs->gc_rounds++;
 	y2_block_erase(fs, number);
 	return 0;
 }
@@ -133,7 +152,7 @@ static int collect_some(struct y2_fs *fs, u32 copies)
 		}
 		if (err) {
 			fs->gc_block = Y2_NO_BLOCK;
-			return err;
+			return err == GIVEN_UP ? 0 : err;
 		}
 		fs->gc_page++;
 	}
@@ -177,7 +196,8 @@ int y2_collect_unmarked(struct y2_fs *fs)
 			continue;
 		if (i == fs->alloc_block)
 			y2_append_close(fs);
-		if (fs->blocks[i].state == Y2_BLOCK_FULL)
+		/* A second time, for what cannot be read in it */
+		for (u32 tries = 0; !err && tries < 2 && fs->blocks[i].state == Y2_BLOCK_FULL; tries++)
 			err = y2_collect_block(fs, i);
 		if (err) {
 			fs->mark_failed = true;
@@ -187,23 +207,38 @@ int y2_collect_unmarked(struct y2_fs *fs)
 	return 0;
 }
 
-static u32 choose_in_peace(struct y2_fs *fs)
+/* However much space there is */
+static u32 choose_for_health(struct y2_fs *fs)
 {
-	u32 number = Y2_NO_BLOCK;
+	u32 number = y2_choose_failing(fs);
 
-	if (fs->gc_rounds >= FORCE_EVERY) {
-		fs->gc_rounds = 0;
+	if (number == Y2_NO_BLOCK && fs->erased_since_forced >= FORCE_EVERY) {
+		fs->erased_since_forced = 0;
 		number = y2_choose_forced(fs);
 		fs->stats.forced_gc += number != Y2_NO_BLOCK;
 	}
-	return number == Y2_NO_BLOCK ? y2_choose_sampled(fs) : number;
+	return number;
 }
 
-static int collect_passively(struct y2_fs *fs)
+static u32 choose_for_space(struct y2_fs *fs)
+{
+	u32 number = y2_choose_sampled(fs);
+
+	if (number == Y2_NO_BLOCK && ++fs->fruitless <= FRUITLESS_MOST)
+		return number;
+	fs->fruitless = 0;
+	if (number == Y2_NO_BLOCK)
+		number = y2_choose_oldest_dirty(fs);
+	return number == Y2_NO_BLOCK || fs->blocks[number].unreadable ? Y2_NO_BLOCK : number;
+}
+
+static int collect_passively(struct y2_fs *fs, bool for_space)
 {
 	if (fs->gc_block == Y2_NO_BLOCK) {
-		u32 number = choose_in_peace(fs);
+		u32 number = choose_for_health(fs);
 
+		if (number == Y2_NO_BLOCK && for_space)
+			number = choose_for_space(fs);
 		if (number == Y2_NO_BLOCK)
 			return 0;
 		begin(fs, number);
@@ -244,7 +279,7 @@ int y2_make_room(struct y2_fs *fs, u32 chunks)
 	if (!err && fs->empty_blocks >= must && fs->empty_blocks < should)
 		err = collect_aggressively(fs);
 	else if (!err && fs->empty_blocks >= must && passive_is_due(fs, ERASED_PER_FREE))
-		err = collect_passively(fs);
+		err = collect_passively(fs, true);
 	while (!err && fs->empty_blocks < must && tries--)
 		err = collect_aggressively(fs);
 	return err == -ENOSPC || err == -ENOMEM ? 0 : err;
@@ -254,7 +289,7 @@ int y2_collect_background(struct y2_fs *fs)
 {
 	u64 copies = fs->stats.gc_copies, blocks = fs->stats.gc_blocks;
 
-	if (fs->options.read_only || !passive_is_due(fs, 2))
+	if (fs->options.read_only)
 		return 0;
-	return collect_passively(fs) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
+	return collect_passively(fs, passive_is_due(fs, 2)) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
 }

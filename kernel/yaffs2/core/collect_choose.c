@@ -1,56 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half full. */
+/*
+ * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half full. In the
+ * background, however much space there is: what fails or fades, and now and then the oldest.
+ */
 #include "yaffs2.h"
 
 #define SAMPLE_MOST	100u
 #define SAMPLE_PART	16u
 #define LEAST_TO_RETIRE	3u	/* empty blocks */
 
-static u32 obsolete(const struct y2_fs *fs, const struct y2_block *block)
+static u32 obsolete(const struct y2_block *block)
 {
-	u32 written = block->written < fs->data_chunks ? block->written : fs->data_chunks;
-
-	return written > block->live ? written - block->live : 0;
+	return block->written > block->live ? block->written - block->live : 0;
 }
 
-/* The sequence number of the oldest block that holds obsolete chunks */
-u32 y2_oldest_dirty(struct y2_fs *fs)
+/* The oldest block that holds obsolete chunks: in the way of those with shrink headers */
+u32 y2_choose_oldest_dirty(struct y2_fs *fs)
 {
-	u32 oldest = Y2_SEQ_UNUSED;
+	u32 oldest = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		const struct y2_block *block = &fs->blocks[i];
 
-		if (block->state == Y2_BLOCK_FULL && block->seq < oldest && obsolete(fs, block))
-			oldest = block->seq;
+		if (block->state == Y2_BLOCK_FULL && block->seq < seq && obsolete(block)) {
+			seq = block->seq;
+			oldest = i;
+		}
 	}
 	return oldest;
+}
+
+static u32 oldest_dirty_seq(struct y2_fs *fs)
+{
+	u32 number = y2_choose_oldest_dirty(fs);
+
+	return number == Y2_NO_BLOCK ? Y2_SEQ_UNUSED : fs->blocks[number].seq;
 }
 
 bool y2_may_collect(struct y2_fs *fs, u32 number)
 {
 	const struct y2_block *block = &fs->blocks[number];
 
-	return block->state == Y2_BLOCK_FULL && (!block->shrink_header || block->seq <= y2_oldest_dirty(fs));
+	return block->state == Y2_BLOCK_FULL && (!block->shrink_header || block->seq <= oldest_dirty_seq(fs));
+}
+
+/* What is about to be lost anyhow waits while there is hardly a block to copy it to */
+static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
+{
+	return (block->retire || block->refresh) && fs->empty_blocks >= LEAST_TO_RETIRE;
 }
 
 /*
- * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing; so what is about to
- * be lost anyhow waits while there is hardly a block to copy it to.
+ * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing, but what is
+ * obsolete in it is in the way of others.
  */
 static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
-	if (block->state != Y2_BLOCK_FULL || (block->shrink_header && block->seq > oldest))
+	if (block->state != Y2_BLOCK_FULL || block->unreadable || (block->shrink_header && block->seq > oldest))
 		return 0;
-	if ((block->retire || block->refresh) && fs->empty_blocks >= LEAST_TO_RETIRE)
-		return 2 * fs->data_chunks - block->live;
-	return block->live < fs->data_chunks ? fs->data_chunks - block->live : 0;
+	if (is_urgent(fs, block))
+		return 2 * fs->geometry.chunks_per_block - block->live;
+	if (block->live < fs->data_chunks)
+		return fs->data_chunks - block->live;
+	return obsolete(block) ? 1 : 0;
 }
 
-/* If nothing else can be, the oldest dirty block: it is in the way of those with shrink headers */
+/* If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up */
 u32 y2_choose_best(struct y2_fs *fs)
 {
-	u32 oldest = y2_oldest_dirty(fs), best = Y2_NO_BLOCK, most = 0;
+	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = 0;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		u32 is = weight(fs, &fs->blocks[i], oldest);
@@ -60,12 +78,29 @@ u32 y2_choose_best(struct y2_fs *fs)
 			best = i;
 		}
 	}
-	return best;
+	return best == Y2_NO_BLOCK ? y2_choose_oldest_dirty(fs) : best;
+}
+
+u32 y2_choose_failing(struct y2_fs *fs)
+{
+	bool waits = false;
+
+	for (u32 i = 0; fs->ailing && i < fs->geometry.blocks; i++) {
+		const struct y2_block *block = &fs->blocks[i];
+
+		if ((block->state != Y2_BLOCK_FULL && block->state != Y2_BLOCK_ALLOCATING) || block->unreadable)
+			continue;
+		if (is_urgent(fs, block) && y2_may_collect(fs, i))
+			return i;
+		waits |= block->retire || block->refresh;
+	}
+	fs->ailing = waits;
+	return Y2_NO_BLOCK;
 }
 
 u32 y2_choose_sampled(struct y2_fs *fs)
 {
-	u32 oldest = y2_oldest_dirty(fs), best = Y2_NO_BLOCK, most = fs->data_chunks / 2;
+	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = fs->data_chunks / 2;
 	u32 sample = fs->geometry.blocks / SAMPLE_PART + 1;
 
 	if (sample > SAMPLE_MOST)
@@ -89,7 +124,7 @@ u32 y2_choose_forced(struct y2_fs *fs)
 	u32 best = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
-		if (fs->blocks[i].state == Y2_BLOCK_FULL && fs->blocks[i].seq < seq) {
+		if (fs->blocks[i].state == Y2_BLOCK_FULL && !fs->blocks[i].unreadable && fs->blocks[i].seq < seq) {
 			seq = fs->blocks[i].seq;
 			best = i;
 		}

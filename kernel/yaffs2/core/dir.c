@@ -20,15 +20,35 @@ static void enter_name(struct y2_fs *fs, struct y2_object *obj)
 	list_add_tail(&obj->in_names, &fs->by_name[obj->name_hash & fs->hash_mask]);
 }
 
-void y2_dir_add(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj)
+struct y2_place y2_place_last(struct y2_object *dir)
 {
+	return (struct y2_place) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
+}
+
+/* Of an entry; also after it has gone, as long as nothing else changes there */
+struct y2_place y2_place_of(struct y2_object *obj)
+{
+	return (struct y2_place) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
+}
+
+void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *place)
+{
+	struct y2_object *dir = place->dir;
+
 	obj->parent = dir;
-	obj->cookie = dir->next_cookie++;
-	list_add_tail(&obj->siblings, &dir->children);
+	obj->cookie = place->cookie;
+	list_add_tail(&obj->siblings, place->next);
 	if (obj->name)
 		enter_name(fs, obj);
 	if (!obj->loaded)
 		dir->unloaded++;
+}
+
+void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj)
+{
+	const struct y2_place place = y2_place_last(dir);
+
+	y2_dir_add(fs, obj, &place);
 }
 
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj)
@@ -36,6 +56,8 @@ void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj)
 	(void)fs;
 	if (!obj->loaded)
 		obj->parent->unloaded--;
+	if (obj->parent->last_read == obj)
+		obj->parent->last_read = NULL;
 	list_del_init(&obj->siblings);
 	list_del_init(&obj->in_names);
 	obj->parent = NULL;
@@ -95,6 +117,18 @@ int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 	return *obj ? 0 : -ENOENT;
 }
 
+/* Near where the last call has ended, most likely; so all calls together take time in proportion to the entries */
+static struct y2_object *first_from(const struct y2_object *dir, u64 from)
+{
+	struct y2_object *obj = dir->last_read;
+
+	if (!obj || obj->cookie >= from)
+		obj = list_first_entry(&dir->children, struct y2_object, siblings);
+	while (&obj->siblings != &dir->children && obj->cookie < from)
+		obj = list_next_entry(obj, siblings);
+	return obj;
+}
+
 int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 most)
 {
 	struct y2_object *obj;
@@ -103,13 +137,9 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 
 	if (err)
 		return err;
-	list_for_each_entry(obj, &dir->children, siblings) {
+	for (obj = first_from(dir, from); &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
 		struct y2_object *real = y2_object_resolve(obj);
 
-		if (obj->cookie < from)
-			continue;
-		if (count == most)
-			break;
 		err = y2_object_load(fs, real);
 		if (err)
 			return err;
@@ -118,6 +148,7 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 		entries[count].mode = real->mode;
 		memcpy(entries[count].name, obj->name, strlen(obj->name) + 1);
 		count++;
+		dir->last_read = obj;
 	}
 	return (int)count;
 }

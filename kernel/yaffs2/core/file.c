@@ -41,6 +41,21 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 	return 0;
 }
 
+/* Chunk k to fs->kept, where what was there before may be it: a chunk does not change until its block is erased */
+static int keep_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k)
+{
+	u32 chunk = y2_index_get(&obj->index, k) - 1;	/* a hole: Y2_NO_CHUNK */
+	int err;
+
+	if (chunk != Y2_NO_CHUNK && chunk == fs->kept_chunk)
+		return 0;
+	fs->kept_chunk = Y2_NO_CHUNK;
+	err = read_chunk(fs, obj, k, fs->kept);
+	if (!err)
+		fs->kept_chunk = chunk;
+	return err;
+}
+
 static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes, enum y2_urgency urgency)
 {
 	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .bytes = bytes };
@@ -75,26 +90,31 @@ int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 len
 		u32 at = (u32)(offset + done - start_of(fs, k));
 		u32 part = fs->chunk_bytes - at < length - done ? fs->chunk_bytes - at : length - done;
 		bool whole = part == fs->chunk_bytes;
-		int err = read_chunk(fs, obj, k, whole ? to + done : fs->page);
+		int err = whole ? read_chunk(fs, obj, k, to + done) : keep_chunk(fs, obj, k);
 
 		if (err)
 			return err;
 		if (!whole)
-			memcpy(to + done, fs->page + at, part);
+			memcpy(to + done, fs->kept + at, part);
 		done += part;
 	}
 	return (int)length;
 }
 
-/* Space for so many new chunks, all reserves kept */
-static int space_for(struct y2_fs *fs, u32 chunks)
+/* Where the space for new chunks comes from: what was promised is there, whatever a checkpoint would want meanwhile */
+enum space { FREE, PROMISED };
+
+static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
 {
-	if (y2_chunks_free(fs) < chunks)
+	if (space == FREE && y2_chunks_free(fs) < chunks)
 		return -ENOSPC;
 	return y2_make_room(fs, chunks);
 }
 
-/* The end is about to move away from the chunk that it is in: what is behind it must read as zeros */
+/*
+ * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space: the chunk
+ * replaces one.
+ */
 static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
@@ -102,7 +122,7 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 
 	if (!used || !y2_index_get(&obj->index, k))
 		return 0;
-	err = space_for(fs, 1);
+	err = y2_make_room(fs, 1);
 	if (!err)
 		err = read_chunk(fs, obj, k, fs->page);
 	if (err)
@@ -139,8 +159,7 @@ static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	return err;
 }
 
-/* Returns how much was written, if anything; from must not lie in the buffers of fs */
-int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length)
+static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, enum space space)
 {
 	u32 done = 0, since = STEP_CHUNKS;
 	int err = 0;
@@ -158,10 +177,10 @@ int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from
 		if (since == STEP_CHUNKS) {
 			u32 step = chunk_of(fs, offset + length - 1) - chunk_of(fs, offset + done) + 1;
 
-			err = space_for(fs, step < STEP_CHUNKS ? step : STEP_CHUNKS);
+			err = space_for(fs, step < STEP_CHUNKS ? step : STEP_CHUNKS, space);
 			if (err == -ENOSPC && step > 1) {
 				since = STEP_CHUNKS - 1;
-				err = space_for(fs, 1);
+				err = space_for(fs, 1, space);
 			} else {
 				since = 0;
 			}
@@ -178,6 +197,17 @@ int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from
 	obj->mtime = obj->ctime = fs->now();
 	y2_mark_dirty(fs, obj);
 	return (int)done;
+}
+
+int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length)
+{
+	return write_from(fs, obj, offset, from, length, FREE);
+}
+
+int y2_write_promised(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks)
+{
+	fs->promised -= chunks;
+	return write_from(fs, obj, offset, from, length, PROMISED);
 }
 
 /* Chunks from first on no longer count; what says so is on flash */
@@ -252,7 +282,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	if (!err && size > old)
 		err = clean_tail(fs, obj);
 	if (!err)
-		err = size > old ? space_for(fs, 1) : y2_make_room(fs, 3);
+		err = y2_make_room(fs, 3);
 	if (err || size == old)
 		return err;
 	obj->size = size;

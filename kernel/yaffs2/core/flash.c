@@ -51,7 +51,7 @@ int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 	fs->stats.pages_read++;
 	if (result == Y2_READ_FIXED) {
 		fs->stats.bits_fixed++;
-		fs->blocks[block_of(fs, chunk)].refresh = true;
+		fs->blocks[block_of(fs, chunk)].refresh = fs->ailing = true;
 	}
 	return result;
 }
@@ -82,7 +82,7 @@ void y2_page_mark(struct y2_fs *fs, u32 chunk)
 	y2_tags_small_mark(fs->oob);
 	if (!fs->ops->write(fs->flash, block_of(fs, chunk), page_of(fs, chunk), NULL, fs->oob))
 		return;
-	fs->blocks[block_of(fs, chunk)].retire = true;
+	fs->blocks[block_of(fs, chunk)].retire = fs->ailing = true;
 	fs->blocks[block_of(fs, chunk)].unmarked = true;
 	fs->mark_failed = true;
 }

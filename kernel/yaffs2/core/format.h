@@ -17,7 +17,8 @@
 #define Y2_ID_SUMMARY		0x10u	/* chunks that belong to no object: other implementations pass them over */
 #define Y2_ID_CHECKPOINT	0x20u
 #define Y2_ID_FIRST_FREE	0x101u
-#define Y2_ID_MAX		0xfffffu
+#define Y2_ID_MAX		0xfffffu	/* that is understood */
+#define Y2_ID_NEW_MAX		0x3ffffu	/* that is given: others know no larger ones */
 
 /* Sequence numbers of blocks */
 #define Y2_SEQ_CHECKPOINT	0x21u
@@ -33,7 +34,6 @@
 /* Pages of 512 bytes are laid out as in YAFFS1: see tags_small.c */
 #define Y2_SMALL_PAGE_BYTES	512u
 #define Y2_TAGS_SMALL_BYTES	8u
-#define Y2_SMALL_ID_MAX		0x3ffffu
 #define Y2_SMALL_CHUNK_MAX	0xfffffu
 
 /* In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of obj_id */

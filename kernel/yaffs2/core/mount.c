@@ -12,7 +12,6 @@ static int init_sizes(struct y2_fs *fs)
 	u32 tags = fs->options.no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
 	fs->small = geometry->page_bytes == Y2_SMALL_PAGE_BYTES;
-	fs->id_max = fs->small ? Y2_SMALL_ID_MAX : Y2_ID_MAX;
 	fs->chunk_max = fs->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_MAX;
 	if (fs->small) {
 		tags = Y2_TAGS_SMALL_BYTES;
@@ -80,9 +79,11 @@ static int init(struct y2_fs *fs)
 		return err;
 	fs->page = y2_zalloc(fs->geometry.page_bytes);
 	fs->page2 = y2_zalloc(fs->geometry.page_bytes);
+	fs->kept = y2_zalloc(fs->geometry.page_bytes);
+	fs->kept_chunk = Y2_NO_CHUNK;
 	fs->oob = y2_zalloc(fs->geometry.oob_bytes + Y2_TAGS_TOTAL_BYTES);
 	fs->summary = y2_zalloc(((size_t)fs->summary_chunks + 1) * fs->geometry.page_bytes);
-	return fs->page && fs->page2 && fs->oob && fs->summary ? 0 : -ENOMEM;
+	return fs->page && fs->page2 && fs->kept && fs->oob && fs->summary ? 0 : -ENOMEM;
 }
 
 /* All leave all rings first: what they are in is the memory of others */
@@ -112,7 +113,7 @@ void y2_forget_state(struct y2_fs *fs)
 	memset(fs->blocks, 0, (size_t)fs->geometry.blocks * sizeof(*fs->blocks));
 	memset(fs->live_bits, 0, (size_t)fs->geometry.blocks * fs->live_stride);
 	fs->alloc_block = Y2_NO_BLOCK;
-	fs->seq = fs->last_alloc = fs->gc_rounds = 0;
+	fs->seq = fs->last_alloc = fs->erased_since_forced = 0;
 	fs->empty_blocks = fs->good_blocks = fs->checkpoint_blocks = fs->live_chunks = 0;
 }
 
@@ -140,8 +141,10 @@ static void make_writable(struct y2_fs *fs)
 	erase_dirty(fs);
 	if (fs->small)
 		y2_scan_small_write(fs);
-	if (!fs->stats.checkpoint_mounts)
-		y2_scan_end_renames(fs);
+	if (fs->stats.checkpoint_mounts)
+		return;
+	y2_scan_end_unlinked(fs);
+	y2_scan_end_renames(fs);
 }
 
 /* A directory that is not empty stays */
@@ -250,6 +253,7 @@ void y2_abandon(struct y2_fs *fs)
 	y2_free(fs->live_bits);
 	y2_free(fs->page);
 	y2_free(fs->page2);
+	y2_free(fs->kept);
 	y2_free(fs->oob);
 	y2_free(fs->summary);
 	y2_free(fs);

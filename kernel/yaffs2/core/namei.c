@@ -45,7 +45,7 @@ static int add(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 le
 
 	if (!err) {
 		obj->loaded = true;
-		y2_dir_add(fs, dir, obj);
+		y2_dir_add_last(fs, dir, obj);
 		err = y2_header_write(fs, obj, &change);
 	}
 	if (err) {
@@ -151,12 +151,23 @@ static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
 	return err;
 }
 
-/* Gives the object the place and name of another; if the header cannot be written, nothing has happened */
-static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name, u32 length,
-		u32 shadows)
+/*
+ * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it takes
+ * the place of what it replaces, or stays in its own if the directory is the same.
+ */
+static struct y2_place place_after_move(struct y2_object *obj, struct y2_object *dir, struct y2_object *over)
 {
-	const struct y2_header_change change = { .shadows = shadows, .urgency = Y2_CRITICAL };
-	struct y2_object *old_dir = obj->parent;
+	if (over)
+		return (struct y2_place) { .dir = dir, .cookie = over->cookie, .next = &over->siblings };
+	return obj->parent == dir ? y2_place_of(obj) : y2_place_last(dir);
+}
+
+/* Gives the object another name, that of over if there is one; if the header cannot be written, nothing has happened */
+static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name, u32 length,
+		struct y2_object *over)
+{
+	const struct y2_header_change change = { .shadows = over ? over->id : 0, .urgency = Y2_CRITICAL };
+	const struct y2_place old = y2_place_of(obj), place = place_after_move(obj, dir, over);
 	char *old_name = obj->name;
 	int err;
 
@@ -165,12 +176,12 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 	err = y2_dir_name(fs, obj, name, length);
 	if (!err) {
 		obj->ctime = fs->now();
-		y2_dir_add(fs, dir, obj);
+		y2_dir_add(fs, obj, &place);
 		err = y2_header_write(fs, obj, &change);
 		if (!err) {
 			y2_free(old_name);
 			/* It must not shadow for ever what may be another object by then */
-			if (shadows && fs->small)
+			if (over && fs->small)
 				y2_mark_dirty(fs, obj);
 			return 0;
 		}
@@ -178,7 +189,7 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 		y2_free(obj->name);
 	}
 	obj->name = old_name;
-	y2_dir_add(fs, old_dir, obj);
+	y2_dir_add(fs, obj, &old);
 	return err;
 }
 
@@ -189,7 +200,7 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 	int err = y2_object_load(fs, link);
 
 	if (!err)
-		err = move(fs, obj, link->parent, link->name, (u32)strlen(link->name), link->id);
+		err = move(fs, obj, link->parent, link->name, (u32)strlen(link->name), link);
 	return err ? err : destroy_on_flash(fs, link);
 }
 
@@ -197,7 +208,7 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
-	struct y2_object *dir = obj->parent;
+	const struct y2_place place = y2_place_of(obj);
 	int err;
 
 	y2_dir_remove(fs, obj);
@@ -205,7 +216,7 @@ static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
 	err = y2_header_write(fs, obj, &change);
 	if (err) {
 		obj->unlinked = false;
-		y2_dir_add(fs, dir, obj);
+		y2_dir_add(fs, obj, &place);
 	}
 	return err;
 }
@@ -259,8 +270,10 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
 	struct y2_object *link, *file = *old;
-	int err = new_object(fs, Y2_HARDLINK, &link);
+	int err = check_space(fs, 1);
 
+	if (!err)
+		err = new_object(fs, Y2_HARDLINK, &link);
 	if (err)
 		return err;
 	link->target = file;
@@ -270,12 +283,16 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 		return err;
 	/* Not in the ring before, or the file would move onto itself */
 	err = move_to_link(fs, file);
+	if (err && file->parent == link->parent && !strcmp(file->name, link->name)) {
+		destroy_on_flash(fs, link);
+		return err;
+	}
 	list_add_tail(&link->links, &file->links);
 	*old = link;
 	return err;
 }
 
-
+/* Takes no space: a header replaces one */
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length)
 {
 	struct y2_object *old = NULL, *old_dir = entry->parent;
@@ -285,7 +302,7 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 		return -ENAMETOOLONG;
 	if (entry == fs->lost_and_found || entry == fs->root)
 		return -EBUSY;
-	err = check_space(fs, 1);
+	err = check_space(fs, 0);
 	if (!err)
 		err = y2_object_load(fs, entry);
 	if (!err)
@@ -303,7 +320,7 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 		if (err)
 			return err;
 	}
-	err = move(fs, entry, dir, name, length, old ? old->id : 0);
+	err = move(fs, entry, dir, name, length, old);
 	if (!err && old)
 		err = unlink_entry(fs, old);
 	if (err)
@@ -314,12 +331,29 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 	return 0;
 }
 
+/*
+ * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it stays as
+ * long as there is no room for a tombstone, and is tried again with what is dirty.
+ */
+int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
+{
+	int err = y2_make_room(fs, 1);
+
+	if (!err)
+		err = y2_tombstone_write(fs, obj);
+	if (err)
+		y2_mark_dirty(fs, obj);
+	else
+		destroy(fs, obj);
+	return err;
+}
+
 void y2_forget(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (--obj->refs || !obj->unlinked)
 		return;
-	/* Without tombstone the next mount finds it unlinked, which is as good; but its newer chunks must not outlive that */
-	if (!fs->options.read_only && !y2_make_room(fs, 1))
-		y2_tombstone_write(fs, obj);
-	destroy(fs, obj);
+	if (fs->options.read_only)
+		destroy(fs, obj);
+	else
+		y2_drop_unlinked(fs, obj);
 }

@@ -24,6 +24,7 @@ void y2_object_set_type(struct y2_object *obj, u8 type)
 	if (type == Y2_DIRECTORY) {
 		INIT_LIST_HEAD(&obj->children);
 		obj->unloaded = 0;
+		obj->last_read = NULL;
 		obj->next_cookie = 1;
 	} else if (type == Y2_HARDLINK) {
 		obj->target = NULL;
@@ -67,10 +68,10 @@ void y2_object_free(struct y2_fs *fs, struct y2_object *obj)
 
 u32 y2_object_new_id(struct y2_fs *fs)
 {
-	for (u32 tries = 0; tries < fs->id_max; tries++) {
+	for (u32 tries = 0; tries < Y2_ID_NEW_MAX; tries++) {
 		u32 id = fs->next_id;
 
-		fs->next_id = id < fs->id_max ? id + 1 : Y2_ID_FIRST_FREE;
+		fs->next_id = id < Y2_ID_NEW_MAX ? id + 1 : Y2_ID_FIRST_FREE;
 		if (!y2_object_find(fs, id))
 			return id;
 	}
@@ -160,6 +161,10 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 		return -ENOMEM;
 	if (obj->header != Y2_NO_CHUNK)
 		result = y2_page_read(fs, obj->header, fs->page, NULL);
+	if (result < 0) {
+		y2_free(header);
+		return result;	/* it may be there at the next try */
+	}
 	if (obj->header == Y2_NO_CHUNK || !y2_is_readable(result) ||
 	    !y2_header_unpack(fs->page, header) || header->type != obj->type) {
 		if (obj->header != Y2_NO_CHUNK) {

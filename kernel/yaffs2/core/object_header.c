@@ -116,6 +116,8 @@ int y2_flush(struct y2_fs *fs, struct y2_object *obj)
 
 	if (list_empty(&obj->in_dirty))
 		return 0;
+	if (obj->unlinked && !obj->refs)
+		return y2_drop_unlinked(fs, obj);
 	err = y2_object_load(fs, obj);
 	if (!err)
 		err = y2_make_room(fs, 1);

@@ -5,6 +5,14 @@
  */
 #include "scan.h"
 
+/* In-band tags have no check of their own, and whatever else lies there may look like a sequence number */
+static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
+{
+	if (!tags->object || tags->object > Y2_ID_MAX)
+		return false;
+	return !tags->chunk || tags->object == Y2_ID_SUMMARY || (tags->chunk <= Y2_CHUNK_MAX && tags->bytes <= fs->chunk_bytes);
+}
+
 /*
  * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which look
  * corrected.
@@ -18,12 +26,13 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
 		struct y2_tags tags;
 		int result = y2_page_read(fs, first + page, NULL, &tags);
+		bool found = tags.used && makes_sense(fs, &tags);
 
 		if (result < 0)
 			return result;
-		if (tags.used)
+		if (found)
 			best = tags.seq;
-		if (tags.used && result == Y2_READ_CLEAN)
+		if (found && result == Y2_READ_CLEAN)
 			break;
 		if (page == 0 && !tags.used && result != Y2_READ_LOST)
 			return 0;	/* an empty block, or hardly anything was left of its erase: erased again before use */
@@ -45,14 +54,15 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 		}
 		fs->good_blocks++;
 		err = find_seq(fs, i, &seq);
-		if (err == -ENOMEM)
+		if (err)
 			return err;
-		if (!err && seq == Y2_SEQ_UNUSED) {
+		if (seq == Y2_SEQ_UNUSED) {
 			block->state = Y2_BLOCK_EMPTY;
 			fs->empty_blocks++;
-		} else if (err || seq < Y2_SEQ_LOWEST || seq > Y2_SEQ_HIGHEST) {
+		} else if (seq < Y2_SEQ_LOWEST || seq > Y2_SEQ_HIGHEST) {
 			block->state = Y2_BLOCK_DIRTY;
 			scan->used = true;
+			scan->strange += seq != Y2_SEQ_CHECKPOINT;
 		} else {
 			/* Not full before all is settled: nothing may be erased meanwhile */
 			block->state = Y2_BLOCK_ALLOCATING;
@@ -119,6 +129,8 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int err = survey(fs, scan);
 
+	if (!err)
+		err = y2_scan_refuse_foreign(fs, scan);
 	if (err)
 		return err;
 	sort(scan->order, scan->count);

@@ -22,8 +22,12 @@ struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id)
 /* Nothing older counts; what is newer does, if a header of it has been seen */
 static void bury(struct y2_fs *fs, struct y2_object *obj)
 {
-	if (!obj->scan_seen)
+	u32 base;
+
+	if (!obj->scan_seen) {
+		obj->scan_outlived = y2_index_next_leaf(&obj->index, 0, &base) != NULL;
 		y2_file_drop_chunks(fs, obj, 1);
+	}
 	obj->scan_dead = true;
 }
 
@@ -147,7 +151,7 @@ int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struc
 	}
 	if (!tags.object || tags.object > Y2_ID_MAX)
 		return 0;
-	if (tags.object >= fs->next_id && tags.object < Y2_ID_MAX)
+	if (tags.object >= fs->next_id && tags.object < Y2_ID_NEW_MAX)
 		fs->next_id = tags.object + 1;
 	if (tags.chunk)
 		return data_chunk(fs, chunk, &tags);

@@ -61,7 +61,7 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 	return !last || last_counts(fs, found, at->result, of_data);
 }
 
-/* In-band tags are under the data's ECC: their wrong bits are known among those of the page only */
+/* One page of a block may be torn, but of a torn erase all are */
 bool y2_scan_is_half_erased(const struct y2_fs *fs, const struct y2_scan *scan, u32 number)
 {
 	u32 written = fs->blocks[number].written, half_marked = 0, wrong = 0;
@@ -70,5 +70,5 @@ bool y2_scan_is_half_erased(const struct y2_fs *fs, const struct y2_scan *scan, 
 		half_marked += scan->pages[page].tags.half_marked;
 		wrong += scan->pages[page].result != Y2_READ_CLEAN;
 	}
-	return half_marked >= MANY_HALF_MARKS || (fs->options.inband_tags && wrong > written / 2 && wrong > 1);
+	return half_marked >= MANY_HALF_MARKS || (!fs->small && wrong > written / 2 && wrong > 1);
 }

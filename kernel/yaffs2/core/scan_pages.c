@@ -7,7 +7,7 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 	u32 first = number * fs->geometry.chunks_per_block;
 
 	fs->stats.summaries_used++;
-	fs->blocks[number].written = (u16)fs->geometry.chunks_per_block;
+	fs->blocks[number].written = (u16)fs->data_chunks;
 	for (u32 page = fs->data_chunks; page-- > 0;) {
 		const u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
 		struct y2_tags tags;
@@ -23,7 +23,7 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 }
 
 /* How far the block was written shows in its last page that is not blank */
-static void read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
+static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 {
 	struct y2_block *block = &fs->blocks[number];
 
@@ -31,8 +31,23 @@ static void read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 		struct y2_scan_page *at = &scan->pages[page];
 
 		at->result = y2_page_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
+		if (at->result < 0)
+			return at->result;
 		if (!y2_is_readable(at->result) || at->tags.used)
 			block->written = (u16)(page + 1);
+	}
+	return 0;
+}
+
+/* A summary of which a page is lost is no obsolete data either */
+static void leave_out_summary(const struct y2_scan *scan, struct y2_block *block)
+{
+	while (block->written) {
+		const struct y2_tags *last = &scan->pages[block->written - 1].tags;
+
+		if (!last->used || last->object != Y2_ID_SUMMARY || last->chunk >= Y2_VOID_BASE)
+			break;
+		block->written--;
 	}
 }
 
@@ -40,16 +55,17 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 {
 	struct y2_block *block = &fs->blocks[found->number];
 	u32 first = found->number * fs->geometry.chunks_per_block;
+	int err = read_tags(fs, scan, found->number);
 
+	if (err)
+		return err;
 	fs->stats.blocks_scanned++;
-	read_tags(fs, scan, found->number);
 	if (y2_scan_is_half_erased(fs, scan, found->number)) {
 		block->state = Y2_BLOCK_DIRTY;
 		return 0;
 	}
 	for (u32 page = block->written; page-- > 0;) {
 		const struct y2_tags *tags = &scan->pages[page].tags;
-		int err;
 
 		if (!y2_scan_page_counts(fs, scan, found, page))
 			continue;
@@ -57,6 +73,8 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 		if (err)
 			return err;
 	}
+	if (!fs->small)
+		leave_out_summary(scan, block);
 	return 0;
 }
 

@@ -20,6 +20,18 @@ static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
 	return obj == fs->root || obj == fs->lost_and_found;
 }
 
+/*
+ * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks, lest they
+ * are found without one when the first is collected.
+ */
+static void bury_again(struct y2_fs *fs, struct y2_object *obj)
+{
+	y2_object_set_type(obj, Y2_FILE);
+	obj->loaded = true;
+	obj->unlinked = true;
+	y2_mark_dirty(fs, obj);
+}
+
 /* Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up */
 static void sort_out(struct y2_fs *fs)
 {
@@ -29,6 +41,10 @@ static void sort_out(struct y2_fs *fs)
 	for_each_object(fs, bucket, obj, after) {
 		if (is_fixed(fs, obj) || (obj->scan_seen && !(fs->small && obj->scan_dead)))
 			continue;
+		if (obj->scan_outlived) {
+			bury_again(fs, obj);
+			continue;
+		}
 		if (obj->scan_dead || !obj->size) {
 			drop(fs, obj);
 			continue;
@@ -44,16 +60,16 @@ static void find_parents(struct y2_fs *fs)
 	struct y2_object *obj, *after;
 	u32 bucket;
 
-	y2_dir_add(fs, fs->root, fs->lost_and_found);
+	y2_dir_add_last(fs, fs->root, fs->lost_and_found);
 	for_each_object(fs, bucket, obj, after) {
 		struct y2_object *parent;
 
-		if (is_fixed(fs, obj))
+		if (is_fixed(fs, obj) || obj->unlinked)
 			continue;
 		parent = obj->cookie <= Y2_ID_MAX ? y2_object_find(fs, (u32)obj->cookie) : NULL;
 		if (!parent || parent->type != Y2_DIRECTORY || parent == obj)
 			parent = fs->lost_and_found;
-		y2_dir_add(fs, parent, obj);
+		y2_dir_add_last(fs, parent, obj);
 	}
 }
 
@@ -68,7 +84,7 @@ static void find_targets(struct y2_fs *fs)
 		if (obj->type != Y2_HARDLINK)
 			continue;
 		target = y2_object_find(fs, obj->target_id);
-		if (!target || target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
+		if (!target || target->unlinked || target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
 			y2_warn("hard link %u leads nowhere", obj->id);
 			drop(fs, obj);
 			continue;
@@ -107,7 +123,7 @@ static void break_loops(struct y2_fs *fs)
 			continue;
 		y2_warn("directory %u is in a loop", obj->id);
 		y2_dir_remove(fs, obj);
-		y2_dir_add(fs, fs->lost_and_found, obj);
+		y2_dir_add_last(fs, fs->lost_and_found, obj);
 	}
 }
 
@@ -118,6 +134,16 @@ int y2_scan_settle(struct y2_fs *fs)
 	break_loops(fs);
 	find_targets(fs);
 	return 0;
+}
+
+void y2_scan_end_unlinked(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after)
+		if (obj->unlinked && !obj->refs)
+			y2_drop_unlinked(fs, obj);
 }
 
 /*

@@ -61,7 +61,7 @@ static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const 
 
 static void id_in_use(struct y2_fs *fs, u32 id)
 {
-	if (id >= fs->next_id && id < fs->id_max)
+	if (id >= fs->next_id && id < Y2_ID_NEW_MAX)
 		fs->next_id = id + 1;
 }
 

@@ -32,6 +32,7 @@ void y2_summary_note(struct y2_fs *fs, u32 page, const struct y2_tags *tags)
 /* A summary that cannot be written is only missed by the next scan */
 void y2_summary_write(struct y2_fs *fs, u32 number)
 {
+	u32 first = number * fs->geometry.chunks_per_block + fs->data_chunks;
 	struct y2_block *block = &fs->blocks[number];
 	u32 left = table_bytes(fs), at = 0;
 
@@ -46,10 +47,9 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 		struct y2_tags tags = {
 			.used = true, .seq = block->seq, .object = Y2_ID_SUMMARY, .chunk = i + 1, .bytes = bytes,
 		};
-		u32 chunk = number * fs->geometry.chunks_per_block + block->written++;
 
-		if (y2_page_write(fs, chunk, fs->summary + at, &tags)) {
-			block->retire = true;
+		if (y2_page_write(fs, first + i, fs->summary + at, &tags)) {
+			block->retire = fs->ailing = true;
 			return;
 		}
 		at += bytes;

@@ -28,13 +28,14 @@ enum y2_block_state {
 struct y2_block {
 	u32 seq;
 	u16 live;		/* chunks in use */
-	u16 written;		/* pages programmed since the erase */
+	u16 written;		/* pages programmed since the erase, without its summary */
 	u8 state;
 	bool shrink_header:1;	/* holds headers without which older, obsolete chunks would come back */
 	bool retire:1;		/* failed: empty it, then mark it bad */
 	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
 	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
 	bool unsure:1;		/* found empty by one page only: erase before use */
+	bool unreadable:1;	/* holds data that can no longer be read: copied, it would read as if it were right */
 };
 
 struct y2_object {
@@ -50,10 +51,11 @@ struct y2_object {
 	u8 type;
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
-	bool unlinked:1;		/* goes when refs gets 0 */
+	bool unlinked:1;		/* goes when refs gets 0; without refs: when there is room for its tombstone */
 	bool scan_seen:1;		/* a scan has met its newest header */
 	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
 	bool scan_dead:1;		/* a scan has met its tombstone: what is older does not count */
+	bool scan_outlived:1;		/* and before, chunks that are newer than that: it needs another */
 	u32 refs;			/* VFS inodes in memory */
 	u32 mode, uid, gid, atime, mtime, ctime, rdev;
 	u32 name_hash;
@@ -67,6 +69,7 @@ struct y2_object {
 		struct {
 			struct list_head children;
 			u32 unloaded;	/* children whose names are not known yet */
+			struct y2_object *last_read;	/* where readdir goes on; NULL: from the first */
 			u64 next_cookie;
 		};
 		struct {
@@ -104,7 +107,7 @@ struct y2_fs {
 	u32 (*now)(void);		/* seconds since 1970 */
 
 	bool small;			/* pages of 512 bytes: as YAFFS1, see scan_small.c */
-	u32 id_max, chunk_max;
+	u32 chunk_max;
 	u32 chunk_bytes;		/* of a page, what holds data */
 	u32 summary_chunks;		/* at the end of a full block */
 	u32 data_chunks;		/* of a block, without the summary */
@@ -129,11 +132,15 @@ struct y2_fs {
 
 	u32 gc_block, gc_page;		/* collection at work; Y2_NO_BLOCK: none */
 	u32 gc_sample;			/* where the next sampling starts */
-	u32 gc_rounds;
+	u32 erased_since_forced;	/* blocks */
+	u32 fruitless;			/* looks for a block to collect that found none, one after the other */
 	bool collecting;
+	bool ailing;			/* blocks may want to be emptied or rewritten: retire, refresh */
 
 	bool checkpoint_valid;		/* the one on flash tells the present state */
 	u8 *page, *page2;		/* chunk buffers: of the caller's room, of the flash room */
+	u8 *kept;			/* the chunk that was last read in part: the next read may want the rest */
+	u32 kept_chunk;			/* Y2_NO_CHUNK: none */
 	u8 *oob;
 };
 
@@ -194,7 +201,15 @@ struct y2_entry {
 	char name[Y2_NAME_MAX + 1];
 };
 int y2_dir_load(struct y2_fs *fs, struct y2_object *dir);
-void y2_dir_add(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj);
+struct y2_place {
+	struct y2_object *dir;
+	u64 cookie;
+	struct list_head *next;		/* of the ring of children */
+};
+struct y2_place y2_place_last(struct y2_object *dir);
+struct y2_place y2_place_of(struct y2_object *obj);
+void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *place);
+void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj);
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
 int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object **obj);
@@ -212,10 +227,14 @@ int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, c
 int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length);
 void y2_forget(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
+int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj);
 
 /* file.c */
 int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
+/* Returns how much was written, if anything; from must not lie in the buffers of fs */
 int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
+/* The same, of what the caller has promised so many chunks, which it gives back by this */
+int y2_write_promised(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks);
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
@@ -228,9 +247,10 @@ int y2_collect_block(struct y2_fs *fs, u32 block);
 int y2_collect_unmarked(struct y2_fs *fs);
 u32 y2_choose_best(struct y2_fs *fs);
 u32 y2_choose_sampled(struct y2_fs *fs);
+u32 y2_choose_failing(struct y2_fs *fs);
 u32 y2_choose_forced(struct y2_fs *fs);
 bool y2_may_collect(struct y2_fs *fs, u32 block);
-u32 y2_oldest_dirty(struct y2_fs *fs);
+u32 y2_choose_oldest_dirty(struct y2_fs *fs);
 
 /* scan.c */
 int y2_scan(struct y2_fs *fs);

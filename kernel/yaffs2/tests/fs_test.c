@@ -133,6 +133,148 @@ static void full_and_empty_again(void)
 	ram_flash_free(flash);
 }
 
+/*
+ * What was promised can be written, although each chunk lies in a leaf of its own, which a checkpoint would have to hold. Each
+ * 64 KiB, as a program does that fills a table by its hash.
+ */
+static void promises_are_kept_when_the_index_grows(void)
+{
+	struct y2_geometry geometry = large_geometry;
+	struct ram_flash *flash;
+	struct y2_object *obj;
+	struct y2_fs *fs;
+	u64 bytes = 0;
+	u32 count = 0;
+
+	geometry.blocks = 70;
+	flash = ram_flash_new(&geometry, 9);
+	fs = must_mount(flash, NULL);
+	obj = must_create(fs, fs->root, "full", S_IFREG | 0644);
+	while (y2_free_bytes(fs) > 2100 * 2048ull) {
+		CHECK_EQUAL(2048, (u64)y2_write(fs, obj, bytes, (const u8[2048]) { 0 }, 2048));
+		bytes += 2048;
+	}
+	obj = must_create(fs, fs->root, "sparse", S_IFREG | 0644);
+	while (y2_chunks_free(fs)) {
+		fs->promised++;
+		count++;
+	}
+	CHECK(count > 2000);
+	for (u32 i = 0; i < count; i++)
+		CHECK_EQUAL(1, (u64)y2_write_promised(fs, obj, (u64)i << 16, (const u8 *)"x", 1, 1));
+	CHECK_EQUAL(0, fs->promised);
+	CHECK_EQUAL(0, y2_chunks_free(fs));
+	CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, 0, (const u8 *)"x", 1));
+	/* What needs no more than there was goes on */
+	CHECK_EQUAL(0, (u64)y2_rename(fs, obj, fs->root, "other", 5));
+	CHECK_EQUAL(0, (u64)y2_resize(fs, obj, (u64)count << 17));
+	fs = remount(fs, flash, NULL);
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, fs->root, "other", 5, &obj));
+	for (u32 i = 0; i < count; i++) {
+		u8 data = 0;
+
+		CHECK_EQUAL(1, (u64)y2_read(fs, obj, (u64)i << 16, &data, 1));
+		CHECK_EQUAL('x', data);
+	}
+	CHECK_EQUAL(0, (u64)y2_unlink(fs, obj));
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+static struct y2_object *must_find(struct y2_fs *fs, struct y2_object *dir, const char *name)
+{
+	struct y2_object *obj = NULL;
+
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, dir, name, (u32)strlen(name), &obj));
+	return obj;
+}
+
+/* Entries that get other names while the directory is read: each is met once */
+static void readdir_ends_when_names_change(void)
+{
+	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+	struct y2_fs *fs = must_mount(flash, NULL);
+	struct y2_object *dir = must_create(fs, fs->root, "dir", S_IFDIR | 0755);
+	struct y2_entry entry;
+	char name[Y2_NAME_MAX];
+	u32 met = 0;
+
+	for (u32 i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		must_create(fs, dir, name, S_IFREG | 0644);
+	}
+	for (u64 from = 0; y2_readdir(fs, dir, from, &entry, 1) == 1; from = entry.cookie + 1) {
+		snprintf(name, sizeof(name), "g%u", met);
+		CHECK_EQUAL(0, (u64)y2_rename(fs, must_find(fs, dir, entry.name), dir, name, (u32)strlen(name)));
+		CHECK(++met <= 20);
+	}
+	CHECK_EQUAL(20, met);
+	y2_unmount(fs);
+	ram_flash_free(flash);
+}
+
+/* Two names of a file, of which the first goes; and a name that is replaced: the other is met once, wherever one is */
+static void readdir_meets_once_what_takes_the_place_of_another(void)
+{
+	for (u32 at = 0; at < 4; at++) {
+		struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
+		struct y2_fs *fs = must_mount(flash, NULL);
+		struct y2_object *dir = must_create(fs, fs->root, "dir", S_IFDIR | 0755);
+		struct y2_entry entries[8];
+		u32 met_b = 0, met_c = 0;
+		u64 from = 0;
+		int count;
+
+		CHECK_EQUAL(0, (u64)y2_link(fs, must_create(fs, dir, "a", S_IFREG | 0644), dir, "b", 1));
+		must_create(fs, dir, "c", S_IFREG | 0644);
+		must_create(fs, dir, "d", S_IFREG | 0644);
+		for (u32 i = 0; (count = y2_readdir(fs, dir, from, entries, i == 0 && at ? (u32)at : 8)) > 0; i++) {
+			for (int j = 0; j < count; j++) {
+				met_b += !strcmp(entries[j].name, "b");
+				met_c += !strcmp(entries[j].name, "c");
+			}
+			from = entries[count - 1].cookie + 1;
+			if (i)
+				continue;
+			CHECK_EQUAL(0, (u64)y2_unlink(fs, must_find(fs, dir, "a")));
+			CHECK_EQUAL(0, (u64)y2_rename(fs, must_find(fs, dir, "d"), dir, "c", 1));
+		}
+		CHECK_EQUAL(1, met_b);
+		CHECK_EQUAL(1, met_c);
+		y2_unmount(fs);
+		ram_flash_free(flash);
+	}
+}
+
+/* A file without name that was written to when the power went: none of it is ever found again */
+static void what_was_written_without_a_name_is_gone(void)
+{
+	const struct y2_options scan = { .no_checkpoint = true };
+	struct y2_geometry geometry = large_geometry;
+	struct ram_flash *flash;
+	struct y2_object *obj;
+	struct y2_fs *fs;
+	u32 block;
+
+	geometry.blocks = 20;
+	flash = ram_flash_new(&geometry, 1);
+	fs = must_mount(flash, &scan);
+	obj = must_create(fs, fs->root, "f", S_IFREG | 0644);
+	obj->refs++;
+	CHECK_EQUAL(0, (u64)y2_unlink(fs, obj));
+	/* Beyond the end of the block that says "unlinked" */
+	for (u32 i = 0; i < 2 * geometry.chunks_per_block; i++)
+		CHECK_EQUAL(1, (u64)y2_write(fs, obj, 0, (const u8 *)"x", 1));
+	block = (y2_index_get(&obj->index, 1) - 1) / geometry.chunks_per_block;
+	y2_abandon(fs);
+	fs = must_mount(flash, &scan);
+	collect_all_but(fs, block);
+	fs = remount(fs, flash, &scan);
+	CHECK(list_empty(&fs->lost_and_found->children));
+	y2_abandon(fs);
+	ram_flash_free(flash);
+}
+
 static void readdir_goes_on_when_names_come_and_go(void)
 {
 	struct ram_flash *flash = ram_flash_new(&large_geometry, 1);
@@ -339,6 +481,8 @@ const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
 	TEST(random_operations_on_pages_of_512_bytes), TEST(what_was_read_only_is_marked_later),
 	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
+	TEST(promises_are_kept_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
+	TEST(readdir_ends_when_names_change), TEST(readdir_meets_once_what_takes_the_place_of_another),
 	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
 	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing),
 	TEST(lost_and_found_is_emptied_of_links), END_OF_TESTS,

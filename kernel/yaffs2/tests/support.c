@@ -27,3 +27,14 @@ struct y2_object *must_create(struct y2_fs *fs, struct y2_object *dir, const cha
 	CHECK_EQUAL(0, (u64)y2_create(fs, dir, name, (u32)strlen(name), &how, &obj));
 	return obj;
 }
+
+/* Whatever the order of shrink headers allows */
+void collect_all_but(struct y2_fs *fs, u32 block)
+{
+	for (u32 round = 0; round < 3; round++) {
+		y2_append_close(fs);
+		for (u32 i = 0; i < fs->geometry.blocks; i++)
+			if (i != block && y2_may_collect(fs, i))
+				CHECK_EQUAL(0, (u64)y2_collect_block(fs, i));
+	}
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount would erase
+ * all of it, or write over it. Where no block has a sequence number, few can be written: a first block that was torn, and an
+ * erase.
+ */
+#include "scan.h"
+
+#define MOST_TORN	2u	/* blocks */
+#define LOOKED_AT	16u	/* blocks whose tags are blank; assumed: whoever writes begins near the first */
+#define MOST_FLIPPED	8u	/* bits of a blank page, assumed */
+
+static bool is_blank(const struct y2_fs *fs)
+{
+	u32 zeros = 0;
+
+	for (u32 i = 0; i < fs->chunk_bytes && zeros <= MOST_FLIPPED; i++)
+		for (u32 rest = fs->page[i] ^ 0xff; rest; rest &= rest - 1)
+			zeros++;
+	return zeros <= MOST_FLIPPED;
+}
+
+/* Of the first blocks whose first page has no tags, how many have data there all the same; or a negative errno */
+static int count_untagged(struct y2_fs *fs)
+{
+	int count = 0;
+
+	for (u32 i = 0, looked = 0; i < fs->geometry.blocks && looked < LOOKED_AT; i++) {
+		int result;
+
+		if (fs->blocks[i].state != Y2_BLOCK_EMPTY)
+			continue;
+		looked++;
+		result = y2_page_read(fs, i * fs->geometry.chunks_per_block, fs->page, NULL);
+		if (result < 0)
+			return result;
+		count += !is_blank(fs);
+	}
+	return count;
+}
+
+/* After the survey. 0, or a negative errno: -EUCLEAN if it is so */
+int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
+{
+	int untagged;
+
+	if (scan->count)
+		return 0;
+	untagged = count_untagged(fs);
+	if (untagged < 0)
+		return untagged;
+	scan->used |= untagged;
+	if (scan->strange + (u32)untagged <= MOST_TORN)
+		return 0;
+	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or without; or "
+		"erase it with flash_erase");
+	return -EUCLEAN;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the collection does for what fades, fails or cannot be read any more, however much space there is. */
+#include "test.h"
+
+struct bed {
+	struct ram_flash *flash;
+	struct y2_fs *fs;
+	struct y2_object *file;
+};
+
+#define FILE_CHUNKS	200u
+
+static struct bed bed_with_file(void)
+{
+	struct bed bed = { .flash = ram_flash_new(&large_geometry, 1) };
+	static const u8 data[FILE_CHUNKS * 2048];
+
+	bed.fs = must_mount(bed.flash, NULL);
+	bed.file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
+	CHECK(y2_write(bed.fs, bed.file, 0, data, sizeof(data)) == sizeof(data));
+	return bed;
+}
+
+static void end(struct bed *bed)
+{
+	CHECK_EQUAL(0, (u64)y2_verify(bed->fs));
+	y2_abandon(bed->fs);
+	ram_flash_free(bed->flash);
+}
+
+static u32 chunk_at(const struct bed *bed, u32 k)
+{
+	return y2_index_get(&bed->file->index, k) - 1;
+}
+
+static void collect_in_background(struct bed *bed)
+{
+	for (u32 i = 0; i < 2000; i++)
+		CHECK(y2_collect_background(bed->fs) >= 0);
+}
+
+static void a_block_with_corrected_bits_is_rewritten_at_leisure(void)
+{
+	struct bed bed = bed_with_file();
+	u32 chunk = chunk_at(&bed, 70);
+	u8 data;
+
+	collect_in_background(&bed);
+	CHECK_EQUAL(chunk, chunk_at(&bed, 70));
+	bed.flash->data[(size_t)chunk * 2048 + 7] ^= 1;
+	CHECK_EQUAL(1, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
+	collect_in_background(&bed);
+	CHECK(chunk != chunk_at(&bed, 70));
+	CHECK_EQUAL(0, bed.fs->blocks[chunk / 64].live);
+	end(&bed);
+}
+
+static void a_failing_block_is_emptied_at_leisure(void)
+{
+	struct bed bed = bed_with_file();
+	u32 block = chunk_at(&bed, 70) / 64;
+
+	bed.fs->blocks[block].retire = bed.fs->ailing = true;
+	collect_in_background(&bed);
+	CHECK_EQUAL(Y2_BLOCK_DEAD, bed.fs->blocks[block].state);
+	CHECK_EQUAL(1, bed.fs->stats.retired_blocks);
+	end(&bed);
+}
+
+/* Wear: what never changes is moved now and then, although nothing wants for space */
+static void the_oldest_block_is_rewritten_every_500_erases(void)
+{
+	struct bed bed = bed_with_file();
+	struct y2_object *busy = must_create(bed.fs, bed.fs->root, "busy", S_IFREG | 0644);
+	u32 chunk = chunk_at(&bed, 1);
+
+	for (u32 i = 0; bed.fs->stats.blocks_erased < 500; i++) {
+		CHECK_EQUAL(1, (u64)y2_write(bed.fs, busy, 0, (const u8 *)"x", 1));
+		CHECK(i < 500 * 64 * 2);
+	}
+	CHECK_EQUAL(chunk, chunk_at(&bed, 1));
+	collect_in_background(&bed);
+	CHECK(chunk != chunk_at(&bed, 1));
+	CHECK_EQUAL(1, bed.fs->stats.forced_gc);
+	end(&bed);
+}
+
+/* Copied, it would have a sound ECC and read as if it were right */
+static void what_cannot_be_read_never_becomes_readable(void)
+{
+	struct bed bed = bed_with_file();
+	u32 chunk = chunk_at(&bed, 70);
+	u8 data;
+
+	ram_flash_seal(bed.flash, chunk / 64, chunk % 64, false);
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	CHECK_EQUAL((u64)-EIO, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
+	collect_in_background(&bed);
+	CHECK(bed.fs->blocks[chunk / 64].unreadable);
+	CHECK_EQUAL(chunk, chunk_at(&bed, 70));
+	CHECK_EQUAL((u64)-EIO, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
+	end(&bed);
+}
+
+const struct test health_tests[] = {
+	TEST(a_block_with_corrected_bits_is_rewritten_at_leisure), TEST(a_failing_block_is_emptied_at_leisure),
+	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable), END_OF_TESTS,
+};
