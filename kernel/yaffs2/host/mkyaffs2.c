@@ -5,6 +5,8 @@
 
 #include "mkyaffs2_image.h"
 
+#define SPARE_SHARE	32u	/* 16 bytes of 512, 64 of 2048, as chips have them */
+
 void die(const char *format, ...)
 {
 	va_list arguments;
@@ -20,8 +22,8 @@ void die(const char *format, ...)
 static void usage(FILE *to)
 {
 	fputs("usage: mkyaffs2 [options] FOLDER IMAGE\n"
-	      "  -p BYTES   page (2048)\n"
-	      "  -s BYTES   spare area of a page in the image (64); 0 with -i: pages alone\n"
+	      "  -p BYTES   page (2048); 512: tags as in YAFFS1\n"
+	      "  -s BYTES   spare area of a page in the image (a 32nd of the page); 0 with -i: pages alone\n"
 	      "  -o BYTES   where the tags begin in the spare area (0)\n"
 	      "  -b CHUNKS  pages of a block (64)\n"
 	      "  -i         in-band tags\n"
@@ -41,8 +43,8 @@ static u32 number(const char *text)
 
 int main(int argc, char **argv)
 {
-	struct image image = { .page_bytes = 2048, .spare_bytes = 64, .chunks_per_block = 64 };
-	bool all_root = false;
+	struct image image = { .page_bytes = 2048, .chunks_per_block = 64 };
+	bool all_root = false, spare_said = false;
 	u32 tags;
 	int option;
 
@@ -53,6 +55,7 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			image.spare_bytes = number(optarg);
+			spare_said = true;
 			break;
 		case 'o':
 			image.tags_offset = number(optarg);
@@ -77,13 +80,20 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	tags = image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+	image.small = image.page_bytes == Y2_SMALL_PAGE_BYTES;
+	if (!spare_said)
+		image.spare_bytes = image.page_bytes / SPARE_SHARE;
+	tags = image.small ? Y2_TAGS_SMALL_BYTES : image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 	if (argc - optind != 2) {
 		usage(stderr);
 		return 1;
 	}
-	if (image.page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES || !image.chunks_per_block)
-		die("a page must hold a header of %u bytes", Y2_HEADER_BYTES);
+	if (image.small && (image.inband || image.no_ecc))
+		die("pages of %u bytes have neither in-band tags nor tags without ECC", Y2_SMALL_PAGE_BYTES);
+	if (!image.small && image.page_bytes < 1024)
+		die("a page has %u bytes, or 1024 or more", Y2_SMALL_PAGE_BYTES);
+	if (!image.chunks_per_block)
+		die("a block has a page or more");
 	if (!image.inband && image.tags_offset + tags > image.spare_bytes)
 		die("tags of %u bytes at %u do not fit into a spare area of %u", tags, image.tags_offset,
 		    image.spare_bytes);

@@ -13,7 +13,9 @@ struct image {
 	const char *name;
 	u32 page_bytes, spare_bytes, tags_offset, chunks_per_block;
 	bool inband, no_ecc;
+	bool small;		/* pages of 512 bytes, with tags as in YAFFS1 */
 	u32 chunk_bytes;	/* of a page, what holds data */
+	u32 chunk_max;
 	u64 chunks;		/* so far */
 	u8 *page;		/* page and spare */
 };

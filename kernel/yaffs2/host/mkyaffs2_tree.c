@@ -79,6 +79,8 @@ static void put_file(struct walk *walk, u32 object, const char *path, u64 size)
 
 	if (!file || !data)
 		die("cannot read %s: %s", path, strerror(errno));
+	if (size > (u64)walk->image->chunk_max * walk->image->chunk_bytes)
+		die("%s is longer than %u pages", path, walk->image->chunk_max);
 	for (u64 left = size; left;) {
 		u32 bytes = left < walk->image->chunk_bytes ? (u32)left : walk->image->chunk_bytes;
 
@@ -117,8 +119,8 @@ static void put_entry(struct walk *walk, u32 parent, const char *folder, const c
 			die("target of %s is longer than %u", path, Y2_ALIAS_MAX);
 		header.alias[length] = 0;
 	}
-	if (object > Y2_ID_MAX)
-		die("more than %u objects", Y2_ID_MAX - Y2_ID_FIRST_FREE);
+	if (object > Y2_ID_NEW_MAX)
+		die("more than %u objects", Y2_ID_NEW_MAX - Y2_ID_FIRST_FREE);
 	image_header(walk->image, object, &header);
 	if (header.type == Y2_FILE)
 		put_file(walk, object, path, header.size);

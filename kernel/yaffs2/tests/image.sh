@@ -63,7 +63,7 @@ check() {
 	LC_ALL=C sort "$work/found" | diff "$work/expected-sorted" -
 }
 
-for options in "-p 2048 -s 64" "-p 2048 -s 64 -e" "-p 2048 -s 0 -i" "-p 4096 -s 128 -b 32" "-p 1024 -s 32 -b 32"; do
+for options in "-p 2048 -s 64" "-p 2048 -s 64 -e" "-p 2048 -s 0 -i" "-p 4096 -s 128 -b 32" "-p 1024 -s 32 -b 32" "-p 512 -s 16 -b 32"; do
 	"$mkyaffs2" $options "$from" "$work/image"
 	check $options
 done
