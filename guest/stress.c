@@ -2,7 +2,7 @@
 /*
  * stress: random operations on a file system, each held to what the program knows must be there.
  *
- *	stress file FILE LOG SEED SECONDS	reads, writes, holes, truncations, shared mappings of one file
+ *	stress file FILE LOG SEED SECONDS	reads, writes, holes, truncations, shared mappings of one file, also behind its end
  *	stress tree FOLDER LOG SEED SECONDS	names: files, links, symbolic links, folders come, move, and go
  *	stress check-file FILE LOG
  *	stress check-tree FOLDER LOG SEED	the same as at the end, after a remount
@@ -151,16 +151,40 @@ static void read_some(int fd)
 	compare("read", at, scratch, there);
 }
 
-static void resize(int fd)
+/* By either name of the file; both times it counts as changed */
+static void resize(int fd, const char *path)
 {
+	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
 	uint32_t size = below(3) ? below(copy.size + 1) : below(FILE_MOST);
+	struct stat status;
 
-	if (ftruncate(fd, size)) {
+	if (futimens(fd, long_ago))
+		die("futimens");
+	if (below(2) ? ftruncate(fd, size) : truncate(path, size)) {
 		if (errno != ENOSPC)
 			die("truncation to %u", size);
 		return;
 	}
+	if (fstat(fd, &status) || (size != copy.size && status.st_mtime == long_ago[1].tv_sec))
+		die("truncation from %u to %u leaves the time as it was", copy.size, size);
+	if (status.st_blocks * 512ll < size)
+		die("%u bytes are in %lld blocks of 512", size, (long long)status.st_blocks);
 	set_size(size);
+}
+
+/* What a mapping leaves behind the end is no part of the file, also when it grows */
+static void map_beyond_end(int fd)
+{
+	uint32_t page = 4096, end = copy.size % page;
+	uint8_t *mapped;
+
+	if (!end || pwrite(fd, copy.data + copy.size - 1, 1, copy.size - 1) != 1)
+		return;
+	mapped = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, copy.size - end);
+	if (mapped == MAP_FAILED)
+		die("mapping of the last page, at %u", copy.size - end);
+	memset(mapped + end, 0xee, page - end);
+	munmap(mapped, page);
 }
 
 /* What is mapped is written first: a hole in a full file system would end the program by a signal */
@@ -220,10 +244,13 @@ static void stress_file(const char *path, const char *log, double seconds)
 			read_some(fd);
 			break;
 		case 10 ... 11:
-			resize(fd);
+			resize(fd, path);
 			break;
-		case 12 ... 13:
+		case 12:
 			map_some(fd);
+			break;
+		case 13:
+			below(2) ? map_some(fd) : map_beyond_end(fd);
 			break;
 		case 14:
 			if (fsync(fd))

@@ -54,6 +54,12 @@ static inline struct folio *y2_grab_folio(struct address_space *mapping, pgoff_t
 }
 #endif
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define y2_fill_attributes(idmap, wanted, inode, stat) generic_fillattr(idmap, wanted, inode, stat)
+#else
+#define y2_fill_attributes(idmap, wanted, inode, stat) generic_fillattr(idmap, inode, stat)
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 #define filemap_splice_read generic_file_splice_read
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Files through the page cache. A folio that becomes dirty is promised its chunks on flash at once, so that writing it back
- * later cannot meet a full file system; that promise is its private mark.
+ * later (writeback.c) cannot meet a full file system; that promise is its private mark.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
@@ -65,13 +65,12 @@ static int promise(struct inode *inode, struct folio *folio)
 	return err;
 }
 
-/* sb->lock is held */
-static void keep_promise(struct y2_sb *sbi, struct folio *folio)
+u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio)
 {
 	if (!folio_test_private(folio))
-		return;
-	sbi->fs->promised -= sbi->folio_chunks;
+		return 0;
 	folio_detach_private(folio);
+	return sbi->folio_chunks;
 }
 
 static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
@@ -81,7 +80,7 @@ static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
 	if (offset || length < folio_size(folio))
 		return;
 	y2_lock(sbi);
-	keep_promise(sbi, folio);
+	sbi->fs->promised -= y2_take_promise(sbi, folio);
 	y2_unlock(sbi);
 }
 
@@ -115,19 +114,34 @@ static int begin_once(struct address_space *mapping, loff_t pos, unsigned int le
 	return 0;
 }
 
-/* What is promised may be more than what is needed in the end: written back, the rest is free again */
+void y2_clean_cached_tail(struct inode *inode)
+{
+	loff_t end = i_size_read(inode);
+	struct page *page;
+
+	if (!offset_in_page(end))
+		return;
+	page = find_lock_page(inode->i_mapping, end >> PAGE_SHIFT);
+	if (!page)
+		return;
+	zero_user_segment(page, offset_in_page(end), PAGE_SIZE);
+	unlock_page(page);
+	put_page(page);
+}
+
 static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
 		       y2_cached **cached, void **fsdata)
 {
-	int err = begin_once(mapping, pos, len, cached);
+	struct inode *inode = mapping->host;
+	bool tried = false;
+	int err;
 
-	if (err != -ENOSPC)
-		return err;
-	err = filemap_write_and_wait(mapping);
-	if (err)
-		return err;
-	try_to_writeback_inodes_sb(mapping->host->i_sb, WB_REASON_FS_FREE_SPACE);
-	return begin_once(mapping, pos, len, cached);
+	if (pos > i_size_read(inode))
+		y2_clean_cached_tail(inode);
+	do {
+		err = begin_once(mapping, pos, len, cached);
+	} while (y2_try_again(inode->i_sb, err, &tried));
+	return err;
 }
 
 static int write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
@@ -153,85 +167,45 @@ static int write_end(struct file *file, struct address_space *mapping, loff_t po
 	return (int)copied;
 }
 
-static int write_back(struct inode *inode, struct folio *folio, u32 length)
-{
-	struct y2_sb *sbi = y2_sb(inode->i_sb);
-	struct y2_object *obj = y2_object(inode);
-	const u8 *from = kmap_local_folio(folio, 0);
-	int got;
-
-	y2_lock(sbi);
-	keep_promise(sbi, folio);
-	got = y2_write(sbi->fs, obj, (u64)folio_pos(folio), from, length);
-	/* Not now was it changed, but when its user wrote */
-	obj->mtime = (u32)inode_get_mtime_sec(inode);
-	obj->ctime = (u32)inode_get_ctime_sec(inode);
-	y2_unlock(sbi);
-	kunmap_local(from);
-	if (got == (int)length)
-		return 0;
-	return got < 0 ? got : -ENOSPC;
-}
-
-static int write_page(y2_cached *cached, struct writeback_control *wbc, void *data)
-{
-	struct folio *folio = y2_folio(cached);
-	struct inode *inode = folio->mapping->host;
-	loff_t left = i_size_read(inode) - folio_pos(folio);
-	u32 length = (u32)min_t(loff_t, left, PAGE_SIZE);
-	int err;
-
-	if (left <= 0) {
-		folio_unlock(folio);
-		return 0;
-	}
-	if (length < PAGE_SIZE)
-		folio_zero_segment(folio, length, PAGE_SIZE);
-	folio_start_writeback(folio);
-	err = write_back(inode, folio, length);
-	if (err)
-		mapping_set_error(inode->i_mapping, err);
-	folio_unlock(folio);
-	folio_end_writeback(folio);
-	return err;
-}
-
-static int write_pages(struct address_space *mapping, struct writeback_control *wbc)
-{
-	return write_cache_pages(mapping, wbc, write_page, NULL);
-}
-
 const struct address_space_operations y2_file_aops = {
 	.read_folio = read_folio, .readahead = readahead, .write_begin = write_begin, .write_end = write_end,
-	.writepages = write_pages, .dirty_folio = filemap_dirty_folio, .invalidate_folio = invalidate_folio,
+	.writepages = y2_write_pages, .dirty_folio = filemap_dirty_folio, .invalidate_folio = invalidate_folio,
 	.release_folio = release_folio, .migrate_folio = filemap_migrate_folio,
 };
+
+/* 0: the folio is locked and has its promise. -EAGAIN: it is no longer of the file */
+static int lock_promised(struct inode *inode, struct folio *folio)
+{
+	int err = -EAGAIN;
+
+	folio_lock(folio);
+	if (folio->mapping == inode->i_mapping && folio_pos(folio) < i_size_read(inode))
+		err = promise(inode, folio);
+	if (err)
+		folio_unlock(folio);
+	return err;
+}
 
 static vm_fault_t page_mkwrite(struct vm_fault *vmf)
 {
 	struct folio *folio = page_folio(vmf->page);
 	struct inode *inode = file_inode(vmf->vma->vm_file);
-	vm_fault_t result = VM_FAULT_LOCKED;
-	int err = 0;
+	bool tried = false;
+	int err;
 
 	sb_start_pagefault(inode->i_sb);
 	file_update_time(vmf->vma->vm_file);
-	folio_lock(folio);
-	if (folio->mapping != inode->i_mapping || folio_pos(folio) >= i_size_read(inode)) {
-		folio_unlock(folio);
-		result = VM_FAULT_NOPAGE;
-	} else {
-		err = promise(inode, folio);
-	}
-	if (err) {
-		folio_unlock(folio);
-		result = vmf_error(err);
-	} else if (result == VM_FAULT_LOCKED) {
+	do {
+		err = lock_promised(inode, folio);
+	} while (y2_try_again(inode->i_sb, err, &tried));
+	if (!err) {
 		folio_mark_dirty(folio);
 		folio_wait_stable(folio);
 	}
 	sb_end_pagefault(inode->i_sb);
-	return result;
+	if (!err)
+		return VM_FAULT_LOCKED;
+	return err == -EAGAIN ? VM_FAULT_NOPAGE : vmf_error(err);
 }
 
 static const struct vm_operations_struct vm_ops = {

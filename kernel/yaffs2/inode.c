@@ -28,7 +28,6 @@ static void from_object(struct inode *inode, struct y2_object *obj)
 		break;
 	case S_IFLNK:
 		inode->i_op = &y2_symlink_inode_ops;
-		inode->i_link = obj->alias;
 		inode->i_size = (loff_t)strlen(obj->alias);
 		break;
 	default:
@@ -136,16 +135,38 @@ static int resize(struct inode *inode, loff_t size)
 	loff_t old = i_size_read(inode);
 	int err;
 
+	/* Whoever reads meanwhile must not take what goes for what stays */
+	filemap_invalidate_lock(inode->i_mapping);
 	if (size < old)
 		truncate_setsize(inode, size);
 	y2_lock(sbi);
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
 	y2_unlock(sbi);
-	if (!err && size > old) {
+	if (err) {
+		i_size_write(inode, old);
+	} else if (size > old) {
+		y2_clean_cached_tail(inode);
 		truncate_setsize(inode, size);
 		pagecache_isize_extended(inode, old, size);
 	}
+	filemap_invalidate_unlock(inode->i_mapping);
 	return err;
+}
+
+/* All that a file has in use, holes too: what is in the cache only has no place on flash yet, and du must not say 0 */
+static int get_attributes(y2_idmap *idmap, const struct path *path, struct kstat *stat, u32 wanted, unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+
+	y2_fill_attributes(idmap, wanted, inode, stat);
+	stat->blocks = DIV_ROUND_UP_ULL(i_size_read(inode), SECTOR_SIZE);
+	return 0;
+}
+
+/* The target is freed with the inode, so who has no ref to that may not look at it */
+static const char *get_link(struct dentry *dentry, struct inode *inode, struct delayed_call *done)
+{
+	return dentry ? y2_object(inode)->alias : ERR_PTR(-ECHILD);
 }
 
 int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
@@ -157,11 +178,13 @@ int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 		err = resize(inode, attr->ia_size);
 	if (err)
 		return err;
+	if (attr->ia_valid & ATTR_SIZE)
+		attr->ia_valid |= ATTR_MTIME | ATTR_CTIME;	/* truncate() does not ask for it */
 	setattr_copy(idmap, inode, attr);
 	mark_inode_dirty(inode);
 	return 0;
 }
 
-const struct inode_operations y2_file_inode_ops = { .setattr = y2_setattr };
+const struct inode_operations y2_file_inode_ops = { .setattr = y2_setattr, .getattr = get_attributes };
 const struct inode_operations y2_special_inode_ops = { .setattr = y2_setattr };
-const struct inode_operations y2_symlink_inode_ops = { .get_link = simple_get_link, .setattr = y2_setattr };
+const struct inode_operations y2_symlink_inode_ops = { .get_link = get_link, .setattr = y2_setattr };

@@ -36,6 +36,7 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 	struct y2_object *obj;
 	struct inode *inode;
 	kgid_t gid = mapped_fsgid(idmap, i_user_ns(dir));
+	bool tried = false;
 	int err;
 
 	if (dir->i_mode & S_ISGID) {
@@ -46,10 +47,12 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 	how.mode = mode;
 	how.uid = from_kuid(i_user_ns(dir), mapped_fsuid(idmap, i_user_ns(dir)));
 	how.gid = from_kgid(i_user_ns(dir), gid);
-	y2_lock(sbi);
-	err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
-	inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
-	y2_unlock(sbi);
+	do {
+		y2_lock(sbi);
+		err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
+		inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
+		y2_unlock(sbi);
+	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
 	if (IS_ERR(inode))
@@ -83,11 +86,14 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct inode *inode = d_inode(old);
+	bool tried = false;
 	int err;
 
-	y2_lock(sbi);
-	err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name, dentry->d_name.len);
-	y2_unlock(sbi);
+	do {
+		y2_lock(sbi);
+		err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name, dentry->d_name.len);
+		y2_unlock(sbi);
+	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
 	changed(dir);
@@ -132,6 +138,7 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct inode *inode = d_inode(dentry), *replaced = d_inode(new_dentry);
 	struct y2_object *entry;
+	bool tried = false;
 	int err = 0;
 
 	if (flags & ~RENAME_NOREPLACE)
@@ -141,11 +148,13 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 		err = filemap_write_and_wait(inode->i_mapping);
 	if (err)
 		return err;
-	y2_lock(sbi);
-	err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
-	if (!err)
-		err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name, new_dentry->d_name.len);
-	y2_unlock(sbi);
+	do {
+		y2_lock(sbi);
+		err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
+		if (!err)
+			err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name, new_dentry->d_name.len);
+		y2_unlock(sbi);
+	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
 	changed(dir);

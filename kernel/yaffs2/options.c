@@ -71,6 +71,22 @@ int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param)
 	return 0;
 }
 
+/* What a remount asks for beside what there is. mount(8) may repeat what there is */
+int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_options *more)
+{
+	const struct y2_options *is = &options->core, *asked = &more->core;
+
+	if ((asked->inband_tags && !is->inband_tags) || (asked->no_tags_ecc && !is->no_tags_ecc) ||
+	    (asked->no_checkpoint && !is->no_checkpoint) || (asked->no_checkpoint_read && !is->no_checkpoint_read) ||
+	    (asked->no_checkpoint_write && !is->no_checkpoint_write) || (asked->no_summary && !is->no_summary) ||
+	    (asked->empty_lost_and_found && !is->empty_lost_and_found))
+		return -EINVAL;
+	options->write_through |= more->write_through;
+	options->no_background |= more->no_background;
+	options->checkpoint_on_sync |= more->checkpoint_on_sync;
+	return 0;
+}
+
 int y2_show_options(struct seq_file *m, struct dentry *root)
 {
 	const struct y2_vfs_options *options = &y2_sb(root->d_sb)->options;

@@ -75,7 +75,8 @@ static void background(struct work_struct *work)
 	if (more <= 0 && !sbi->fs->options.read_only)
 		y2_sync(sbi->fs, false);
 	y2_unlock(sbi);
-	queue_delayed_work(system_long_wq, &sbi->background, more > 0 ? BACKGROUND_BUSY : BACKGROUND_IDLE);
+	if (!sbi->options.no_background)
+		queue_delayed_work(system_long_wq, &sbi->background, more > 0 ? BACKGROUND_BUSY : BACKGROUND_IDLE);
 }
 
 static void put_super(struct super_block *sb)
@@ -203,12 +204,20 @@ static int get_tree(struct fs_context *fc)
 
 static int reconfigure(struct fs_context *fc)
 {
-	struct y2_sb *sbi = y2_sb(fc->root->d_sb);
+	struct super_block *sb = fc->root->d_sb;
+	struct y2_sb *sbi = y2_sb(sb);
+	bool read_only = fc->sb_flags_mask & SB_RDONLY ? fc->sb_flags & SB_RDONLY : sb_rdonly(sb);
 	int err;
 
-	sync_filesystem(fc->root->d_sb);
+	if (!read_only && !(sb->s_mtd->flags & MTD_WRITEABLE))
+		return invalf(fc, "yaffs2: mtd%d cannot be written", sb->s_mtd->index);
+	sync_filesystem(sb);
 	y2_lock(sbi);
-	err = y2_set_read_only(sbi->fs, fc->sb_flags & SB_RDONLY);
+	err = y2_change_options(&sbi->options, fc->fs_private);
+	if (err)
+		errorf(fc, "yaffs2: only no-cache, disable-background and checkpoint-on-sync can be set by a remount");
+	else
+		err = y2_set_read_only(sbi->fs, read_only);
 	y2_unlock(sbi);
 	return err;
 }

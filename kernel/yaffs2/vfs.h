@@ -12,6 +12,7 @@
 #include <linux/ktime.h>
 #include <linux/mtd/mtd.h>
 #include <linux/mutex.h>
+#include <linux/sched/mm.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -38,6 +39,7 @@ struct y2_sb {
 	struct super_block *sb;
 	struct y2_fs *fs;
 	struct mutex lock;		/* y2_lock() */
+	unsigned int nofs;		/* what the present holder has to restore */
 	struct y2_times times;		/* under the lock */
 	struct delayed_work background;
 	struct y2_vfs_options options;
@@ -60,21 +62,25 @@ static inline struct y2_object *y2_object(const struct inode *inode)
 	return container_of(inode, struct y2_inode, vfs)->obj;
 }
 
+/* Memory that MTD asks for meanwhile must not be sought by evicting our inodes, which take the lock */
 static inline void y2_lock(struct y2_sb *sbi)
 {
 	mutex_lock(&sbi->lock);
+	sbi->nofs = memalloc_nofs_save();
 	sbi->times.locked_at = ktime_get_ns();
 }
 
 static inline void y2_unlock(struct y2_sb *sbi)
 {
 	sbi->times.inside_ns += ktime_get_ns() - sbi->times.locked_at;
+	memalloc_nofs_restore(sbi->nofs);
 	mutex_unlock(&sbi->lock);
 }
 
 /* options.c */
 extern const struct fs_parameter_spec y2_parameters[];
 int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param);
+int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_options *more);	/* of a mount */
 int y2_show_options(struct seq_file *m, struct dentry *root);
 
 /* mtd.c: the flash of y2_mtd_ops is the struct y2_sb, and its lock is held */
@@ -93,7 +99,18 @@ extern const struct inode_operations y2_dir_inode_ops, y2_file_inode_ops, y2_sym
 extern const struct file_operations y2_dir_ops, y2_file_ops;
 extern const struct address_space_operations y2_file_aops;
 
+/* file.c */
+u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio);	/* from the folio, in chunks; fs->promised still has it */
+/* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
+void y2_clean_cached_tail(struct inode *inode);
+
+/* writeback.c */
+int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc);
+
 int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync);
+
+/* space.c: locked are neither sb->lock nor a folio */
+bool y2_try_again(struct super_block *sb, int err, bool *tried);
 
 /* statistics.c */
 int y2_statistics_init(void);

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import raw_chip
 import yaffs2_dump
-from raw_chip import LARGE, NOTHING
+from raw_chip import LARGE, NOTHING, SMALL
 from test_yaffs2 import TREE
 
 from flashbed import paths
@@ -102,36 +102,34 @@ def expected_lines(folder: Path) -> set[str]:
     return lines
 
 
-def damage_last_page(data: Path) -> None:
-    """Of the block of the highest sequence number, beyond what the ECC corrects."""
-    page_bytes = yaffs2_dump.PAGE + yaffs2_dump.SPARE
+def damage_last_page(data: Path, image: bytes, page_bytes: int) -> None:
+    """Where the chip holds the image's last page, beyond what the ECC corrects."""
     content = bytearray(data.read_bytes())
-    last = max(
-        (int.from_bytes(content[at + yaffs2_dump.PAGE + 2 :][:4], "little"), at)
-        for at in range(0, 64 * 64 * page_bytes, page_bytes)
-        if content[at + yaffs2_dump.PAGE + 2 : at + yaffs2_dump.PAGE + 6] != b"\xff\xff\xff\xff"
-    )[1]
+    last = content.rindex(image[-(page_bytes + page_bytes // 32) :][:page_bytes])
     for at in range(last, last + 200):
         content[at] ^= 0x5A
     data.write_bytes(content)
 
 
-def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("chip", "page_bytes"), [(LARGE, 2048), (SMALL, 512)])
+def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path, chip: str, page_bytes: int) -> None:
     make_folder(tmp_path / "from")
     subprocess.run(
         ["make", "-s", "-C", paths.kernel() / "yaffs2", f"BUILD={tmp_path / 'build'}"], check=True, capture_output=True
     )
-    subprocess.run([tmp_path / "build" / "mkyaffs2", tmp_path / "from", tmp_path / "image"], check=True)
+    make_image = [tmp_path / "build" / "mkyaffs2", "-p", str(page_bytes)]
+    subprocess.run([*make_image, tmp_path / "from", tmp_path / "image"], check=True)
+    image = (tmp_path / "image").read_bytes()
     profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
     profile.parent.mkdir(parents=True)
     profile.write_text(PROFILE)
-    bed = raw_chip.new_bed(study_file, tmp_path, "tools", LARGE)
+    bed = raw_chip.new_bed(study_file, tmp_path, "tools", chip)
     load = "insmod /lib/flashbed/yaffs2.ko\n"
     write = "/usr/sbin/flash_erase -q /dev/mtd0 0 0\n/usr/sbin/nandwrite -q -a -o /dev/mtd0 /job/image\n"
     listing = f"({LIST}) >/out/listed"
     outcome = raw_chip.boot(
         bed,
-        job_files={"image": (tmp_path / "image").read_bytes()},
+        job_files={"image": image},
         format=load + write,
         prepare=listing,
         measure=NOTHING,
@@ -139,7 +137,7 @@ def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path) -> None:
     expected = expected_lines(tmp_path / "from")
     assert set(outcome.files["listed"].decode().splitlines()) == expected
     assert len(expected) == 43
-    damage_last_page(bed.files.data)
+    damage_last_page(bed.files.data, image, page_bytes)
     outcome = raw_chip.boot(bed, format=load, prepare=listing, measure=NOTHING)
     missing = expected - set(outcome.files["listed"].decode().splitlines())
     assert len(missing) == 1
@@ -165,6 +163,15 @@ try empty-lost-and-found checkpoint_mounts
 try tags-ecc-on checkpoint_mounts
 try checkpoint-on-sync,disable-background checkpoint_mounts
 try disable-summary summaries_used
+mount -t yaffs2 -o inband-tags /dev/mtd0 /mnt 2>/dev/null && exit 1
+dmesg | grep "yaffs2: this flash holds something else" >/out/refused
+mount -t yaffs2 mtd0 /mnt
+[ -f /mnt/file ]
+[ "$(stat -c %b /mnt/file)" = 1954 ]
+mount -o remount,disable-summary /mnt 2>/dev/null && exit 1
+mount -o remount,no-cache /mnt
+grep " /mnt .*,no-cache" /proc/mounts >>/out/refused
+umount /mnt
 mount -t yaffs2 -o no-such-option /dev/mtd0 /mnt 2>/dev/null && exit 1
 mount -t yaffs2 /dev/mtd9 /mnt 2>/dev/null && exit 1
 mount -t yaffs2 -o checkpoint-on-sync mtd0 /mnt
@@ -197,6 +204,7 @@ def test_options_have_the_names_that_users_know(study_file, tmp_path: Path) -> N
         for option in name.split(","):
             assert option == "tags-ecc-on" or f",{option}" in mounts, mounts
     assert outcome.files["synced"] == b"checkpoints_written 1\n"
+    assert len(outcome.files["refused"].splitlines()) == 2
     head = outcome.files["head"].decode().splitlines()
     assert head[0].startswith("device 0 ")
     bad = 13

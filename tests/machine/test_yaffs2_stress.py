@@ -65,7 +65,7 @@ check mounted
 umount /mnt
 rmmod yaffs2
 insmod /lib/flashbed/yaffs2.ko
-mount -t yaffs2 -o no-checkpoint-read /dev/mtd0 /mnt
+sed 's/ -t yaffs2/ -t yaffs2 -o no-checkpoint-read/' /job/mount | sh
 check scanned
 rm -rf /mnt/f* /mnt/d*
 sync
