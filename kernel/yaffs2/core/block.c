@@ -52,6 +52,8 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 		return;
 	*byte &= ~mask;
 	block->live--;
+	fs->ailing |= block->unreadable;
+	block->unreadable = false;	/* it may have been this one */
 	fs->live_chunks--;
 	if (fs->options.read_only)
 		fs->unmarked = true;

@@ -92,7 +92,9 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 		y2_chunk_obsolete(fs, chunk);
 		return 0;
 	}
-	if (result == Y2_READ_LOST && k && !fs->blocks[fs->gc_block].unreadable)
+	if (result == Y2_READ_LOST)	/* or only its tags are */
+		result = y2_page_read(fs, chunk, fs->page, NULL);
+	if (result < 0 || (result == Y2_READ_LOST && k && !fs->blocks[fs->gc_block].unreadable))
 		return give_up(fs, chunk, -EIO);
 	if (result == Y2_READ_LOST && k) {
 		y2_warn("chunk %u of object %u is copied with errors", k, obj->id);

@@ -81,8 +81,10 @@ u32 y2_choose_best(struct y2_fs *fs)
 	return best == Y2_NO_BLOCK ? y2_choose_oldest_dirty(fs) : best;
 }
 
+/* Or the oldest dirty block, if one waits for that because of its shrink headers */
 u32 y2_choose_failing(struct y2_fs *fs)
 {
+	u32 oldest = Y2_NO_BLOCK;
 	bool waits = false;
 
 	for (u32 i = 0; fs->ailing && i < fs->geometry.blocks; i++) {
@@ -90,12 +92,15 @@ u32 y2_choose_failing(struct y2_fs *fs)
 
 		if ((block->state != Y2_BLOCK_FULL && block->state != Y2_BLOCK_ALLOCATING) || block->unreadable)
 			continue;
-		if (is_urgent(fs, block) && y2_may_collect(fs, i))
-			return i;
 		waits |= block->retire || block->refresh;
+		if (block->state != Y2_BLOCK_FULL || !is_urgent(fs, block))
+			continue;
+		if (y2_may_collect(fs, i))
+			return i;
+		oldest = y2_choose_oldest_dirty(fs);
 	}
 	fs->ailing = waits;
-	return Y2_NO_BLOCK;
+	return oldest == Y2_NO_BLOCK || fs->blocks[oldest].unreadable ? Y2_NO_BLOCK : oldest;
 }
 
 u32 y2_choose_sampled(struct y2_fs *fs)

@@ -117,13 +117,20 @@ int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 	return *obj ? 0 : -ENOENT;
 }
 
+static struct y2_object *before(struct y2_object *obj)
+{
+	return list_entry(obj->siblings.prev, struct y2_object, siblings);
+}
+
 /* Near where the last call has ended, most likely; so all calls together take time in proportion to the entries */
 static struct y2_object *first_from(const struct y2_object *dir, u64 from)
 {
 	struct y2_object *obj = dir->last_read;
 
-	if (!obj || obj->cookie >= from)
+	if (!obj || !from)
 		obj = list_first_entry(&dir->children, struct y2_object, siblings);
+	while (obj->siblings.prev != &dir->children && &obj->siblings != &dir->children && before(obj)->cookie >= from)
+		obj = before(obj);
 	while (&obj->siblings != &dir->children && obj->cookie < from)
 		obj = list_next_entry(obj, siblings);
 	return obj;

@@ -15,9 +15,19 @@ static u32 page_of(const struct y2_fs *fs, u32 chunk)
 	return chunk % fs->geometry.chunks_per_block;
 }
 
+/* The page as the MTD gives it. From how many corrected bits on a block should be rewritten, is for the MTD to say */
+static int read_page(struct y2_fs *fs, u32 chunk, u8 *data, u8 *oob)
+{
+	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, oob);
+
+	if (result == Y2_READ_FIXED)
+		fs->blocks[block_of(fs, chunk)].refresh = fs->ailing = true;
+	return result;
+}
+
 static int read_inband(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 {
-	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), fs->page2, NULL);
+	int result = read_page(fs, chunk, fs->page2, NULL);
 
 	if (result < 0)
 		return result;
@@ -34,7 +44,7 @@ static int read_inband(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *ta
 static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 {
 	enum y2_read of_tags = Y2_READ_CLEAN;
-	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, tags ? fs->oob : NULL);
+	int result = read_page(fs, chunk, data, tags ? fs->oob : NULL);
 
 	if (result < 0 || !tags)
 		return result;
@@ -49,10 +59,7 @@ int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) : read_oob(fs, chunk, data, tags);
 
 	fs->stats.pages_read++;
-	if (result == Y2_READ_FIXED) {
-		fs->stats.bits_fixed++;
-		fs->blocks[block_of(fs, chunk)].refresh = fs->ailing = true;
-	}
+	fs->stats.bits_fixed += result == Y2_READ_FIXED;
 	return result;
 }
 

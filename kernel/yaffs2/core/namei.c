@@ -38,21 +38,21 @@ static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
 }
 
 /* A new object that is in the directory in memory and has its header on flash */
-static int add(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object *obj)
+static int add(struct y2_fs *fs, const struct y2_place *place, const char *name, u32 length, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_USER };
 	int err = y2_dir_name(fs, obj, name, length);
 
 	if (!err) {
 		obj->loaded = true;
-		y2_dir_add_last(fs, dir, obj);
+		y2_dir_add(fs, obj, place);
 		err = y2_header_write(fs, obj, &change);
 	}
 	if (err) {
 		y2_object_free(fs, obj);
 		return err;
 	}
-	touch_dir(fs, dir);
+	touch_dir(fs, place->dir);
 	return 0;
 }
 
@@ -69,6 +69,7 @@ static int new_object(struct y2_fs *fs, u8 type, struct y2_object **obj)
 int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
 	      struct y2_object **made)
 {
+	struct y2_place place;
 	struct y2_object *obj;
 	int err;
 
@@ -92,7 +93,8 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 		}
 		memcpy(obj->alias, how->alias, strlen(how->alias));
 	}
-	err = add(fs, dir, name, length, obj);
+	place = y2_place_last(dir);
+	err = add(fs, &place, name, length, obj);
 	if (!err)
 		*made = obj;
 	return err;
@@ -100,6 +102,7 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 
 int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length)
 {
+	struct y2_place place;
 	struct y2_object *obj;
 	int err;
 
@@ -117,7 +120,8 @@ int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, c
 	obj->target = target;
 	obj->mode = target->mode;
 	list_add_tail(&obj->links, &target->links);
-	err = add(fs, dir, name, length, obj);
+	place = y2_place_last(dir);
+	err = add(fs, &place, name, length, obj);
 	if (!err) {
 		target->ctime = fs->now();
 		y2_mark_dirty(fs, target);
@@ -270,6 +274,7 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
 	struct y2_object *link, *file = *old;
+	struct y2_place place;
 	int err = check_space(fs, 1);
 
 	if (!err)
@@ -278,7 +283,8 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 		return err;
 	link->target = file;
 	link->mode = file->mode;
-	err = add(fs, file->parent, file->name, (u32)strlen(file->name), link);
+	place = (struct y2_place) { .dir = file->parent, .cookie = file->cookie, .next = &file->siblings };
+	err = add(fs, &place, file->name, (u32)strlen(file->name), link);
 	if (err)
 		return err;
 	/* Not in the ring before, or the file would move onto itself */

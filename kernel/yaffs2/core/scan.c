@@ -10,6 +10,8 @@ static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
 {
 	if (!tags->object || tags->object > Y2_ID_MAX)
 		return false;
+	if (tags->extra && (!tags->type || tags->type >= Y2_TYPES || tags->parent > Y2_ID_MAX))
+		return false;
 	return !tags->chunk || tags->object == Y2_ID_SUMMARY || (tags->chunk <= Y2_CHUNK_MAX && tags->bytes <= fs->chunk_bytes);
 }
 

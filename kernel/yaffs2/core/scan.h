@@ -29,7 +29,7 @@ int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *
 
 /* scan_doubt.c: what a power cut has left half programmed or half erased */
 bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page);
-bool y2_scan_is_half_erased(const struct y2_fs *fs, const struct y2_scan *scan, u32 number);
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found);
 
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan);
 

@@ -61,14 +61,22 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 	return !last || last_counts(fs, found, at->result, of_data);
 }
 
-/* One page of a block may be torn, but of a torn erase all are */
-bool y2_scan_is_half_erased(const struct y2_fs *fs, const struct y2_scan *scan, u32 number)
+/* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
+static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, int of_tags)
 {
-	u32 written = fs->blocks[number].written, half_marked = 0, wrong = 0;
+	if (of_tags != Y2_READ_FIXED || fs->options.inband_tags || fs->small)
+		return of_tags != Y2_READ_CLEAN;
+	return read_data(fs, found, page) != Y2_READ_CLEAN;
+}
+
+/* One page of a block may be torn, but of a torn erase all are */
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+{
+	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0;
 
 	for (u32 page = 0; page < written; page++) {
 		half_marked += scan->pages[page].tags.half_marked;
-		wrong += scan->pages[page].result != Y2_READ_CLEAN;
+		wrong += is_wrong(fs, found, page, scan->pages[page].result);
 	}
 	return half_marked >= MANY_HALF_MARKS || (!fs->small && wrong > written / 2 && wrong > 1);
 }

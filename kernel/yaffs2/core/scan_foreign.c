@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount would erase
- * all of it, or write over it. Where no block has a sequence number, few can be written: a first block that was torn, and an
- * erase.
+ * all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn, and an erase. Where
+ * more are without than with one, those few look as if they had one by chance.
  */
 #include "scan.h"
 
@@ -44,13 +44,11 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int untagged;
 
-	if (scan->count)
-		return 0;
-	untagged = count_untagged(fs);
+	untagged = scan->count ? 0 : count_untagged(fs);
 	if (untagged < 0)
 		return untagged;
 	scan->used |= untagged;
-	if (scan->strange + (u32)untagged <= MOST_TORN)
+	if (scan->strange + (u32)untagged <= MOST_TORN + scan->count)
 		return 0;
 	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or without; or "
 		"erase it with flash_erase");

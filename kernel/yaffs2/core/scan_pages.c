@@ -40,12 +40,12 @@ static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 }
 
 /* A summary of which a page is lost is no obsolete data either */
-static void leave_out_summary(const struct y2_scan *scan, struct y2_block *block)
+static void leave_out_summary(const struct y2_fs *fs, const struct y2_scan *scan, struct y2_block *block)
 {
-	while (block->written) {
+	while (block->written > fs->data_chunks) {
 		const struct y2_tags *last = &scan->pages[block->written - 1].tags;
 
-		if (!last->used || last->object != Y2_ID_SUMMARY || last->chunk >= Y2_VOID_BASE)
+		if (last->used && (last->object != Y2_ID_SUMMARY || last->chunk >= Y2_VOID_BASE))
 			break;
 		block->written--;
 	}
@@ -60,7 +60,7 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 	if (err)
 		return err;
 	fs->stats.blocks_scanned++;
-	if (y2_scan_is_half_erased(fs, scan, found->number)) {
+	if (y2_scan_is_half_erased(fs, scan, found)) {
 		block->state = Y2_BLOCK_DIRTY;
 		return 0;
 	}
@@ -74,7 +74,7 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 			return err;
 	}
 	if (!fs->small)
-		leave_out_summary(scan, block);
+		leave_out_summary(fs, scan, block);
 	return 0;
 }
 

@@ -109,6 +109,30 @@ static void a_wrong_bit_of_a_sound_page_is_corrected(void)
 	}
 }
 
+/* Of tags alone, for they are not under the chip's code: in a block of three pages of which the last is torn, all the same */
+static void wrong_bits_of_tags_are_no_torn_erase(void)
+{
+	struct bed bed = bed_of(&large_geometry);
+	u32 chunk;
+
+	write_chunk(&bed, must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644), 0, 'a');
+	CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+	mount_again(&bed);
+	write_chunk(&bed, file_named(&bed, "f"), 0, 'b');
+	chunk = newest_chunk(&bed);
+	write_chunk(&bed, file_named(&bed, "f"), 1, 'c');
+	write_chunk(&bed, file_named(&bed, "f"), 2, 'd');
+	CHECK_EQUAL(chunk + 2, newest_chunk(&bed));
+	bed.flash->oob[chunk * bed.flash->geometry.oob_bytes + 4] ^= 1;
+	for (u32 i = 0; i < 8; i++)
+		bed.flash->oob[(chunk + 2) * bed.flash->geometry.oob_bytes + i] ^= 0x55;
+	ram_flash_seal(bed.flash, (chunk + 2) / 64, (chunk + 2) % 64, false);
+	mount_again(&bed);
+	CHECK_EQUAL('b', (u64)first_byte(&bed, "f", 0));
+	CHECK_EQUAL('c', (u64)first_byte(&bed, "f", 1));
+	end(&bed);
+}
+
 /* Until the last page of a block of pages of 512 bytes was written; returns that page */
 static u32 fill_block(struct bed *bed, struct y2_object *file, u32 *k)
 {
@@ -183,6 +207,6 @@ static void half_a_mark_deletes_only_in_a_torn_erase(void)
 
 const struct test doubt_tests[] = {
 	TEST(a_torn_page_that_looks_corrected_does_not_count), TEST(a_wrong_bit_of_a_sound_page_is_corrected),
-	TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
+	TEST(wrong_bits_of_tags_are_no_torn_erase), TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
 	TEST(the_last_page_of_a_full_block_gives_way_in_doubt), TEST(half_a_mark_deletes_only_in_a_torn_erase), END_OF_TESTS,
 };

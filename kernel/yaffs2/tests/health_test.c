@@ -102,7 +102,61 @@ static void what_cannot_be_read_never_becomes_readable(void)
 	end(&bed);
 }
 
+static void what_was_unreadable_is_collected_once_it_is_replaced(void)
+{
+	struct bed bed = bed_with_file();
+	u32 chunk = chunk_at(&bed, 70);
+
+	ram_flash_seal(bed.flash, chunk / 64, chunk % 64, false);
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	collect_in_background(&bed);
+	CHECK(bed.fs->blocks[chunk / 64].unreadable);
+	CHECK_EQUAL(2048, (u64)y2_write(bed.fs, bed.file, 69 * 2048, (const u8[2048]) { 'x' }, 2048));
+	collect_in_background(&bed);
+	CHECK_EQUAL(0, bed.fs->blocks[chunk / 64].live);
+	CHECK_EQUAL(0, bed.fs->stats.chunks_lost);
+	end(&bed);
+}
+
+/* No code of the chip holds the tags, and two wrong bits are too many for their own */
+static void data_whose_tags_are_lost_is_rescued(void)
+{
+	struct bed bed = bed_with_file();
+	u32 chunk = chunk_at(&bed, 70);
+	u8 data = 1;
+
+	bed.flash->oob[chunk * bed.flash->geometry.oob_bytes + 4] ^= 0x11;
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	collect_in_background(&bed);
+	CHECK(chunk != chunk_at(&bed, 70));
+	CHECK_EQUAL(1, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
+	CHECK_EQUAL(0, data);
+	CHECK_EQUAL(0, bed.fs->stats.chunks_lost);
+	end(&bed);
+}
+
+/* What says that something is gone waits for what is gone; so that is collected first */
+static void a_failing_block_with_tombstones_is_emptied_too(void)
+{
+	struct bed bed = bed_with_file();
+	struct y2_object *file = must_create(bed.fs, bed.fs->root, "gone", S_IFREG | 0644);
+	u32 block;
+
+	y2_append_close(bed.fs);
+	CHECK_EQUAL(0, (u64)y2_unlink(bed.fs, file));
+	block = bed.fs->alloc_block;
+	must_create(bed.fs, bed.fs->root, "stays", S_IFREG | 0644);
+	y2_append_close(bed.fs);
+	CHECK(!y2_may_collect(bed.fs, block));
+	bed.fs->blocks[block].retire = bed.fs->ailing = true;
+	collect_in_background(&bed);
+	CHECK_EQUAL(Y2_BLOCK_DEAD, bed.fs->blocks[block].state);
+	end(&bed);
+}
+
 const struct test health_tests[] = {
 	TEST(a_block_with_corrected_bits_is_rewritten_at_leisure), TEST(a_failing_block_is_emptied_at_leisure),
+	TEST(what_was_unreadable_is_collected_once_it_is_replaced), TEST(data_whose_tags_are_lost_is_rescued),
+	TEST(a_failing_block_with_tombstones_is_emptied_too),
 	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable), END_OF_TESTS,
 };
