@@ -139,6 +139,9 @@ static void erase_dirty(struct y2_fs *fs)
 static void make_writable(struct y2_fs *fs)
 {
 	erase_dirty(fs);
+	if (fs->doubted != Y2_NO_BLOCK && y2_may_collect(fs, fs->doubted))
+		y2_collect_block(fs, fs->doubted);
+	fs->doubted = Y2_NO_BLOCK;
 	if (fs->small)
 		y2_scan_small_write(fs);
 	if (fs->stats.checkpoint_mounts)

@@ -119,6 +119,7 @@ struct y2_fs {
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
+	u32 doubted;			/* a full block whose last page a scan has left out; Y2_NO_BLOCK: none */
 	bool mark_failed;		/* a block is unmarked */
 	bool unmarked;			/* what a mount without the right to write has found obsolete */
 	u32 promised;			/* chunks that the caller has promised to what it will write later */
