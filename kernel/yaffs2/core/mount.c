@@ -136,12 +136,28 @@ static void erase_dirty(struct y2_fs *fs)
 			y2_block_erase(fs, i);
 }
 
+/* With its shrink headers it waits for all that is dirty and older. Only another cut just now could leave it as it is */
+static void empty_doubted(struct y2_fs *fs)
+{
+	u32 block = fs->doubted;
+	int err = 0;
+
+	fs->doubted = Y2_NO_BLOCK;
+	if (block == Y2_NO_BLOCK)
+		return;
+	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_may_collect(fs, block); tries--) {
+		u32 oldest = y2_choose_oldest_dirty(fs);
+
+		err = oldest == Y2_NO_BLOCK ? -ENOENT : y2_collect_block(fs, oldest);
+	}
+	if (!err && y2_may_collect(fs, block))
+		y2_collect_block(fs, block);
+}
+
 static void make_writable(struct y2_fs *fs)
 {
 	erase_dirty(fs);
-	if (fs->doubted != Y2_NO_BLOCK && y2_may_collect(fs, fs->doubted))
-		y2_collect_block(fs, fs->doubted);
-	fs->doubted = Y2_NO_BLOCK;
+	empty_doubted(fs);
 	if (fs->small)
 		y2_scan_small_write(fs);
 	if (fs->stats.checkpoint_mounts)
