@@ -106,20 +106,19 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 	return k ? copy_data(fs, obj, k, chunk, &tags) : copy_header(fs, obj);
 }
 
-static int write_intent(struct y2_fs *fs, u32 number)
+/* Of a block, as it is now */
+int y2_note_write(struct y2_fs *fs, u32 base, u32 number)
 {
 	struct y2_tags tags = {
-		.used = true, .object = Y2_ID_SUMMARY, .chunk = Y2_VOID_BASE + number, .bytes = fs->blocks[number].seq,
+		.used = true, .object = Y2_ID_SUMMARY, .chunk = base + number, .bytes = fs->blocks[number].seq,
 	};
 	u32 chunk;
 	int err;
 
 	memset(fs->page, 0xff, fs->chunk_bytes);
 	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
-	if (!err) {
-		fs->stats.erase_intents++;
+	if (!err)
 		y2_chunk_obsolete(fs, chunk);
-	}
 	return err;
 }
 
@@ -132,7 +131,8 @@ static int finish(struct y2_fs *fs, u32 number)
 	if (fs->blocks[number].shrink_header) {
 		if (!y2_may_collect(fs, number))
 			return 0;	/* an older block got dirty meanwhile: this one waits */
-		err = write_intent(fs, number);
+		err = y2_note_write(fs, Y2_VOID_BASE, number);
+		fs->stats.erase_intents += !err;
 	}
 	if (err)
 		return err;

@@ -94,5 +94,7 @@ enum y2_type {
  * Y2_ID_SUMMARY before a block with shrink headers is erased; see collect.c.
  */
 #define Y2_VOID_BASE		0x02000000u
+/* Likewise: "the last page of that block is torn"; see mount.c */
+#define Y2_TORN_BASE		0x04000000u
 
 #endif

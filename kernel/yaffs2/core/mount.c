@@ -136,15 +136,16 @@ static void erase_dirty(struct y2_fs *fs)
 			y2_block_erase(fs, i);
 }
 
-/* With its shrink headers it waits for all that is dirty and older. Only another cut just now could leave it as it is */
+/* First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and older */
 static void empty_doubted(struct y2_fs *fs)
 {
 	u32 block = fs->doubted;
-	int err = 0;
+	int err;
 
 	fs->doubted = Y2_NO_BLOCK;
 	if (block == Y2_NO_BLOCK)
 		return;
+	err = y2_note_write(fs, Y2_TORN_BASE, block);
 	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_may_collect(fs, block); tries--) {
 		u32 oldest = y2_choose_oldest_dirty(fs);
 

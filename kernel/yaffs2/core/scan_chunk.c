@@ -136,17 +136,28 @@ static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struc
 	return true;
 }
 
+/* The block that a note of this kind tells of, if it has not been erased since; NULL: it is no such note */
+static struct y2_block *noted(struct y2_fs *fs, const struct y2_tags *tags, u32 base)
+{
+	struct y2_block *block;
+
+	if (tags->chunk < base || tags->chunk - base >= fs->geometry.blocks)
+		return NULL;
+	block = &fs->blocks[tags->chunk - base];
+	return block->state == Y2_BLOCK_ALLOCATING && tags->bytes == block->seq && block->seq < tags->seq ? block : NULL;
+}
+
 int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *found)
 {
 	struct y2_tags tags = *found;
+	struct y2_block *block;
 	u32 shadows = 0;
 
 	if (tags.object == Y2_ID_SUMMARY) {
-		u32 number = tags.chunk - Y2_VOID_BASE;
-
-		if (tags.chunk >= Y2_VOID_BASE && number < fs->geometry.blocks && tags.bytes == fs->blocks[number].seq &&
-		    tags.bytes < tags.seq && fs->blocks[number].state == Y2_BLOCK_ALLOCATING)
-			fs->blocks[number].state = Y2_BLOCK_DIRTY;
+		if ((block = noted(fs, &tags, Y2_VOID_BASE)))
+			block->state = Y2_BLOCK_DIRTY;
+		else if ((block = noted(fs, &tags, Y2_TORN_BASE)))
+			block->last_torn = true;
 		return 0;
 	}
 	if (!tags.object || tags.object > Y2_ID_MAX)

@@ -5,7 +5,7 @@
  * correction is rare, and rarer still where it would be taken for a torn one here.
  *
  * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected does not
- * count if the block is not full or is the newest. A full block is rewritten before it ceases to be the newest.
+ * count if the block is not full or is the newest. A full block is emptied before it ceases to be the newest.
  *
  * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is not
  * right either; and of the marks on pages of 512 bytes one bit may have gone.
@@ -35,7 +35,7 @@ static bool last_counts(struct y2_fs *fs, struct y2_scan_block *found, int of_ta
 		return true;
 	if (fs->blocks[found->number].written < fs->geometry.chunks_per_block)
 		return false;
-	if (!fs->small && found->seq != fs->seq)
+	if (!fs->small && found->seq != fs->seq && !fs->blocks[found->number].last_torn)
 		return true;
 	if (!fs->small) {
 		fs->doubted = found->number;

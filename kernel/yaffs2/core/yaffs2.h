@@ -35,6 +35,7 @@ struct y2_block {
 	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
 	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
 	bool unsure:1;		/* found empty by one page only: erase before use */
+	bool last_torn:1;	/* a scan has met a note that its last page is torn */
 	bool unreadable:1;	/* holds data that can no longer be read: copied, it would read as if it were right */
 };
 
@@ -246,6 +247,7 @@ int y2_make_room(struct y2_fs *fs, u32 chunks);
 int y2_collect_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
 int y2_collect_block(struct y2_fs *fs, u32 block);
 int y2_collect_unmarked(struct y2_fs *fs);
+int y2_note_write(struct y2_fs *fs, u32 base, u32 block);	/* Y2_VOID_BASE, Y2_TORN_BASE */
 u32 y2_choose_best(struct y2_fs *fs);
 u32 y2_choose_sampled(struct y2_fs *fs);
 u32 y2_choose_failing(struct y2_fs *fs);
