@@ -30,18 +30,27 @@ u32 y2_choose_oldest_dirty(struct y2_fs *fs)
 	return oldest;
 }
 
+static u32 seq_of(const struct y2_fs *fs, u32 number)
+{
+	return number == Y2_NO_BLOCK ? Y2_SEQ_UNUSED : fs->blocks[number].seq;
+}
+
 static u32 oldest_dirty_seq(struct y2_fs *fs)
 {
-	u32 number = y2_choose_oldest_dirty(fs);
+	return seq_of(fs, y2_choose_oldest_dirty(fs));
+}
 
-	return number == Y2_NO_BLOCK ? Y2_SEQ_UNUSED : fs->blocks[number].seq;
+/* Nothing that is obsolete lies in blocks older than one with shrink headers */
+static bool in_order(const struct y2_block *block, u32 oldest_dirty)
+{
+	return !block->shrink_header || block->seq <= oldest_dirty;
 }
 
 bool y2_may_collect(struct y2_fs *fs, u32 number)
 {
 	const struct y2_block *block = &fs->blocks[number];
 
-	return block->state == Y2_BLOCK_FULL && (!block->shrink_header || block->seq <= oldest_dirty_seq(fs));
+	return block->state == Y2_BLOCK_FULL && in_order(block, oldest_dirty_seq(fs));
 }
 
 /* What is about to be lost anyhow waits while there is hardly a block to copy it to */
@@ -56,7 +65,7 @@ static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
  */
 static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
-	if (block->state != Y2_BLOCK_FULL || block->unreadable || (block->shrink_header && block->seq > oldest))
+	if (block->state != Y2_BLOCK_FULL || block->unreadable || !in_order(block, oldest))
 		return 0;
 	if (is_urgent(fs, block))
 		return 2 * fs->geometry.chunks_per_block - block->live;
@@ -84,23 +93,26 @@ u32 y2_choose_best(struct y2_fs *fs)
 /* Or the oldest dirty block, if one waits for that because of its shrink headers */
 u32 y2_choose_failing(struct y2_fs *fs)
 {
-	u32 oldest = Y2_NO_BLOCK;
-	bool waits = false;
+	bool left = false, held_back = false;
+	u32 oldest;
 
-	for (u32 i = 0; fs->ailing && i < fs->geometry.blocks; i++) {
+	if (!fs->ailing)
+		return Y2_NO_BLOCK;
+	oldest = y2_choose_oldest_dirty(fs);
+	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		const struct y2_block *block = &fs->blocks[i];
 
 		if ((block->state != Y2_BLOCK_FULL && block->state != Y2_BLOCK_ALLOCATING) || block->unreadable)
 			continue;
-		waits |= block->retire || block->refresh;
+		left |= block->retire || block->refresh;
 		if (block->state != Y2_BLOCK_FULL || !is_urgent(fs, block))
 			continue;
-		if (y2_may_collect(fs, i))
+		if (in_order(block, seq_of(fs, oldest)))
 			return i;
-		oldest = y2_choose_oldest_dirty(fs);
+		held_back = true;
 	}
-	fs->ailing = waits;
-	return oldest == Y2_NO_BLOCK || fs->blocks[oldest].unreadable ? Y2_NO_BLOCK : oldest;
+	fs->ailing = left;
+	return held_back && !fs->blocks[oldest].unreadable ? oldest : Y2_NO_BLOCK;
 }
 
 u32 y2_choose_sampled(struct y2_fs *fs)

@@ -33,10 +33,7 @@ static void end(struct bed *bed)
 
 static struct y2_object *file_named(struct bed *bed, const char *name)
 {
-	struct y2_object *file = NULL;
-
-	CHECK_EQUAL(0, (u64)y2_lookup(bed->fs, bed->fs->root, name, (u32)strlen(name), &file));
-	return file;
+	return must_find(bed->fs, bed->fs->root, name);
 }
 
 static void write_chunk(struct bed *bed, struct y2_object *file, u32 k, char what)

@@ -181,14 +181,6 @@ static void promises_are_kept_when_the_index_grows(void)
 	ram_flash_free(flash);
 }
 
-static struct y2_object *must_find(struct y2_fs *fs, struct y2_object *dir, const char *name)
-{
-	struct y2_object *obj = NULL;
-
-	CHECK_EQUAL(0, (u64)y2_lookup(fs, dir, name, (u32)strlen(name), &obj));
-	return obj;
-}
-
 /* Entries that get other names while the directory is read: each is met once */
 static void readdir_ends_when_names_change(void)
 {

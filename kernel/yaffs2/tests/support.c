@@ -28,6 +28,14 @@ struct y2_object *must_create(struct y2_fs *fs, struct y2_object *dir, const cha
 	return obj;
 }
 
+struct y2_object *must_find(struct y2_fs *fs, struct y2_object *dir, const char *name)
+{
+	struct y2_object *obj = NULL;
+
+	CHECK_EQUAL(0, (u64)y2_lookup(fs, dir, name, (u32)strlen(name), &obj));
+	return obj;
+}
+
 /* Whatever the order of shrink headers allows */
 void collect_all_but(struct y2_fs *fs, u32 block)
 {
