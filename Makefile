@@ -12,11 +12,11 @@ IOSCHED_BUILD = build/iosched
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
-	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick; ends with the path of the report"
+	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick in use; ends with the path of the report"
 	@echo "make test       all tests, under 15 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
-	@echo "make accuracy   check the models against arithmetic and data sheets, and write docs/accuracy.md"
+	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
@@ -31,12 +31,13 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium mtd-utils nilfs-tools unyaffs
+	@setup/debian chromium fio mtd-utils nilfs-tools unyaffs
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 
+STUDY ?= quick
 run: setup
-	@$(BIN)/flashbed run quick
+	@$(BIN)/flashbed run $(STUDY)
 
 lint: setup $(STAMP)-dev
 	$(BIN)/ruff check
@@ -59,16 +60,20 @@ test-long: lint
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 
+# SIZE=tiny: only to see that it runs
+SIZE ?=
 bench: setup $(STAMP)-dev
-	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD)
-	$(BIN)/python bench/cell_price.py
+	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
+	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1)
 
+# OPTIONS=--check writes nothing, and fails if the page would change
+OPTIONS ?=
 accuracy: setup $(STAMP)-dev
-	$(BIN)/python bench/accuracy.py
+	$(BIN)/python bench/accuracy.py $(OPTIONS)
 
 yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
-	$(BIN)/python bench/yaffs2.py
+	$(BIN)/python bench/yaffs2.py $(OPTIONS)
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

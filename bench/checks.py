@@ -67,6 +67,15 @@ class Bench:
         pairs = (line.split() for line in self._completions.read_text().splitlines())
         return [(int(submitted), int(done)) for submitted, done in pairs], result
 
+    def times(self, requests: Sequence[Request], depth: int) -> list[tuple[int, int]]:
+        """(submitted, done) of each request, so many at a time, on the medium as it is by now."""
+        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
+        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
+        words = ("--as-fast-as-possible", "--queue-depth", str(depth), "--completions", str(self._completions))
+        self.go_on_with(*words, str(self._trace))
+        pairs = (line.split() for line in self._completions.read_text().splitlines())
+        return [(int(submitted), int(done)) for submitted, done in pairs]
+
     def start(self, medium: Medium, **changed: int | str) -> None:
         """Makes a new medium, which is as large as its profile says."""
         self.start_with({**medium.core_parameters, "used_bytes": 0, **changed})

@@ -105,8 +105,8 @@ def measured(folder: Path, board: str, requests: Sequence[str], mib: int) -> tup
 
 
 def byte_ns(cell: Cell) -> float:
-    """What a byte takes on the bus: the chip's time, or that of a CPU which moves it, if that is longer."""
-    return max(cell.board.pio_sector_ns / 512, cell.medium.numbers()["bus_ps_per_byte"] / 1000)
+    """What a byte takes on the bus: the chip's time, or that of the board's controller, if that is longer."""
+    return max(cell.board.nand_cycle_ps, cell.medium.numbers()["bus_ps_per_byte"]) / 1000
 
 
 def page_ns(cell: Cell, operation: str) -> tuple[float, float]:
@@ -142,7 +142,7 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
         "elsewhere": busy - (mtd_ns - mtd_idle_ns) - inside_ns,
         "idle": took - busy - mtd_idle_ns,
         "mtd_idle": mtd_idle_ns,
-        "waited": array_ns + (0 if cell.board.pio_sector_ns else bus_ns),
+        "waited": array_ns + (0 if cell.board.transfer == "pio" else bus_ns),
     }
     limit = cell.medium.numbers()["page_bytes"] / sum(page_ns(cell, "program" if pattern == "write" else "read"))
     told = out[f"{run}.json"]

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,15 @@ settings.load_profile("any host")
 
 StudyWriter = Callable[..., Path]
 Measure = Callable[..., Finished]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where nothing may be skipped, as on a machine that has just been set up, a skipped test has failed."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("FLASHBED_SKIP_NOTHING"):
+        report.outcome, report.longrepr = "failed", f"skipped, where nothing may be: {report.longrepr}"
+    return report
 
 
 @pytest.fixture

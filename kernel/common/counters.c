@@ -73,6 +73,33 @@ static umode_t wear_visible(struct kobject *kobj, struct attribute *attribute, i
 	return FB_OF_NAND & 1u << kind ? attribute->mode : 0;
 }
 
+/* A u32 for each block. Not in the folder wear/, whose files hold a number of text each. */
+static ssize_t erases_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute, char *buffer,
+			   loff_t at, size_t count)
+{
+	const struct fb_medium *medium = media_of(kobj_to_dev(kobj));
+	u64 block = div_u64(at, sizeof(u32)), blocks = fb_blocks(medium);
+	u32 *erases = (u32 *)buffer;
+	size_t i;
+
+	for (i = 0; i < count / sizeof(u32) && block < blocks; i++)
+		erases[i] = fb_block_erases(medium, block++);
+	return i * sizeof(u32);
+}
+
+static BIN_ATTR_RO(erases, 0);
+static struct bin_attribute *erases_files[] = { &bin_attr_erases, NULL };
+
+static umode_t erases_visible(struct kobject *kobj, struct bin_attribute *attribute, int index)
+{
+	return fb_blocks(media_of(kobj_to_dev(kobj))) ? attribute->attr.mode : 0;
+}
+
+const struct attribute_group media_erases_group = {
+	.bin_attrs = erases_files,
+	.is_bin_visible = erases_visible,
+};
+
 const struct attribute_group media_wear_group = {
 	.name = "wear",
 	.attrs = wear_attributes,

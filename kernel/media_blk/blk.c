@@ -291,8 +291,9 @@ static struct gendisk *alloc_disk(struct media_blk *mb)
 		limits.io_min = params->page_bytes;
 		/* Not the erase group: no such device tells it, and the kernel would read twice as much ahead */
 		limits.io_opt = params->page_bytes * params->dies;
-		set_discard(&limits, fb_discard_bytes(params));
 	}
+	if (fb_discard_bytes(params))
+		set_discard(&limits, fb_discard_bytes(params));
 	return media_alloc_disk(&mb->tags, &limits, features, mb);
 }
 
@@ -325,7 +326,9 @@ static struct request_log *log_of(struct gendisk *disk)
 REQUEST_LOG_FILE(request_group, log_of);
 
 /* What is in /sys/block/mblk0/ */
-static const struct attribute_group *groups[] = { &media_counter_group, &media_wear_group, &request_group, NULL };
+static const struct attribute_group *groups[] = {
+	&media_counter_group, &media_wear_group, &media_erases_group, &request_group, NULL
+};
 
 int media_blk_add(struct media_blk *mb)
 {

@@ -24,11 +24,11 @@ static int move_data(struct media_ftl *f, struct request *rq)
 		u8 *bytes = bvec_kmap_local(&bv);
 
 		if (!err)
-			err = media_ftl_transfer(f, rq_data_dir(rq) == WRITE, offset, bytes, bv.bv_len);
+			err = sftl_transfer(&f->transfer, rq_data_dir(rq) == WRITE, offset, bytes, bv.bv_len);
 		kunmap_local(bytes);
 		offset += bv.bv_len;
 	}
-	return err ? err : media_ftl_flush_gather(f);
+	return sftl_transfer_end(&f->transfer, err);
 }
 
 static void discard(struct media_ftl *f, struct request *rq)

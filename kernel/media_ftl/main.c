@@ -88,13 +88,14 @@ static int add_device(struct media_ftl *f)
 	int err;
 
 	mutex_init(&f->lock);
-	f->gather.data = kmalloc(2 * f->mtd->writesize, GFP_KERNEL);
-	if (!f->gather.data)
+	f->transfer.data = kmalloc(2 * f->mtd->writesize, GFP_KERNEL);
+	if (!f->transfer.data)
 		return -ENOMEM;
-	f->gather.rest = f->gather.data + f->mtd->writesize;
+	f->transfer.rest = f->transfer.data + f->mtd->writesize;
 	err = start_layer(f);
 	if (err)
-		goto free_gather;
+		goto free_transfer;
+	f->transfer.layer = f->layer;
 	err = request_log_start(&f->log, record);
 	if (!err)
 		err = media_ftl_add_disk(f);
@@ -102,8 +103,8 @@ static int add_device(struct media_ftl *f)
 		return 0;
 	request_log_stop(&f->log);
 	sftl_stop(f->layer);
-free_gather:
-	kfree(f->gather.data);
+free_transfer:
+	kfree(f->transfer.data);
 	return err;
 }
 
@@ -127,7 +128,7 @@ static void __exit media_ftl_exit(void)
 	media_ftl_remove_disk(&device);
 	request_log_stop(&device.log);
 	sftl_stop(device.layer);
-	kfree(device.gather.data);
+	kfree(device.transfer.data);
 	put_mtd_device(device.mtd);
 }
 

@@ -1,81 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Bytes of a request to pages of the flash and back. A page that the host writes as a whole goes to the layer from where
- * it is; pieces of a page are gathered first, and what is missing is read.
- */
-#include "media_ftl.h"
+#include "transfer.h"
 
-static u32 page_bytes(const struct media_ftl *f)
+static u32 page_bytes(const struct sftl_transfer *t)
 {
-	return f->layer->flash.page_bytes;
+	return t->layer->flash.page_bytes;
 }
 
-static int write_gathered(struct media_ftl *f)
+static void forget_gathered(struct sftl_transfer *t)
 {
-	struct media_ftl_gather *g = &f->gather;
-	u32 begin = g->begin, end = g->end;
+	t->begin = 0;
+	t->end = 0;
+}
+
+static int write_gathered(struct sftl_transfer *t)
+{
+	u32 begin = t->begin, end = t->end;
 	int err;
 
-	g->begin = 0;
-	g->end = 0;
-	if (begin == 0 && end == page_bytes(f))
-		return sftl_write(f->layer, g->page, g->data);
-	err = sftl_read(f->layer, g->page, g->rest);
+	forget_gathered(t);
+	if (begin == 0 && end == page_bytes(t))
+		return sftl_write(t->layer, t->page, t->data);
+	err = sftl_read(t->layer, t->page, t->rest);
 	if (err)
 		return err;
-	memcpy(g->rest + begin, g->data + begin, end - begin);
-	return sftl_write(f->layer, g->page, g->rest);
+	memcpy(t->rest + begin, t->data + begin, end - begin);
+	return sftl_write(t->layer, t->page, t->rest);
 }
 
-int media_ftl_flush_gather(struct media_ftl *f)
-{
-	return f->gather.begin == f->gather.end ? 0 : write_gathered(f);
-}
-
-static int write_piece(struct media_ftl *f, u32 page, u32 skip, const u8 *bytes, u32 length)
-{
-	struct media_ftl_gather *g = &f->gather;
-	int err = 0;
-
-	if (length == page_bytes(f))
-		return sftl_write(f->layer, page, bytes);
-	if (g->begin != g->end && (g->page != page || g->end != skip))
-		err = write_gathered(f);
-	if (g->begin == g->end)
-		g->begin = skip;
-	g->page = page;
-	memcpy(g->data + skip, bytes, length);
-	g->end = skip + length;
-	if (!err && g->end == page_bytes(f))
-		err = write_gathered(f);
-	return err;
-}
-
-static int read_piece(struct media_ftl *f, u32 page, u32 skip, u8 *bytes, u32 length)
+static int write_piece(struct sftl_transfer *t, u32 page, u32 skip, const u8 *bytes, u32 length)
 {
 	int err;
 
-	if (length == page_bytes(f))
-		return sftl_read(f->layer, page, bytes);
-	err = sftl_read(f->layer, page, f->gather.rest);
-	memcpy(bytes, f->gather.rest + skip, length);
+	if (length == page_bytes(t))
+		return sftl_write(t->layer, page, bytes);
+	if (t->begin != t->end && (t->page != page || t->end != skip)) {
+		err = write_gathered(t);
+		if (err)
+			return err;
+	}
+	if (t->begin == t->end)
+		t->begin = skip;
+	t->page = page;
+	memcpy(t->data + skip, bytes, length);
+	t->end = skip + length;
+	return t->end == page_bytes(t) ? write_gathered(t) : 0;
+}
+
+static int read_piece(struct sftl_transfer *t, u32 page, u32 skip, u8 *bytes, u32 length)
+{
+	int err;
+
+	if (length == page_bytes(t))
+		return sftl_read(t->layer, page, bytes);
+	err = sftl_read(t->layer, page, t->rest);
+	if (!err)
+		memcpy(bytes, t->rest + skip, length);
 	return err;
 }
 
-int media_ftl_transfer(struct media_ftl *f, bool write, u64 offset, u8 *bytes, u32 length)
+int sftl_transfer(struct sftl_transfer *t, bool write, u64 offset, u8 *bytes, u32 length)
 {
-	u32 page = offset / page_bytes(f);
-	u32 skip = offset % page_bytes(f);
+	u32 page = offset / page_bytes(t);
+	u32 skip = offset % page_bytes(t);
 	int err = 0;
 
 	while (length && !err) {
-		u32 piece = min(length, page_bytes(f) - skip);
+		u32 piece = page_bytes(t) - skip < length ? page_bytes(t) - skip : length;
 
-		err = write ? write_piece(f, page, skip, bytes, piece) : read_piece(f, page, skip, bytes, piece);
+		err = write ? write_piece(t, page, skip, bytes, piece) : read_piece(t, page, skip, bytes, piece);
 		bytes += piece;
 		length -= piece;
 		skip = 0;
 		page++;
 	}
 	return err;
+}
+
+int sftl_transfer_end(struct sftl_transfer *t, int err)
+{
+	if (err)
+		forget_gathered(t);
+	return t->begin == t->end ? err : write_gathered(t);
 }

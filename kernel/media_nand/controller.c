@@ -24,8 +24,11 @@
 #include "media_nand.h"
 #include "spin.h"
 
-/* Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff */
-#define NO_CODE_WORD	0x5a
+/*
+ * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These differ from that in four bits
+ * next to each other: one wrong bit of the data would make every second bit differ, one of the code a single bit.
+ */
+#define NO_CODE_WORD	0x0f
 
 static struct media_nand *to_media_nand(struct nand_chip *chip)
 {
@@ -127,15 +130,32 @@ static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
 	return -EINVAL;
 }
 
-/*
- * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a file system
- * that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads fail: by their result, and
- * since the framework's software ECC does not look at that, by what they read, which no code takes for its own. Else old content of a
- * buffer would count as read (UBIFS once went round in such for ever).
- */
-static int execute_without_power(const struct nand_operation *op)
+static bool asks_status(const struct nand_operation *op)
 {
-	bool asks_status = op->instrs[0].type == NAND_OP_CMD_INSTR && op->instrs[0].ctx.cmd.opcode == NAND_CMD_STATUS;
+	return op->instrs[0].type == NAND_OP_CMD_INSTR && op->instrs[0].ctx.cmd.opcode == NAND_CMD_STATUS;
+}
+
+/* What was asked of a program that is to fail */
+static void tell_failure(struct media_nand *mn, const struct nand_operation *op)
+{
+	unsigned int i;
+
+	for (i = 0; i < op->ninstrs; i++)
+		if (op->instrs[i].type == NAND_OP_DATA_IN_INSTR)
+			*(u8 *)op->instrs[i].ctx.data.buf.in |= NAND_STATUS_FAIL;
+	mn->program_failed = false;
+}
+
+/*
+ * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a file
+ * system that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads fail: by their
+ * result, and since the framework's software ECC does not look at that, by what lies in the buffers, which no code takes for
+ * its own. Both of them: the framework does not ask for the spare area once the data failed, and takes the codes of the page
+ * that it read before; if that was erased, any equal bytes would do. (UBIFS went round in such for ever, in need of a node
+ * among them.)
+ */
+static int execute_without_power(struct nand_chip *chip, const struct nand_operation *op)
+{
 	unsigned int i;
 
 	for (i = 0; i < op->ninstrs; i++) {
@@ -143,7 +163,8 @@ static int execute_without_power(const struct nand_operation *op)
 
 		if (instr->type != NAND_OP_DATA_IN_INSTR)
 			continue;
-		if (!asks_status) {
+		if (!asks_status(op)) {
+			memset(chip->oob_poi, NO_CODE_WORD, nand_to_mtd(chip)->oobsize);
 			memset(instr->ctx.data.buf.in, NO_CODE_WORD, instr->ctx.data.len);
 			return -EIO;
 		}
@@ -154,13 +175,18 @@ static int execute_without_power(const struct nand_operation *op)
 
 static int exec_op(struct nand_chip *chip, const struct nand_operation *op, bool check_only)
 {
+	struct media_nand *mn = to_media_nand(chip);
 	unsigned int i;
 	int err = 0;
 
-	if (to_media_nand(chip)->off && !check_only)
-		return execute_without_power(op);
-	for (i = 0; i < op->ninstrs && !err && !check_only; i++)
-		err = execute(to_media_nand(chip), &op->instrs[i]);
+	if (check_only)
+		return 0;
+	if (mn->off)
+		return execute_without_power(chip, op);
+	for (i = 0; i < op->ninstrs && !err; i++)
+		err = execute(mn, &op->instrs[i]);
+	if (!err && mn->program_failed && asks_status(op))
+		tell_failure(mn, op);
 	return err;
 }
 
@@ -220,7 +246,7 @@ static int add_mtd(struct media_nand *mn)
 	mn->controller.ops = &controller_ops;
 	mn->chip.controller = &mn->controller;
 	/* The framework would program a large page in up to four parts, a small one in two */
-	if (fb_medium_params(mn->medium)->partial_programs < 4)
+	if (fb_medium_params(mn->medium)->partial_programs < 4 || mn->whole_pages)
 		mn->chip.options |= NAND_NO_SUBPAGE_WRITE;
 	if (fb_medium_params(mn->medium)->bus_bits == 16)
 		mn->chip.options |= NAND_BUSWIDTH_16;
@@ -230,6 +256,9 @@ static int add_mtd(struct media_nand *mn)
 	err = nand_scan(&mn->chip, 1);
 	if (err)
 		return err;
+	/* The framework turns it on for error correction in software on large pages */
+	if (mn->whole_pages)
+		mn->chip.options &= ~NAND_SUBPAGE_READ;
 	err = check_geometry(mn);
 	if (!err)
 		err = register_mtd(mtd, mn->used_bytes);
@@ -246,7 +275,7 @@ struct fb_medium *media_of(struct device *dev)
 }
 
 static const struct attribute_group *device_groups[] = {
-	&media_counter_group, &media_wear_group, &cycle_group, &power_group, NULL,
+	&media_counter_group, &media_wear_group, &media_erases_group, &cycle_group, &power_group, NULL,
 };
 
 /* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and what else can be asked of it beside them */

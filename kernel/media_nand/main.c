@@ -28,6 +28,10 @@ static bool dma;
 module_param(dma, bool, 0444);
 MODULE_PARM_DESC(dma, "the controller moves data; default: the CPU does");
 
+static bool whole_pages;
+module_param(whole_pages, bool, 0444);
+MODULE_PARM_DESC(whole_pages, "error correction takes whole pages: no sub-page is read or programmed");
+
 static unsigned int record;
 module_param(record, uint, 0444);
 MODULE_PARM_DESC(record, "how many cycles to keep for the file cycles; 0 (default): none");
@@ -62,6 +66,7 @@ static int open_chip(struct media_nand *mn)
 	fb_bus_init(&mn->bus, mn->medium, data_region.memory, registers);
 	mn->cycle_ps = max_t(u64, cycle_ps, params->bus_ps_per_byte);
 	mn->dma = dma;
+	mn->whole_pages = whole_pages;
 	mn->used_bytes = used_bytes;
 	return cycle_log_start(&mn->cycles, record);
 }

@@ -16,6 +16,7 @@ struct media_nand {
 	u64 cycle_ps;			/* of a byte on the bus: the slower one of chip and controller */
 	u64 used_bytes;			/* of the chip, from its start; 0: all */
 	bool dma;			/* a transfer sleeps; else the CPU is busy with it */
+	bool whole_pages;		/* no sub-pages, as where an engine in the controller corrects page by page */
 	struct cycle_log cycles;
 	ktime_t bus_free;		/* when the cycles so far are over */
 
@@ -23,12 +24,15 @@ struct media_nand {
 	u64 cut_seed;
 	bool off;			/* the power is gone */
 
+	u32 fail_programs;		/* so many programs from now on report that they failed */
+	bool program_failed;		/* the last one does */
+
 	struct platform_device *pdev;
 	struct nand_controller controller;
 	struct nand_chip chip;
 };
 
-/* power.c: puts a command on the bus, and cuts the power if it is time */
+/* power.c: puts a command on the bus, and cuts the power, or lets a program fail, if it is time */
 void media_nand_command(struct media_nand *mn, u8 command, u64 now_ns);
 extern const struct attribute_group power_group;
 

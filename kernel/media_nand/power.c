@@ -4,6 +4,9 @@
  * on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then on reads fail
  * and nothing changes, until the module is loaded again, which is when the power comes back. Read, the file says which it
  * is: none, armed, off.
+ *
+ * Failures. "N" written to fail_programs beside it: the next N programs report that they failed, as on a worn block, whatever
+ * they are about. For tests of what a file system does then.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,11 +15,14 @@
 
 #include "media_nand.h"
 
+static u64 programs(const struct media_nand *mn)
+{
+	return fb_medium_counters(mn->medium)->flash_programmed_pages;
+}
+
 static u64 changes(const struct media_nand *mn)
 {
-	const struct fb_counters *counters = fb_medium_counters(mn->medium);
-
-	return counters->flash_programmed_pages + counters->flash_erased_blocks;
+	return programs(mn) + fb_medium_counters(mn->medium)->flash_erased_blocks;
 }
 
 static void cut(struct media_nand *mn, u8 command, u64 now_ns)
@@ -32,9 +38,13 @@ static void cut(struct media_nand *mn, u8 command, u64 now_ns)
 
 void media_nand_command(struct media_nand *mn, u8 command, u64 now_ns)
 {
-	u64 before = changes(mn);
+	u64 before = changes(mn), programs_before = programs(mn);
 
 	fb_bus_command(&mn->bus, command, now_ns);
+	if (mn->fail_programs && programs(mn) != programs_before) {
+		mn->fail_programs--;
+		mn->program_failed = true;
+	}
 	if (mn->cut_in && changes(mn) != before && !--mn->cut_in)
 		cut(mn, command, now_ns);
 }
@@ -60,6 +70,16 @@ static ssize_t cut_store(struct device *dev, struct device_attribute *attribute,
 
 static DEVICE_ATTR_RW(cut);
 
-static struct attribute *files[] = { &dev_attr_cut.attr, NULL };
+static ssize_t fail_programs_store(struct device *dev, struct device_attribute *attribute, const char *text, size_t count)
+{
+	struct media_nand *mn = dev_get_drvdata(dev);
+	int err = kstrtou32(text, 0, &mn->fail_programs);
+
+	return err ? err : count;
+}
+
+static DEVICE_ATTR_WO(fail_programs);
+
+static struct attribute *files[] = { &dev_attr_cut.attr, &dev_attr_fail_programs.attr, NULL };
 
 const struct attribute_group power_group = { .attrs = files };

@@ -129,6 +129,45 @@ void y2_clean_cached_tail(struct inode *inode)
 	put_page(page);
 }
 
+/* From `at` on, the folio gets what is on flash */
+static int read_tail(struct inode *inode, struct folio *folio, size_t at)
+{
+	struct y2_sb *sbi = y2_sb(inode->i_sb);
+	u8 *to = kmap_local_folio(folio, at);
+	int got;
+
+	y2_lock(sbi);
+	got = y2_read(sbi->fs, y2_object(inode), (u64)folio_pos(folio) + at, to, PAGE_SIZE - at);
+	y2_unlock(sbi);
+	flush_dcache_folio(folio);
+	kunmap_local(to);
+	return got < 0 ? got : 0;
+}
+
+/*
+ * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be written. The end
+ * moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end, too.
+ */
+void y2_restore_end(struct inode *inode, loff_t size)
+{
+	loff_t end = i_size_read(inode);
+	struct page *page = offset_in_page(end) ? find_lock_page(inode->i_mapping, end >> PAGE_SHIFT) : NULL;
+	int err = 0;
+
+	if (page)
+		err = read_tail(inode, page_folio(page), offset_in_page(end));
+	i_size_write(inode, size);
+	if (!page)
+		return;
+	unlock_page(page);
+	put_page(page);
+	if (!err)
+		return;
+	/* What was not written yet of this page goes with it, and fsync() says so */
+	mapping_set_error(inode->i_mapping, err);
+	truncate_inode_pages_range(inode->i_mapping, round_down(end, PAGE_SIZE), round_up(end, PAGE_SIZE) - 1);
+}
+
 static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
 		       y2_cached **cached, void **fsdata)
 {

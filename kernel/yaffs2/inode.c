@@ -143,7 +143,7 @@ static int resize(struct inode *inode, loff_t size)
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
 	y2_unlock(sbi);
 	if (err) {
-		i_size_write(inode, old);	/* what was only in the cache, behind the new end, is gone all the same */
+		y2_restore_end(inode, old);	/* what was only in the cache, behind the new end, is gone all the same */
 	} else if (size > old) {
 		y2_clean_cached_tail(inode);
 		truncate_setsize(inode, size);

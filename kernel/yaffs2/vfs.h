@@ -103,6 +103,8 @@ extern const struct address_space_operations y2_file_aops;
 u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio);	/* from the folio, in chunks; fs->promised still has it */
 /* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
 void y2_clean_cached_tail(struct inode *inode);
+/* A truncate failed: the end is at `size` again, and what the cache has behind the present one is what lies on flash */
+void y2_restore_end(struct inode *inode, loff_t size);
 
 /* writeback.c */
 int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc);

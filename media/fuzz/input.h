@@ -46,7 +46,7 @@ static inline void make_unreliable(struct fb_params *params)
 }
 
 /* With an SLC cache: mapped page by page, with all work in steps and while idle, and with the map on flash */
-enum { CACHED_SAMPLES = 3 };
+enum { CACHED_SAMPLES = 6 };
 
 static inline struct fb_params cached_sample(u64 number)
 {
@@ -63,6 +63,19 @@ static inline struct fb_params cached_sample(u64 number)
 	} else if (number == 2) {
 		params.ftl = FB_FTL_DFTL;
 		params.map_cache_bytes = params.page_bytes;
+	} else if (number == 3) {
+		params.ftl = FB_FTL_DFTL;
+		params.map_cache_bytes = params.page_bytes;
+		params.map_update_bytes = 3 * 8;
+		params.one_shot = 1;
+	} else if (number > 3) {
+		params = sample_flash();
+		params.ftl = number == 4 ? FB_FTL_FAST : FB_FTL_BAST;
+		params.log_blocks = 4;
+		params.capacity_bytes = 8 * params.pages_per_block * params.page_bytes;
+		params.merge_step_pages = 1;
+		params.shared_logs = number == 4 ? 0 : 2;
+		params.short_write_bytes = number == 4 ? 0 : 2 * params.page_bytes;
 	}
 	return params;
 }

@@ -163,10 +163,14 @@ static void print_amplification_of(const struct fb_medium *medium)
 		       (double)counters->flash_programmed_pages * params->page_bytes / counters->host_written_bytes);
 }
 
-/*
- * Every counter that is a time, as its share of the time of all parts. What requests waited for collection or for the
- * buffer is not work of a part and does not count in the whole.
- */
+/* What requests waited for collection or for the buffer is not work of a part, nor is that any of them is under way */
+static bool is_time_of_a_part(enum fb_counter counter)
+{
+	return !strcmp(fb_counter_rule(counter)->unit, "ns") && counter != FB_COUNTER_collection_ns &&
+	       counter != FB_COUNTER_buffer_wait_ns && counter != FB_COUNTER_busy_ns;
+}
+
+/* Every counter that is a time, as its share of the time of all parts */
 static void print_time_of(const struct fb_medium *medium)
 {
 	const struct fb_counters *counters = fb_medium_counters(medium);
@@ -175,14 +179,13 @@ static void print_time_of(const struct fb_medium *medium)
 	int i;
 
 	for (i = 0; i < FB_COUNTER_COUNT; i++)
-		if (!strcmp(fb_counter_rule(i)->unit, "ns") && i != FB_COUNTER_collection_ns &&
-		    i != FB_COUNTER_buffer_wait_ns)
+		if (is_time_of_a_part(i))
 			sum += counters->by_index[i];
 	printf(" \"time_by_cause\": {");
 	for (i = 0; i < FB_COUNTER_COUNT && sum > 0; i++) {
 		const struct fb_counter_rule *rule = fb_counter_rule(i);
 
-		if (strcmp(rule->unit, "ns") || !(rule->kinds & 1u << fb_medium_params(medium)->kind))
+		if (strcmp(rule->unit, "ns") || i == FB_COUNTER_busy_ns || !(rule->kinds & 1u << fb_medium_params(medium)->kind))
 			continue;
 		printf("%s\"%.*s\": %.6f", separator, (int)strlen(rule->name) - 3, rule->name, counters->by_index[i] / sum);
 		separator = ", ";

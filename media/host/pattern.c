@@ -3,9 +3,9 @@
 #include "pattern.h"
 #include "splitmix.h"
 
-bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 exposed_bytes)
+bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 bytes)
 {
-	u64 places = (exposed_bytes + pattern->request_bytes - 1) / pattern->request_bytes;
+	u64 places = (bytes + pattern->request_bytes - 1) / pattern->request_bytes;
 	u64 seed = pattern->seed;
 	u64 pass, i;
 
@@ -17,7 +17,7 @@ bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 expose
 				.request.offset_bytes = place * pattern->request_bytes,
 				.request.length_bytes = pattern->request_bytes,
 			};
-			u64 left = exposed_bytes - entry.request.offset_bytes;
+			u64 left = bytes - entry.request.offset_bytes;
 			const char *fault;
 
 			if (left < pattern->request_bytes)

@@ -29,6 +29,7 @@ struct options {
 	char event;
 	bool json;
 	bool patterned;
+	bool whole;
 	bool depth_given;
 	struct pattern pattern;
 	struct player_options player;
@@ -51,6 +52,7 @@ static int usage(void)
 	      "  --request-bytes N      so many bytes (default 131072, random 4096),\n"
 	      "  --passes N             so many times over (default 1),\n"
 	      "  --seed N               with these random numbers (default 1),\n"
+	      "  --whole                and what it does not show, too,\n"
 	      "  --read                 or read it\n"
 	      "  --cut-at-request N     the power fails while request N is under way, at a moment drawn from the seed,\n"
 	      "  --cut-after NS         or so long after the trace began; what is saved is what a restart finds\n", stderr);
@@ -88,7 +90,7 @@ static bool read_event(const char *text, struct options *o)
 }
 
 enum option_code {
-	STATE = 256, FAST, DEPTH, EVENT, JSON, COMPLETIONS, SAVE, PATTERN, REQUEST_BYTES, PASSES, SEED, READ,
+	STATE = 256, FAST, DEPTH, EVENT, JSON, COMPLETIONS, SAVE, PATTERN, REQUEST_BYTES, PASSES, SEED, READ, WHOLE,
 	CUT_AT_REQUEST, CUT_AFTER,
 };
 
@@ -105,6 +107,7 @@ static const struct option known[] = {
 	{ "passes", required_argument, NULL, PASSES },
 	{ "seed", required_argument, NULL, SEED },
 	{ "read", no_argument, NULL, READ },
+	{ "whole", no_argument, NULL, WHOLE },
 	{ "cut-at-request", required_argument, NULL, CUT_AT_REQUEST },
 	{ "cut-after", required_argument, NULL, CUT_AFTER },
 	{ 0 },
@@ -143,6 +146,9 @@ static bool read_option(int code, const char *name, struct options *o)
 		return read_count(name, optarg, 0, &o->pattern.seed);
 	case READ:
 		o->pattern.op = FB_READ;
+		return true;
+	case WHOLE:
+		o->whole = true;
 		return true;
 	case CUT_AT_REQUEST:
 		return read_count(name, optarg, 1, &o->player.outage.at_request);
@@ -200,10 +206,13 @@ static bool read_options(int argc, char **argv, struct options *o)
 
 static int make_trace(struct trace *trace, const struct options *o, const struct fb_medium *medium)
 {
-	*trace = trace_for(fb_medium_params(medium));
+	const struct fb_params *params = fb_medium_params(medium);
+
+	*trace = trace_for(params);
 	if (!o->patterned)
 		return trace_read(trace, o->trace, o->event) ? DONE : FAILED;
-	return pattern_make(trace, &o->pattern, fb_exposed_bytes(fb_medium_params(medium))) ? DONE : WRONG_ARGUMENTS;
+	return pattern_make(trace, &o->pattern, o->whole ? params->capacity_bytes : fb_exposed_bytes(params)) ?
+		       DONE : WRONG_ARGUMENTS;
 }
 
 static bool all_done_before(const struct played *played)

@@ -2,7 +2,7 @@
 /*
  * What a medium counts about itself, since its state was made. FB_COUNTERS is the one place where counters are named:
  * fields of struct fb_counters, files in sysfs and keys of "fbmedia inspect". Nanoseconds are summed over the parts
- * that are busy at the same time: two dies that read at once count twice.
+ * that are busy at the same time: two dies that read at once count twice. Only busy_ns counts each moment once.
  */
 #ifndef FB_COUNTERS_H
 #define FB_COUNTERS_H
@@ -18,6 +18,7 @@
 	C(host_read_bytes, FB_OF_BLOCK, "bytes", "bytes read by the host") \
 	C(host_written_bytes, FB_OF_BLOCK, "bytes", "bytes written by the host") \
 	C(host_discarded_bytes, FB_OF_BLOCK, "bytes", "bytes discarded by the host") \
+	C(busy_ns, FB_OF_BLOCK, "ns", "at least one request under way") \
 	C(controller_ns, FB_OF_TIMED, "ns", "controller busy with requests") \
 	C(link_ns, FB_OF_TIMED, "ns", "host link busy") \
 	C(restarts, FB_OF_ALL, "restarts", "times that the power came back after a cut") \

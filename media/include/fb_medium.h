@@ -108,6 +108,13 @@ const struct fb_counters *fb_medium_counters(const struct fb_medium *medium);
 /* All zero if the medium does not wear */
 struct fb_wear fb_medium_wear(const struct fb_medium *medium);
 
+/*
+ * The blocks that are erased by themselves, bad ones too (of a medium with planes those of all planes together), and
+ * how often each was; none if the medium does not wear.
+ */
+u64 fb_blocks(const struct fb_medium *medium);
+u32 fb_block_erases(const struct fb_medium *medium, u64 block);
+
 /* NULL if the state agrees with itself, else what does not. Takes time in proportion to the state. */
 const char *fb_verify(const struct fb_medium *medium);
 

@@ -101,10 +101,22 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
+	P(shared_logs, FB_OF_FLASH, 0, 255, 0, \
+	  "bast: of log_blocks, those that take short writes to any group, one after another") \
+	P(short_write_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
+	  "bast: requests of fewer bytes go to the shared logs, unless their group has a log of its own") \
+	P(merge_step_pages, FB_OF_FLASH, 0, 65535, 0, \
+	  "bast, fast: the shared log that was filled first is emptied while the last is filled; pages that merges then copy " \
+	  "for each page written, at least; 0: it is emptied at once when another is needed") \
+	P(copy_back, FB_OF_FLASH, 0, 1, 0, \
+	  "bast, fast: 1: a merge moves a page within its plane, not over the channel") \
 	P(known_groups, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on flash; 0: of all") \
 	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
 	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
+	P(map_update_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
+	  "dftl: what the controller keeps of changed entries of the map, 8 bytes each, before it writes pages of the map, " \
+	  "each with all its changes; each die has its part; 0: a page of the map is changed in the cache") \
 	P(endurance_erases, FB_OF_NAND, 0, 1 << 24, 0, \
 	  "erases of a block that the data sheet promises; 0: not known") \
 	P(factory_bad_blocks, FB_OF_NAND, 0, 1 << 24, 0, \
@@ -137,10 +149,16 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "after such a read, until the erase or program goes on where it was") \
 	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
 	  "requests that the controller works on at a time, each for command_ns") \
+	P(write_command_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
+	  "controller and firmware time of a write; 0: as command_ns") \
+	P(write_lanes, FB_OF_FLASH, 0, 64, 0, \
+	  "writes that the controller works on at a time, beside other requests; 0: they take controller_lanes, too") \
 	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "volatile write buffer, whole pages; 0: a write is done when it is programmed") \
 	P(read_ahead_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "volatile read buffer, whole pages, for what follows when reads follow each other; 0: none") \
+	P(discard, FB_OF_FLASH, 0, 1, 1, \
+	  "1: the device takes discards and tells so; 0: it has no such command, as USB sticks and CompactFlash cards") \
 	P(flush_ignored, FB_OF_TIMED, 0, 1, 0, \
 	  "1: flushes and FUA are done at once, whatever is still in the write buffer or the write cache") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
@@ -171,6 +189,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "tPROG of the middle page of three; 0: as program_ns") \
 	P(program_upper_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tPROG of the upper page; 0: as program_ns") \
+	P(one_shot, FB_OF_FLASH, 0, 1, 0, \
+	  "1: all pages of the same cells, in all planes, are programmed at once in program_ns, outside the SLC cache") \
 	P(slc_cache_bytes, FB_OF_FLASH, 0, FB_MAX_BYTES, 0, \
 	  "page-mapped, dftl: what blocks in SLC mode (one bit a cell) hold, to which the host's pages go first; each " \
 	  "die has its part in whole blocks of all planes, rounded down; 0: none") \
@@ -322,7 +342,7 @@ static inline u64 fb_content_bytes(const struct fb_params *params)
 /* The unit in which a flash device discards: what a log-block layer maps as one, else a page. 0: it does not. */
 static inline u64 fb_discard_bytes(const struct fb_params *params)
 {
-	if (params->kind != FB_FLASH)
+	if (params->kind != FB_FLASH || !params->discard)
 		return 0;
 	if (params->ftl != FB_FTL_BAST && params->ftl != FB_FTL_FAST)
 		return params->page_bytes;

@@ -110,10 +110,10 @@ static u64 read_platter(struct fb_medium *m, u64 first, u64 count, u64 command_d
 static u64 read(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns)
 {
 	u64 link_ready_ns = command_done_ns;
-	u64 buffered_ns = command_done_ns;
+	u64 buffered_ns = fb_cache_read(m, first, first + count, command_done_ns);
 	u64 sent_ns;
 
-	if (fb_cache_holds(m, first, first + count)) {
+	if (buffered_ns != FB_NEVER) {
 		m->counters.disk_buffer_hits++;
 	} else {
 		buffered_ns = fb_buffer_read(m, first, first + count, command_done_ns);

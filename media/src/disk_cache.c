@@ -103,37 +103,6 @@ static struct fb_run piece(const struct fb_extent *e, u64 start_ns)
 	};
 }
 
-/* How many of the oldest extents it takes to find reorder_depth that are there */
-static u64 window(const struct fb_medium *m, u64 start_ns)
-{
-	const struct fb_cache *c = &m->disk.cache;
-	u64 there = 0, i;
-
-	if (c->there_ns <= start_ns)
-		return fb_smaller(c->extents, m->params.reorder_depth);
-	for (i = 0; i < c->extents && there < m->params.reorder_depth; i++)
-		there += c->extent[c->by_age[i]].since_ns <= start_ns;
-	return i;
-}
-
-/*
- * Who waited too long, in the order of age; past the window if nobody did. Nobody was passed over oftener than an older
- * one, so it is the oldest that is there, if anybody.
- */
-static u64 too_long(const struct fb_cache *c, u64 window, u64 start_ns)
-{
-	u64 passed_over = c->passed_over, i;
-
-	for (i = 0; i < window && passed_over >= FB_DESTAGE_PATIENCE; i++) {
-		const struct fb_extent *e = &c->extent[c->by_age[i]];
-
-		if (e->since_ns <= start_ns)
-			return i;
-		passed_over -= e->passed_more;
-	}
-	return window;
-}
-
 /* All that are older than this one, in the order of age, were passed over once more */
 static void pass_over(struct fb_cache *c, u64 at)
 {
@@ -144,9 +113,10 @@ static void pass_over(struct fb_cache *c, u64 at)
 }
 
 /*
- * Which of the oldest that are there comes under the head first; its number in the order of age. What the arm
- * does is worked out for those only that the platter does not rule out: before an angle comes nothing is written there,
- * and no seek to another cylinder is shorter than that to the next.
+ * Which of the oldest comes under the head first; its number in the order of age. Nobody was passed over oftener than
+ * the oldest, so if somebody waited too long, it did. What the arm does is worked out for those only that the platter
+ * does not rule out: before an angle comes nothing is written there, and no seek to another cylinder is shorter than
+ * that to the next.
  */
 static u64 choose(const struct fb_medium *m, u64 start_ns)
 {
@@ -155,11 +125,11 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 	const u64 at_ns = start_ns % revolution_ns;
 	const u64 least_seek_ns = m->disk.write_seeks.curve.track_ns;
 	const struct fb_track arm = m->disk.arm.track;
-	const u64 end = window(m, start_ns);
-	u64 best = too_long(c, end, start_ns), best_ns = ~(u64)0, move_ns, i;
+	const u64 end = fb_smaller(c->extents, m->params.reorder_depth);
+	u64 best = 0, best_ns = ~(u64)0, move_ns, i;
 
-	if (best < end)
-		return best;
+	if (c->passed_over >= FB_DESTAGE_PATIENCE)
+		return 0;
 	for (i = 0; i < end; i++) {
 		u8 slot = c->by_age[i];
 		const struct fb_extent *e = &c->extent[slot];
@@ -168,7 +138,7 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 
 		if (ns > angle_ns)
 			ns += revolution_ns;
-		if (ns >= best_ns || e->since_ns > start_ns)
+		if (ns >= best_ns)
 			continue;
 		if (e->place.track.cylinder != arm.cylinder && ns < least_seek_ns && ns + revolution_ns >= best_ns)
 			continue;
@@ -191,87 +161,6 @@ static void note_written_back(struct fb_medium *m, struct fb_extent *e, const st
 	fb_power_note_written_back(m, &e->parts, &(struct fb_pending) {
 		.offset_bytes = run->first * sector_bytes, .length_bytes = run->count * sector_bytes,
 		.begin_ns = pass->begin_ns, .durable_ns = pass->end_ns });
-}
-
-/* Writes back one piece, from start_ns on; something is there then */
-static void destage(struct fb_medium *m, u64 start_ns)
-{
-	struct fb_cache *c = &m->disk.cache;
-	struct fb_extent *e;
-	struct fb_run run;
-	struct fb_pass pass;
-	u64 at;
-
-	fb_buffer_leave(m, start_ns);
-	at = choose(m, start_ns);
-	pass_over(c, at);
-	e = &c->extent[c->by_age[at]];
-	run = piece(e, start_ns);
-	pass = fb_arm_append(m, &run);
-	note_written_back(m, e, &run, &pass);
-	c->left_ns = pass.end_ns;
-	c->written_ns = fb_later(c->written_ns, c->left_ns);
-	c->leaving = run.count;
-	c->sectors -= run.count;
-	if (run.first + run.count == e->end) {
-		remove_extent(c, find(c, e->end), at);
-	} else {
-		struct fb_place rest = fb_geometry_locate(&m->disk.geometry, &m->params, run.first + run.count);
-
-		e->first += run.count;
-		place(m, c->by_age[at], &rest);
-	}
-	m->counters.disk_destages++;
-}
-
-/* From start_ns on, when there is something to write back */
-static u64 first_there_ns(const struct fb_cache *c, u64 start_ns)
-{
-	u64 earliest_ns = ~(u64)0, i;
-
-	for (i = 0; i < c->extents; i++) {
-		u64 since_ns = c->extent[c->by_age[i]].since_ns;
-
-		if (since_ns <= start_ns)
-			return start_ns;
-		earliest_ns = fb_smaller(earliest_ns, since_ns);
-	}
-	return earliest_ns;
-}
-
-void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
-{
-	const struct fb_cache *c = &m->disk.cache;
-
-	while (c->extents && m->disk.arm.free_ns < now_ns) {
-		u64 start_ns = first_there_ns(c, m->disk.arm.free_ns);
-
-		start_ns = fb_later(start_ns, fb_buffer_idle_ns(m));
-		if (start_ns >= now_ns)
-			return;
-		destage(m, start_ns);
-	}
-}
-
-static void destage_next(struct fb_medium *m, u64 now_ns)
-{
-	destage(m, first_there_ns(&m->disk.cache, fb_later(m->disk.arm.free_ns, now_ns)));
-}
-
-static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)
-{
-	struct fb_cache *c = &m->disk.cache;
-	u64 room = m->params.write_cache_bytes / m->params.sector_bytes;
-
-	for (;;) {
-		if (c->left_ns <= now_ns)
-			c->leaving = 0;
-		if (c->sectors + c->leaving + count <= room && c->extents < FB_MAX_EXTENTS)
-			return now_ns;
-		if (!c->leaving)
-			destage_next(m, now_ns);
-		now_ns = fb_later(now_ns, c->left_ns);
-	}
 }
 
 /* Extents from..before, in the order of sectors, become one in the place of the oldest; returns its slot */
@@ -301,7 +190,7 @@ static u8 melt(struct fb_medium *m, u64 from, u64 before)
 }
 
 /* Puts [first, end) and all that it touches into one extent; returns its slot */
-static u8 join(struct fb_medium *m, u64 first, u64 end)
+static u8 put(struct fb_medium *m, u64 first, u64 end)
 {
 	struct fb_cache *c = &m->disk.cache;
 	u64 from = find(c, first);
@@ -322,53 +211,201 @@ static u8 join(struct fb_medium *m, u64 first, u64 end)
 	return slot;
 }
 
+static void join(struct fb_medium *m, const struct fb_arrival *arrival)
+{
+	struct fb_cache *c = &m->disk.cache;
+	u8 slot = put(m, arrival->first, arrival->end);
+
+	if (c->extent[slot].first == arrival->first)
+		place(m, slot, &arrival->place);
+	fb_power_join(m, &c->extent[slot].parts, &arrival->parts);
+	c->arriving -= arrival->end - arrival->first;
+}
+
+
+/* What has arrived by then is in the cache. Asked far more often than there is something. */
+static void take_arrivals(struct fb_medium *m, u64 now_ns)
+{
+	struct fb_cache *c = &m->disk.cache;
+	u64 i;
+
+	while (c->arrivals && c->arrival[0].at_ns <= now_ns) {
+		join(m, &c->arrival[0]);
+		c->arrivals--;
+		for (i = 0; i < c->arrivals; i++)
+			c->arrival[i] = c->arrival[i + 1];
+	}
+}
+
+/* Writes back one piece, from start_ns on; something is there then */
+static void destage(struct fb_medium *m, u64 start_ns)
+{
+	struct fb_cache *c = &m->disk.cache;
+	struct fb_extent *e;
+	struct fb_run run;
+	struct fb_pass pass;
+	u64 at;
+
+	take_arrivals(m, start_ns);
+	fb_buffer_leave(m, start_ns);
+	at = choose(m, start_ns);
+	pass_over(c, at);
+	e = &c->extent[c->by_age[at]];
+	run = piece(e, start_ns);
+	pass = fb_arm_append(m, &run);
+	note_written_back(m, e, &run, &pass);
+	c->leaving = run.count;
+	c->leave_ns = pass.begin_ns;
+	c->left_ns = pass.end_ns;
+	c->written_ns = fb_later(c->written_ns, c->left_ns);
+	c->sectors -= run.count;
+	if (run.first + run.count == e->end) {
+		remove_extent(c, find(c, e->end), at);
+	} else {
+		struct fb_place rest = fb_geometry_locate(&m->disk.geometry, &m->params, run.first + run.count);
+
+		e->first += run.count;
+		place(m, c->by_age[at], &rest);
+	}
+	m->counters.disk_destages++;
+}
+
+/* From now_ns on, when the arm can begin to write something back; there is something, or it is on its way */
+static u64 destage_ns(const struct fb_medium *m, u64 now_ns)
+{
+	const struct fb_cache *c = &m->disk.cache;
+	u64 start_ns = fb_later(fb_later(m->disk.arm.free_ns, c->known_ns), now_ns);
+
+	return c->extents ? start_ns : fb_later(start_ns, c->arrival[0].at_ns);
+}
+
+void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
+{
+	struct fb_cache *c = &m->disk.cache;
+
+	while ((c->extents || c->arrivals) && m->disk.arm.free_ns < now_ns) {
+		u64 start_ns = fb_later(destage_ns(m, 0), fb_buffer_idle_ns(m));
+
+		if (start_ns >= now_ns)
+			break;
+		destage(m, start_ns);
+	}
+	c->known_ns = fb_later(c->known_ns, now_ns);
+	take_arrivals(m, c->known_ns);
+}
+
+/* Sectors of the last piece that the head has not passed yet */
+static u64 leaving(const struct fb_cache *c, u64 now_ns)
+{
+	if (now_ns >= c->left_ns)
+		return 0;
+	return now_ns <= c->leave_ns ? c->leaving :
+	       c->leaving - (now_ns - c->leave_ns) * c->leaving / (c->left_ns - c->leave_ns);
+}
+
+/* When no more than so many of them are left */
+static u64 leaving_no_more_than(const struct fb_cache *c, u64 most)
+{
+	if (most >= c->leaving)
+		return 0;
+	return c->leave_ns + fb_divide_up((c->leaving - most) * (c->left_ns - c->leave_ns), c->leaving);
+}
+
+/*
+ * When there is room for so many sectors more if nothing else is written back: they take the places of those of the
+ * last piece as the head passes them, but that piece is an extent until its end. FB_NEVER: more must go.
+ */
+static u64 vacant_ns(const struct fb_medium *m, u64 count)
+{
+	const struct fb_cache *c = &m->disk.cache;
+	u64 room = m->params.write_cache_bytes / m->params.sector_bytes;
+	u64 slots = FB_MAX_EXTENTS - c->extents - c->arrivals;
+
+	if (!slots || c->arrivals == FB_MAX_ARRIVALS || c->sectors + c->arriving + count > room)
+		return FB_NEVER;
+	return slots == 1 ? c->left_ns : leaving_no_more_than(c, room - c->sectors - c->arriving - count);
+}
+
+static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)
+{
+	u64 ready_ns = vacant_ns(m, count);
+
+	if (ready_ns <= now_ns)
+		return now_ns;
+	if (m->disk.arm.free_ns < now_ns) {
+		fb_cache_catch_up(m, now_ns);
+		ready_ns = vacant_ns(m, count);
+	}
+	while (ready_ns == FB_NEVER) {
+		now_ns = fb_later(now_ns, m->disk.cache.left_ns);
+		destage(m, destage_ns(m, now_ns));
+		ready_ns = vacant_ns(m, count);
+	}
+	return fb_later(now_ns, ready_ns);
+}
+
 /* By tracks, as they are written back; when, nobody knows yet */
-static void note_cached(struct fb_medium *m, struct fb_extent *e, const struct fb_place *begin, u64 first, u64 end)
+static void note_cached(struct fb_medium *m, struct fb_arrival *arrival)
 {
 	u64 sector_bytes = m->params.sector_bytes;
-	u64 left = begin->sectors_per_track - begin->sector;
+	u64 left = arrival->place.sectors_per_track - arrival->place.sector;
+	u64 first = arrival->first;
 
-	while (end - first > left) {
+	while (arrival->end - first > left) {
 		struct fb_place at;
 
-		fb_power_note_cached(m, &e->parts, first * sector_bytes, left * sector_bytes);
+		fb_power_note_cached(m, &arrival->parts, first * sector_bytes, left * sector_bytes);
 		first += left;
 		at = fb_geometry_locate(&m->disk.geometry, &m->params, first);
 		left = at.sectors_per_track;
 	}
-	fb_power_note_cached(m, &e->parts, first * sector_bytes, (end - first) * sector_bytes);
+	fb_power_note_cached(m, &arrival->parts, first * sector_bytes, (arrival->end - first) * sector_bytes);
 }
 
 u64 fb_cache_write(struct fb_medium *m, u64 first, u64 end, u64 arrived_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
-	struct fb_place at = fb_geometry_locate(&m->disk.geometry, &m->params, first);
-	u64 room_ns = make_room(m, end - first, arrived_ns);
-	u8 slot = join(m, first, end);
-	struct fb_extent *e = &c->extent[slot];
+	u64 at_ns = make_room(m, end - first, arrived_ns);
+	struct fb_arrival *arrival;
+	u64 i;
 
-	e->since_ns = room_ns;
-	c->there_ns = fb_later(c->there_ns, room_ns);
-	if (e->first == first)
-		place(m, slot, &at);
-	note_cached(m, e, &at, first, end);
+	for (i = c->arrivals; i && c->arrival[i - 1].at_ns > at_ns; i--)
+		c->arrival[i] = c->arrival[i - 1];
+	arrival = &c->arrival[i];
+	arrival->first = first;
+	arrival->end = end;
+	arrival->at_ns = at_ns;
+	arrival->place = fb_geometry_locate(&m->disk.geometry, &m->params, first);
+	arrival->parts = (struct fb_chain) { 0 };
+	note_cached(m, arrival);
+	c->arrivals++;
+	c->arriving += end - first;
+	c->room_ns = fb_later(c->room_ns, at_ns);
 	m->counters.disk_cached_writes++;
-	return room_ns;
+	take_arrivals(m, c->known_ns);
+	return at_ns;
 }
 
-bool fb_cache_holds(const struct fb_medium *m, u64 first, u64 end)
+u64 fb_cache_read(const struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
 {
 	const struct fb_cache *c = &m->disk.cache;
-	u64 at = find(c, end);
+	u64 at = find(c, end), i;
 
-	return at < c->extents && c->extent[c->by_sector[at]].first <= first;
+	if (at < c->extents && c->extent[c->by_sector[at]].first <= first)
+		return command_done_ns;
+	for (i = 0; i < c->arrivals; i++)
+		if (c->arrival[i].first <= first && c->arrival[i].end >= end)
+			return fb_later(command_done_ns, c->arrival[i].at_ns);
+	return FB_NEVER;
 }
 
 u64 fb_cache_flush(struct fb_medium *m, u64 now_ns)
 {
-	while (m->disk.cache.extents)
-		destage_next(m, now_ns);
-	return fb_later(now_ns, m->disk.cache.written_ns);
+	const struct fb_cache *c = &m->disk.cache;
+
+	while (c->extents || c->arrivals)
+		destage(m, destage_ns(m, now_ns));
+	return fb_later(now_ns, c->written_ns);
 }
 
 /* Both orders have all slots, and the same in front */
@@ -393,12 +430,28 @@ static const char *verify_ages(const struct fb_cache *c)
 {
 	u64 passed_over = 0, i;
 
-	for (i = 0; i < c->extents; i++) {
-		if (c->extent[c->by_age[i]].since_ns > c->there_ns)
-			return "an extent of the write cache comes after the last";
+	for (i = 0; i < c->extents; i++)
 		passed_over += c->extent[c->by_age[i]].passed_more;
-	}
 	return passed_over != c->passed_over ? "the write cache passed its oldest extent over at other times" : NULL;
+}
+
+static const char *verify_arrivals(const struct fb_medium *m)
+{
+	const struct fb_cache *c = &m->disk.cache;
+	u64 sectors = 0, i;
+
+	if (c->arrivals > FB_MAX_ARRIVALS || c->extents + c->arrivals > FB_MAX_EXTENTS)
+		return "more is on its way to the write cache than it can have";
+	for (i = 0; i < c->arrivals; i++) {
+		const struct fb_arrival *a = &c->arrival[i];
+
+		if (a->first >= a->end || a->end > m->disk.geometry.sectors)
+			return "what is on its way to the write cache is off the disk";
+		if (i ? a->at_ns < c->arrival[i - 1].at_ns : a->at_ns <= c->known_ns)
+			return "what is on its way to the write cache is out of order";
+		sectors += a->end - a->first;
+	}
+	return sectors != c->arriving ? "another number of sectors is on its way to the write cache than it says" : NULL;
 }
 
 static const char *verify_parts(const struct fb_medium *m)
@@ -411,6 +464,8 @@ static const char *verify_parts(const struct fb_medium *m)
 		return NULL;
 	for (i = 0; i < c->extents; i++)
 		parts += fb_power_chained(m, &c->extent[c->by_sector[i]].parts);
+	for (i = 0; i < c->arrivals; i++)
+		parts += fb_power_chained(m, &c->arrival[i].parts);
 	return parts != fb_power_undecided(m) ? "the write cache holds other parts of writes than are pending" : NULL;
 }
 
@@ -422,6 +477,8 @@ const char *fb_cache_verify(const struct fb_medium *m)
 
 	if (!fault)
 		fault = verify_ages(c);
+	if (!fault)
+		fault = verify_arrivals(m);
 	if (fault)
 		return fault;
 	for (i = 0; i < c->extents; i++) {
@@ -433,7 +490,7 @@ const char *fb_cache_verify(const struct fb_medium *m)
 			return "two extents of the write cache touch each other, or are out of order";
 		sectors += e->end - e->first;
 	}
-	if (sectors != c->sectors || sectors + c->leaving > m->params.write_cache_bytes / m->params.sector_bytes)
+	if (sectors != c->sectors || sectors + c->arriving + leaving(c, c->room_ns) > m->params.write_cache_bytes / m->params.sector_bytes)
 		return "the write cache holds another number of sectors than it says";
 	return verify_parts(m);
 }

@@ -88,7 +88,7 @@ void fb_flash_power_on(struct fb_medium *m)
 	u32 i;
 
 	for (i = 0; i < FB_MAX_LANES; i++)
-		m->flash.lane_free_ns[i] = 0;
+		m->flash.lane_free_ns[i] = m->flash.write_lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
 	fb_buffer_power_on(m);
 	fb_read_ahead_power_on(m);
@@ -96,16 +96,23 @@ void fb_flash_power_on(struct fb_medium *m)
 		fb_ftl(&m->params)->power_on(m);
 }
 
-u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns)
+/* Firmware puts a write into its buffer and its map; a read it finds, and waits for. So writes may have other cores. */
+u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
 {
-	u64 *lane = &m->flash.lane_free_ns[0];
+	const struct fb_params *p = &m->params;
+	bool apart = op == FB_WRITE && p->write_lanes;
+	u64 command_ns = op == FB_WRITE && p->write_command_ns ? p->write_command_ns : p->command_ns;
+	u64 lanes = apart ? p->write_lanes : p->controller_lanes;
+	u64 *lane = apart ? m->flash.write_lane_free_ns : m->flash.lane_free_ns;
+	u64 *first = lane;
 	u32 i;
 
-	for (i = 1; i < m->params.controller_lanes; i++)
-		if (m->flash.lane_free_ns[i] < *lane)
-			lane = &m->flash.lane_free_ns[i];
-	*lane = fb_later(ready_ns, *lane) + m->params.command_ns;
-	return *lane;
+	for (i = 1; i < lanes; i++)
+		if (lane[i] < *first)
+			first = &lane[i];
+	m->counters.controller_ns += command_ns;
+	*first = fb_later(ready_ns, *first) + command_ns;
+	return *first;
 }
 
 /* A die erases one block at a time, and all dies work at the same time */
@@ -117,7 +124,7 @@ u64 fb_flash_restart(struct fb_medium *m)
 	if (m->power.half_erased)
 		took_ns += m->params.erase_ns;
 	for (i = 0; i < FB_MAX_LANES; i++)
-		m->flash.lane_free_ns[i] = took_ns;
+		m->flash.lane_free_ns[i] = m->flash.write_lane_free_ns[i] = took_ns;
 	return took_ns;
 }
 
@@ -215,13 +222,13 @@ static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool t
 	return through ? programmed_ns : done_ns;
 }
 
-/* Pages that are not covered whole stay mapped */
+/* Pages that are not covered whole stay mapped; a trace may discard what the device has no command for */
 static void discard(struct fb_medium *m, const struct fb_request *request)
 {
 	u64 first = fb_divide_up(request->offset_bytes, m->params.page_bytes);
 	u64 end = (request->offset_bytes + request->length_bytes) / m->params.page_bytes;
 
-	if (first >= end)
+	if (first >= end || !m->params.discard)
 		return;
 	fb_ftl(&m->params)->discard(m, first, end);
 	fb_read_ahead_forget(m, first, end);
@@ -260,6 +267,7 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 		return command_done_ns;
 	}
 	fb_nand_begin_batch(m);
+	m->flash.write_bytes = request->op == FB_WRITE ? request->length_bytes : 0;
 	if (request->op == FB_DISCARD) {
 		discard(m, request);
 		return command_done_ns;

@@ -19,7 +19,9 @@ struct fb_flash {
 	struct fb_ftl_layout ftl;
 	struct fb_write_buffer buffer;
 	struct fb_read_ahead ahead;
+	u64 write_bytes;		/* of the write at hand */
 	u64 lane_free_ns[FB_MAX_LANES];
+	u64 write_lane_free_ns[FB_MAX_LANES];
 };
 
 bool fb_flash_check(const struct fb_params *params, struct fb_complaint *complaint);
@@ -32,7 +34,7 @@ void fb_flash_power_on(struct fb_medium *m);
 u64 fb_flash_restart(struct fb_medium *m);
 
 /* The controller takes up a request, not before ready_ns, in the lane that is free first; returns when it is through */
-u64 fb_flash_take_lane(struct fb_medium *m, u64 ready_ns);
+u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns);
 void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step);
 u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
 const char *fb_flash_verify(const struct fb_medium *m);

@@ -33,6 +33,9 @@ struct fb_ftl_layout {
 	u64 cache_offset;
 	u64 cache_pages;
 	u64 map_pages_per_die;
+	u64 changes_offset;		/* 0: there is none */
+	u64 change_words_per_die;
+	u64 most_changes_per_die;
 
 	/* log-block */
 	u64 free_offset;
@@ -40,6 +43,7 @@ struct fb_ftl_layout {
 	u64 logs_offset;
 	u64 latest_offset;
 	u64 known_offset;
+	u64 counted_offset;
 	u64 groups;
 	u64 pages_per_group;
 	u64 logical_groups;

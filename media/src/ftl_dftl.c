@@ -8,20 +8,32 @@
  * Gupta et al. 2009, "DFTL: a flash translation layer employing demand-based selective caching of page-level address
  * mappings", which caches single entries; this layer caches whole pages of the map.
  *
- * Simplifications: where the pages of the map lie is always known; the cache survives when the power is turned off.
+ * With map_update_bytes the controller keeps changed entries by themselves, as the paper's does: neither a write nor a move
+ * needs the page of the map in the cache for that. When a die has more of them than its part, it goes through its pages of
+ * the map in turn, and writes those that have changes, with all of them, as many at a time as it has planes. Collection of
+ * a block changes entries all over the map, so what such a write costs is shared by those that came since the last one.
+ *
+ * Simplifications: where the pages of the map lie is always known; so is it, with map_update_bytes, that a page which was
+ * written again is stale, where a controller learns it from the page of the map that it reads to change it; the cache survives when the power is turned off.
  * Collection may put more pages into the cache than it holds; the writes that follow bring it back to its size.
  */
 #include "ftl_page.h"
 #include "nand_health.h"
 
-/* Pages of the map that a request at most writes to make way */
+/* Pages of the map that a request at most writes to make way; rows of them, if they are written together */
 #define MOST_EVICTIONS 8
+
+#define MAX_PLANES 8
+
+/* A changed entry, with the number of its page */
+#define CHANGE_BYTES 8
 
 /* The pages of the map, all dies' one after another, then the head of the ring of cached ones, used last first */
 struct fb_cached_map {
 	u32 next;
 	u32 previous;
 	u32 state;		/* of the head: how many are cached */
+	u32 changes;		/* with map_update_bytes: entries that are newer than what is on flash */
 };
 
 enum { NOT_CACHED, CLEAN, CHANGED };
@@ -44,6 +56,9 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 
 	if (!fb_check_range(complaint, p, FB_PARAM_map_cache_bytes, p->page_bytes, 1ull << 36,
 			    "at least a page of the map") ||
+	    (p->map_update_bytes &&
+	     !fb_check_range(complaint, p, FB_PARAM_map_update_bytes, p->dies * CHANGE_BYTES, 1ull << 36,
+			     "0, or at least 8 bytes a die")) ||
 	    !fb_page_check(p, complaint))
 		return false;
 	room = (fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - 3) * fb_nand_pages(p);
@@ -53,6 +68,12 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 			   "the map needs room, too");
 }
 
+/* A bit for each entry of a page of the map; pages have 512 bytes at least */
+static u64 words_of_page(const struct fb_params *p)
+{
+	return p->page_bytes / sizeof(u32) / 32;
+}
+
 static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = fb_page_layout(p, end_offset);
@@ -60,6 +81,11 @@ static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 	layout.cache_pages = p->map_cache_bytes / p->page_bytes;
 	layout.cache_offset = fb_add_table(end_offset, (p->dies * layout.map_pages_per_die + 1) *
 							       sizeof(struct fb_cached_map));
+	if (p->map_update_bytes) {
+		layout.most_changes_per_die = p->map_update_bytes / CHANGE_BYTES / p->dies;
+		layout.change_words_per_die = layout.map_pages_per_die * words_of_page(p);
+		layout.changes_offset = fb_add_table(end_offset, p->dies * layout.change_words_per_die * sizeof(u32));
+	}
 	return layout;
 }
 
@@ -97,6 +123,94 @@ static u32 index_of(const struct fb_medium *m, u32 entry)
 	return data_pages_per_die(m) + entry % (u32)m->flash.ftl.map_pages_per_die;
 }
 
+/* --- entries that are newer than their page of the map --- */
+
+static u32 *change_words(const struct fb_medium *m, u32 die, u32 index)
+{
+	return (u32 *)fb_table(m, m->flash.ftl.changes_offset) + die * m->flash.ftl.change_words_per_die + index / 32;
+}
+
+static bool is_changed(const struct fb_medium *m, u32 die, u32 index)
+{
+	return m->flash.ftl.changes_offset && *change_words(m, die, index) >> index % 32 & 1;
+}
+
+static void note_change(struct fb_medium *m, u32 die, u32 index)
+{
+	u32 map_page = index / (u32)(m->params.page_bytes / sizeof(u32));
+
+	if (is_changed(m, die, index))
+		return;
+	*change_words(m, die, index) |= 1u << index % 32;
+	entries(m)[die * (u32)m->flash.ftl.map_pages_per_die + map_page].changes++;
+	fb_die_tables(m, die).die->map_changes++;
+}
+
+static void forget_changes(struct fb_medium *m, struct fb_page_die *d, u32 die, u32 map_page)
+{
+	u32 *words = change_words(m, die, map_page * (u32)(m->params.page_bytes / sizeof(u32)));
+	struct fb_cached_map *entry = &entries(m)[die * (u32)m->flash.ftl.map_pages_per_die + map_page];
+	u32 i;
+
+	for (i = 0; i < words_of_page(&m->params); i++)
+		words[i] = 0;
+	d->map_changes -= entry->changes;
+	entry->changes = 0;
+}
+
+/* The next pages of the die's map that have changes, as many as it has planes; returns how many there are */
+static u32 next_changed(struct fb_medium *m, struct fb_page_die *d, u32 die, u32 *found)
+{
+	u32 pages = m->flash.ftl.map_pages_per_die;
+	const struct fb_cached_map *all = entries(m) + die * pages;
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < pages && count < m->params.planes; i++) {
+		if (all[d->next_map_page].changes)
+			found[count++] = d->next_map_page;
+		d->next_map_page = d->next_map_page + 1 < pages ? d->next_map_page + 1 : 0;
+	}
+	return count;
+}
+
+/* What the cache does not have of them is read first */
+static void write_changes(struct fb_medium *m, u32 die, u64 ready_ns)
+{
+	u32 pages = m->flash.ftl.map_pages_per_die;
+	struct fb_die_tables t = fb_die_tables(m, die);
+	u32 found[MAX_PLANES];
+	u32 count = next_changed(m, t.die, die, found);
+	u64 read_ns = ready_ns;
+	u32 i;
+
+	fb_nand_begin_batch(m);
+	for (i = 0; i < count; i++) {
+		u32 index = data_pages_per_die(m) + found[i];
+
+		if (entries(m)[die * pages + found[i]].state != NOT_CACHED ||
+		    !fb_page_mapped(m, (u64)index * m->params.dies + die))
+			continue;
+		m->counters.map_read_pages++;
+		read_ns = fb_later(read_ns, fb_page_fetch(m, die, index, m->params.page_bytes, ready_ns));
+	}
+	for (i = 0; i < count; i++) {
+		forget_changes(m, t.die, die, found[i]);
+		m->counters.map_written_pages++;
+		fb_page_program(m, die, &t, data_pages_per_die(m) + found[i], FB_OPEN_FOR_HOT, read_ns);
+	}
+}
+
+/* What collection changed meanwhile is written with the requests that follow */
+static void keep_changes_few(struct fb_medium *m, u32 die, u64 ready_ns)
+{
+	const struct fb_page_die *d = fb_die_tables(m, die).die;
+	u32 rows;
+
+	for (rows = 0; rows < MOST_EVICTIONS && d->map_changes > m->flash.ftl.most_changes_per_die; rows++)
+		write_changes(m, die, ready_ns);
+}
+
 /*
  * Makes the page of the map that has a data page's entry the one used last; returns when it is in the controller. It may be
  * called in the middle of a collection, so it must not collect.
@@ -109,6 +223,14 @@ static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 rea
 	struct fb_cached_map *all = entries(m);
 	bool hit = all[entry].state != NOT_CACHED;
 
+	if (is_changed(m, die, index)) {
+		m->counters.map_hits++;
+		return ready_ns;
+	}
+	if (change && m->flash.ftl.changes_offset && !hit) {
+		note_change(m, die, index);
+		return ready_ns;
+	}
 	if (hit) {
 		take_out(all, entry);
 		m->counters.map_hits++;
@@ -117,7 +239,9 @@ static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 rea
 		all[head].state++;
 	}
 	put_first(all, head, entry);
-	if (change)
+	if (change && m->flash.ftl.changes_offset)
+		note_change(m, die, index);
+	else if (change)
 		all[entry].state = CHANGED;
 	if (hit || !fb_page_mapped(m, (u64)index_of(m, entry) * m->params.dies + die))
 		return ready_ns;
@@ -126,7 +250,7 @@ static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 rea
 }
 
 /* The pages that were used longest ago make way, until the cache has its size again */
-static void make_way(struct fb_medium *m, u64 ready_ns)
+static void make_way(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 {
 	u32 head = head_of(m);
 	struct fb_cached_map *all = entries(m);
@@ -147,25 +271,31 @@ static void make_way(struct fb_medium *m, u64 ready_ns)
 		m->counters.map_written_pages++;
 		fb_page_program(m, die, &t, index_of(m, entry), FB_OPEN_FOR_HOT, ready_ns);
 	}
+	if (m->flash.ftl.changes_offset)
+		keep_changes_few(m, asked_die, ready_ns);
 }
 
 void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns)
 {
-	if (index < data_pages_per_die(m))
+	if (index >= data_pages_per_die(m))
+		return;
+	if (m->flash.ftl.changes_offset)
+		note_change(m, die, index);
+	else
 		look_up(m, die, index, true, ready_ns);
 }
 
 static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 {
 	ready_ns = look_up(m, page % m->params.dies, page / m->params.dies, false, ready_ns);
-	make_way(m, ready_ns);
+	make_way(m, page % m->params.dies, ready_ns);
 	return fb_page_read(m, page, bytes, ready_ns);
 }
 
 static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
 	ready_ns = look_up(m, page % m->params.dies, page / m->params.dies, true, ready_ns);
-	make_way(m, ready_ns);
+	make_way(m, page % m->params.dies, ready_ns);
 	return fb_page_write(m, page, ready_ns);
 }
 
@@ -178,8 +308,43 @@ static void discard(struct fb_medium *m, u64 first, u64 end)
 			continue;
 		look_up(m, page % m->params.dies, page / m->params.dies, true, m->now_ns);
 		fb_page_discard(m, page, page + 1);
-		make_way(m, m->now_ns);
+		make_way(m, page % m->params.dies, m->now_ns);
 	}
+}
+
+static u32 ones(u32 word)
+{
+	u32 count = 0;
+
+	for (; word; word &= word - 1)
+		count++;
+	return count;
+}
+
+static const char *verify_changes(const struct fb_medium *m)
+{
+	u32 map_pages = m->flash.ftl.map_pages_per_die;
+	u32 words = words_of_page(&m->params);
+	u32 die, page, i;
+
+	for (die = 0; die < m->params.dies; die++) {
+		const struct fb_page_die *d = fb_die_tables(m, die).die;
+		const u32 *bits = change_words(m, die, 0);
+		u32 changes = 0;
+
+		for (page = 0; page < map_pages; page++) {
+			u32 of_page = 0;
+
+			for (i = 0; i < words; i++)
+				of_page += ones(bits[page * words + i]);
+			if (of_page != entries(m)[die * map_pages + page].changes)
+				return "a page of the map has other changes than are counted";
+			changes += of_page;
+		}
+		if (changes != d->map_changes || d->next_map_page >= map_pages)
+			return "a die has other changes of the map than are counted";
+	}
+	return NULL;
 }
 
 static const char *verify(const struct fb_medium *m)
@@ -203,6 +368,8 @@ static const char *verify(const struct fb_medium *m)
 		cached += all[entry].state != NOT_CACHED;
 	if (count != all[head].state || count != cached || all[head].previous != before)
 		return "the count of cached pages of the map is wrong";
+	if (m->flash.ftl.changes_offset && verify_changes(m))
+		return verify_changes(m);
 	return fb_page_verify(m);
 }
 

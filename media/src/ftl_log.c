@@ -15,22 +15,42 @@ static u64 groups(const struct fb_params *p)
 	return fb_health_good_blocks(p) / p->blocks_per_group;
 }
 
-/* One group is kept free for a merge to write to */
+/* Groups that are kept free for merges to write to: for one at once, and one in steps */
+static u64 free_groups(const struct fb_params *p)
+{
+	return p->merge_step_pages ? 2 : 1;
+}
+
+static bool check_shared(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	u64 most_shared = p->ftl == FB_FTL_BAST ? p->log_blocks - 1 : 0;
+	u64 shared = p->log_blocks - fb_log_first_shared(p);
+
+	return fb_check_range(complaint, p, FB_PARAM_shared_logs, 0, most_shared,
+			      "less than log_blocks; with fast 0: all its logs but the first are shared") &&
+	       fb_check_range(complaint, p, FB_PARAM_short_write_bytes, 0, p->shared_logs ? 1 << 30 : 0,
+			      "0 without shared_logs") &&
+	       fb_check_range(complaint, p, FB_PARAM_merge_step_pages, 0, shared > 1 ? 65535 : 0,
+			      "0 with fewer than two shared logs: one is emptied while another is filled");
+}
+
 bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complaint *complaint)
 {
 	return fb_check_range(complaint, p, FB_PARAM_slc_cache_bytes, 0, 0,
 			      "bast and fast have no SLC cache") &&
 	       fb_check_range(complaint, p, FB_PARAM_log_blocks, fewest_logs, 256,
 			      "at least 1 for bast, 2 for fast") &&
+	       check_shared(p, complaint) &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
-			      fb_health_good_blocks(p) / (p->log_blocks + 2),
-			      "log_blocks + 2 groups of good blocks fit into a plane") &&
+			      fb_health_good_blocks(p) / (p->log_blocks + free_groups(p) + 1),
+			      "log_blocks + 2 groups of good blocks fit into a plane, with merge_step_pages one more") &&
 	       fb_check_range(complaint, p, FB_PARAM_dies, 1,
 			      0x3fffffff / (p->blocks_per_die * p->pages_per_block),
 			      "a log-block layer has fewer than 2^30 pages") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
-			      (groups(p) - p->log_blocks - 1) * pages_per_group(p) * p->page_bytes,
-			      "no more than (blocks_per_die - bad and spare ones) / planes / blocks_per_group - log_blocks - 1 groups");
+			      (groups(p) - p->log_blocks - free_groups(p)) * pages_per_group(p) * p->page_bytes,
+			      "no more than (blocks_per_die - bad and spare ones) / planes / blocks_per_group - log_blocks - 1 "
+			      "groups, with merge_step_pages one less");
 }
 
 struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
@@ -49,6 +69,8 @@ struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
 					    layout.logical_groups * layout.pages_per_group * sizeof(u32));
 	layout.owner_offset = fb_add_table(end_offset, p->log_blocks * layout.pages_per_group * sizeof(u32));
 	layout.known_offset = fb_add_table(end_offset, p->known_groups * sizeof(u32));
+	layout.counted_offset = fb_add_table(end_offset,
+					     (p->merge_step_pages ? layout.logical_groups : 0) * sizeof(u32));
 	layout.layer_blocks_per_die = layout.groups * p->blocks_per_group;
 	layout.block_at_offset = fb_add_table(end_offset, p->dies * layout.layer_blocks_per_die * sizeof(u32));
 	layout.layer_block_offset = fb_add_table(end_offset, p->dies * fb_nand_blocks(p) * sizeof(u32));
@@ -136,6 +158,8 @@ void fb_log_init(struct fb_medium *m)
 	for (i = 0; i < t.log_count; i++)
 		t.logs[i].group = FB_NO_GROUP;
 	t.free->newest_log = FB_NO_LOG;
+	t.free->emptying_log = FB_NO_LOG;
+	t.free->merging = FB_NO_GROUP;
 }
 
 /* The dies and places of a group's pages */
@@ -162,6 +186,7 @@ static u64 fail_program(struct fb_medium *m, const struct spot *at, u64 ready_ns
 {
 	ready_ns = fb_nand_program(m, at->die, at->place, FB_NO_PAGE, ready_ns);
 	m->counters.program_failures++;
+	m->flash.nand.has_page = 0;
 	fb_health_retire(m, at->die, at->place / (u32)m->flash.nand.layout.pages_per_block);
 	return ready_ns;
 }
@@ -228,7 +253,8 @@ static bool in_data(const struct fb_log_tables *t, u32 page)
 {
 	u32 entry = t->map[page / t->pages_per_group];
 
-	return entry && page % t->pages_per_group < t->groups[entry - FB_MAPPED_GROUP].programmed_pages;
+	return fb_log_merged(t, page) ||
+	       (entry && page % t->pages_per_group < t->groups[entry - FB_MAPPED_GROUP].programmed_pages);
 }
 
 static bool holds(const struct fb_log_tables *t, u32 page)
@@ -248,6 +274,8 @@ static struct spot spot_of(const struct fb_medium *m, const struct fb_log_tables
 {
 	u32 place;
 
+	if (!t->latest[page] && fb_log_merged(t, page))
+		return spot_in(m, t->free->merging_into, page % t->pages_per_group);
 	if (!t->latest[page])
 		return spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, page % t->pages_per_group);
 	place = t->latest[page] - FB_IN_LOG;
@@ -329,7 +357,7 @@ bool fb_log_extends_data(const struct fb_log_tables *t, u32 page)
 	u32 entry = t->map[page / t->pages_per_group];
 	u32 offset = page % t->pages_per_group;
 
-	if (t->latest[page])
+	if (t->latest[page] || t->free->merging == page / t->pages_per_group)
 		return false;
 	return offset == (entry ? t->groups[entry - FB_MAPPED_GROUP].programmed_pages : 0);
 }
@@ -356,6 +384,12 @@ bool fb_log_full(const struct fb_log_tables *t, u32 log)
 	return t->groups[t->logs[log].group].programmed_pages == t->pages_per_group;
 }
 
+static void put_in_log(struct fb_log_tables *t, u32 place, u32 page)
+{
+	t->owner[place] = page + FB_LOGGED;
+	t->latest[page] = place + FB_IN_LOG;
+}
+
 u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns)
 {
 	struct fb_log *l = &t->logs[log];
@@ -365,8 +399,7 @@ u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 pag
 	if (offset != page % t->pages_per_group)
 		l->in_order = 0;
 	l->last_use = t->free->uses++;
-	t->owner[place] = page + FB_LOGGED;
-	t->latest[page] = place + FB_IN_LOG;
+	put_in_log(t, place, page);
 	return program_next(m, t, l->group, page, ready_ns);
 }
 
@@ -409,6 +442,8 @@ static void forget_owners(struct fb_log_tables *t, u32 log)
 	for (; place < end; place++)
 		t->owner[place] = 0;
 	t->logs[log].group = FB_NO_GROUP;
+	if (t->free->closing == FB_CLOSING + log)
+		t->free->closing = 0;
 }
 
 u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
@@ -430,11 +465,34 @@ static u32 end_of(const struct fb_log_tables *t, u32 logical_group)
 	return end;
 }
 
+/* Whether the page goes to the plane that it comes from, so that it need not leave it */
+static bool stays_in_plane(const struct fb_medium *m, const struct fb_log_tables *t, u32 page, u32 to_group)
+{
+	u32 planes = m->params.planes;
+	struct spot from, to;
+
+	if (!m->params.copy_back)
+		return false;
+	from = spot_of(m, t, page);
+	to = spot_in(m, to_group, page % t->pages_per_group);
+	return from.die == to.die && from.place % planes == to.place % planes;
+}
+
+/* The log that lies in a group */
+static u32 log_in(const struct fb_log_tables *t, u32 group)
+{
+	u32 user = t->groups[group].user;
+
+	return user >= FB_GROUP_DATA ? FB_NO_LOG : user - FB_GROUP_LOG;
+}
+
 /* Copies a few pages of a logical group to the end of a group that has all before them */
 static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group, u32 page, u32 count, u64 ready_ns)
 {
 	u64 read_ns[COPY_PAGES];
+	u64 stays[COPY_PAGES] = { 0 };
 	u64 done_ns = ready_ns;
+	u32 log = log_in(t, to_group);
 	u32 i;
 
 	fb_nand_begin_batch(m);
@@ -443,14 +501,22 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		if (!holds(t, page + i))
 			continue;
 		m->flash.nand.read_failed = 0;
-		read_ns[i] = fb_log_read(m, page + i, m->params.page_bytes, ready_ns);
+		stays[i] = stays_in_plane(m, t, page + i, to_group);
+		read_ns[i] = fb_log_read(m, page + i, stays[i] ? 0 : m->params.page_bytes, ready_ns);
 		if (m->flash.nand.read_failed)
 			fb_power_lose(m, (u64)(page + i) * m->params.page_bytes, m->params.page_bytes);
 		m->counters.collection_moved_pages++;
 	}
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		m->flash.nand.has_page = stays[i];
 		done_ns = fb_later(done_ns, program_next(m, t, to_group, holds(t, page + i) ? page + i : FB_NO_PAGE,
 							 read_ns[i]));
+		if (t->free->merging == page / t->pages_per_group)
+			t->latest[page + i] = 0;
+		if (log != FB_NO_LOG)
+			put_in_log(t, fb_log_place(t, log, (page + i) % t->pages_per_group), page + i);
+	}
+	m->flash.nand.has_page = 0;
 	return done_ns;
 }
 
@@ -496,12 +562,43 @@ static u64 held_up(struct fb_medium *m, u64 begin_ns, u64 end_ns)
 
 u64 fb_log_merge_full(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
 {
+	u64 begin_ns = fb_log_end_merge(m, t, logical_group, ready_ns);
 	u32 to_group = take_free(t, FB_GROUP_DATA + logical_group);
-	u64 done_ns = copy(m, t, logical_group, to_group, end_of(t, logical_group), ready_ns);
+	u64 done_ns = copy(m, t, logical_group, to_group, end_of(t, logical_group), begin_ns);
 
 	m->counters.full_merges++;
 	forget_logged(t, logical_group);
+	return held_up(m, begin_ns, become_data(m, t, logical_group, to_group, done_ns));
+}
+
+void fb_log_begin_merge(struct fb_log_tables *t, u32 logical_group)
+{
+	t->free->merging_into = take_free(t, FB_GROUP_DATA + logical_group);
+	t->free->merging = logical_group;
+}
+
+u64 fb_log_go_on_merging(struct fb_medium *m, struct fb_log_tables *t, u32 *pages, u64 ready_ns)
+{
+	u32 logical_group = t->free->merging;
+	u32 to_group = t->free->merging_into;
+	u32 end = end_of(t, logical_group);
+	u32 left = end - t->groups[to_group].programmed_pages;
+	u32 copied = fb_smaller(*pages, left);
+	u64 done_ns = copy(m, t, logical_group, to_group, end - left + copied, ready_ns);
+
+	*pages -= copied;
+	if (copied < left)
+		return held_up(m, ready_ns, done_ns);
+	m->counters.full_merges++;
+	t->free->merging = FB_NO_GROUP;
 	return held_up(m, ready_ns, become_data(m, t, logical_group, to_group, done_ns));
+}
+
+u64 fb_log_end_merge(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
+{
+	u32 all = t->pages_per_group;
+
+	return t->free->merging == logical_group ? fb_log_go_on_merging(m, t, &all, ready_ns) : ready_ns;
 }
 
 /* The log's own pages are at their offsets, unless a newer one is in another log; the rest is copied behind them */
@@ -514,7 +611,7 @@ static u64 complete_log(struct fb_medium *m, struct fb_log_tables *t, u32 log, u
 	u32 end = end_of(t, logical_group);
 	u32 offset;
 
-	if (end > logged)
+	if (end > logged || t->free->closing == FB_CLOSING + log)
 		m->counters.partial_merges++;
 	else
 		m->counters.switch_merges++;
@@ -527,6 +624,27 @@ static u64 complete_log(struct fb_medium *m, struct fb_log_tables *t, u32 log, u
 	}
 	forget_owners(t, log);
 	return become_data(m, t, logical_group, group, ready_ns);
+}
+
+bool fb_log_complete(const struct fb_log_tables *t, u32 log)
+{
+	return t->groups[t->logs[log].group].programmed_pages >= end_of(t, t->logs[log].logical_group);
+}
+
+u64 fb_log_close_some(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 *pages, u64 ready_ns)
+{
+	u32 logical_group = t->logs[log].logical_group;
+	u32 group = t->logs[log].group;
+	u32 logged = t->groups[group].programmed_pages;
+	u32 end = fb_later(end_of(t, logical_group), logged);
+	u32 copied = fb_smaller(*pages, end - logged);
+	u64 done_ns = copy(m, t, logical_group, group, logged + copied, ready_ns);
+
+	t->free->closing = FB_CLOSING + log;
+	*pages -= copied;
+	if (logged + copied == end)
+		done_ns = complete_log(m, t, log, done_ns);
+	return held_up(m, ready_ns, done_ns);
 }
 
 u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
@@ -543,6 +661,10 @@ static void discard_group(struct fb_medium *m, struct fb_log_tables *t, u32 logi
 	u32 log;
 
 	forget_logged(t, logical_group);
+	if (t->free->merging == logical_group) {
+		t->free->merging = FB_NO_GROUP;
+		release(m, t, t->free->merging_into, m->now_ns);
+	}
 	for (log = 0; log < t->log_count; log++)
 		if (t->logs[log].group != FB_NO_GROUP && t->logs[log].logical_group == logical_group)
 			fb_log_drop(m, t, log, m->now_ns);
@@ -576,6 +698,8 @@ u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place)
 	user = t.groups[group].user;
 	if (user >= FB_GROUP_DATA) {
 		page = (user - FB_GROUP_DATA) * t.pages_per_group + offset;
+		if (fb_log_merged(&t, page) && group != t.free->merging_into)
+			return FB_NO_PAGE;
 		return t.latest[page] ? FB_NO_PAGE : page;
 	}
 	logged = fb_log_place(&t, user - FB_GROUP_LOG, offset);

@@ -16,6 +16,12 @@
  * written or padded is read from flash until its whole group is discarded; discards of parts of a group do
  * nothing.
  *
+ * A shared log is emptied by merging every group that it holds a valid page of: at once, or with merge_step_pages while the
+ * next one is filled, so that no write waits for more than its share, which is at most a merge. A merge in steps copies a
+ * group's pages in order; each is found in the new group from then on, unless it is written again. Until it is done, the
+ * group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential log of FAST is
+ * completed in steps, too: pages behind its own are appended to it as if they were written again.
+ *
  * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
  * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
  * group: it knows that of known_groups, and for another it first reads the spare area of the first page of the group's
@@ -45,9 +51,17 @@ struct fb_free_groups {
 	u32 last;
 	u32 count;
 	u32 uses;		/* counts up with each write, to tell which log was used last */
-	u32 newest_log;		/* fast: the log that takes random writes */
-	u32 unused;
+	u32 newest_log;		/* the shared log that takes writes */
+	u32 emptying_log;	/* the shared log that is emptied in steps; FB_NO_LOG */
+	u32 emptying_offset;	/* where to go on in it */
+	u32 groups_left;	/* that it holds valid pages of, at most */
+	u32 merging;		/* the logical group that is merged in steps; FB_NO_GROUP */
+	u32 merging_into;	/* the group that has its first pages already */
+	u32 counted_logs;	/* counts up */
+	u32 closing;		/* a log in order that is completed in steps: FB_CLOSING + log. Zero: none */
 };
+
+#define FB_CLOSING	1u
 
 /* user: what a group is used for */
 #define FB_GROUP_FREE	0u
@@ -62,7 +76,7 @@ struct fb_group {
 
 struct fb_log {
 	u32 group;		/* FB_NO_GROUP: the log is not in use */
-	u32 logical_group;	/* whose pages it takes; FB_NO_GROUP: anybody's */
+	u32 logical_group;	/* whose pages it takes; FB_NO_GROUP: anybody's, it is shared */
 	u32 in_order;		/* each page so far lies at its own offset */
 	u32 last_use;
 };
@@ -75,6 +89,8 @@ struct fb_log {
 
 /* owner[]: for each place of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
 #define FB_LOGGED	1u
+
+/* counted[]: for each logical group, the last log that was found to hold a valid page of it, in counted_logs */
 
 /* known[]: logical groups of which the controller knows what lies where, the last used first: FB_KNOWN + group */
 #define FB_KNOWN	1u
@@ -94,6 +110,7 @@ struct fb_log_tables {
 	u32 *latest;
 	u32 *owner;
 	u32 *known;
+	u32 *counted;
 	u32 *block_at;
 	u32 *layer_block;
 	u32 group_count;
@@ -114,6 +131,7 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 		.latest = fb_table(m, layout->latest_offset),
 		.owner = fb_table(m, layout->owner_offset),
 		.known = fb_table(m, layout->known_offset),
+		.counted = fb_table(m, layout->counted_offset),
 		.block_at = fb_table(m, layout->block_at_offset),
 		.layer_block = fb_table(m, layout->layer_block_offset),
 		.group_count = layout->groups,
@@ -127,6 +145,24 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 static inline u32 fb_log_place(const struct fb_log_tables *t, u32 log, u32 offset)
 {
 	return log * t->pages_per_group + offset;
+}
+
+/* The logs behind it are shared: they take pages of any group, one log after another */
+static inline u32 fb_log_first_shared(const struct fb_params *p)
+{
+	return p->ftl == FB_FTL_FAST ? 1 : p->log_blocks - p->shared_logs;
+}
+
+/* A merge in steps has copied the page already */
+static inline bool fb_log_merged(const struct fb_log_tables *t, u32 page)
+{
+	return t->free->merging == page / t->pages_per_group &&
+	       page % t->pages_per_group < t->groups[t->free->merging_into].programmed_pages;
+}
+
+static inline bool fb_log_in_use(const struct fb_log_tables *t, u32 log)
+{
+	return t->logs[log].group != FB_NO_GROUP;
 }
 
 bool fb_log_check(const struct fb_params *params, u64 fewest_logs, struct fb_complaint *complaint);
@@ -166,5 +202,20 @@ u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 read
 
 /* Erases a log that holds nothing valid any more; it is not in use afterwards */
 u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
+
+/* Merges in steps: begins one, of a group without a log of its own; copies so many more pages, and counts them down; ends it */
+void fb_log_begin_merge(struct fb_log_tables *t, u32 logical_group);
+u64 fb_log_go_on_merging(struct fb_medium *m, struct fb_log_tables *t, u32 *pages, u64 ready_ns);
+u64 fb_log_end_merge(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);
+
+/* Completes a log in order by so many more pages, and counts them down; when it has all, it is switched in */
+u64 fb_log_close_some(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 *pages, u64 ready_ns);
+
+/* Whether all that its group holds lies in a log in order, so that nothing need be copied to switch it in */
+bool fb_log_complete(const struct fb_log_tables *t, u32 log);
+
+/* --- shared logs (ftl_log_shared.c) --- */
+
+u64 fb_log_write_shared(struct fb_medium *m, struct fb_log_tables *t, u32 page, u64 ready_ns);
 
 #endif

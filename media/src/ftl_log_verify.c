@@ -42,6 +42,7 @@ static const char *verify_users(const struct fb_log_tables *t)
 			return "a log lies in a group that is not its own";
 		used++;
 	}
+	used += t->free->merging != FB_NO_GROUP;
 	return used + t->free->count != t->group_count ? "a group is neither free nor in use" : NULL;
 }
 
@@ -58,10 +59,39 @@ static const char *verify_order(const struct fb_log_tables *t, u32 log)
 	return NULL;
 }
 
-/* BAST: every log belongs to a group. FAST: only the first does, which is in order; the others take turns. */
+/* A merge in steps writes to a group that is nobody's yet; what it merges has no log of its own */
+static const char *verify_steps(const struct fb_medium *m, const struct fb_log_tables *t)
+{
+	const struct fb_free_groups *f = t->free;
+	u32 i;
+
+	if (f->emptying_log != FB_NO_LOG &&
+	    (!m->params.merge_step_pages || f->emptying_log < fb_log_first_shared(&m->params) ||
+	     f->emptying_log >= t->log_count || f->emptying_log == f->newest_log || !fb_log_in_use(t, f->emptying_log)))
+		return "a log is being emptied that is none";
+	if (f->emptying_offset > t->pages_per_group || f->groups_left > t->logical_groups)
+		return "more of a log is to be emptied than there is";
+	if (f->closing && (!m->params.merge_step_pages || m->params.ftl != FB_FTL_FAST || f->closing != FB_CLOSING ||
+			   !fb_log_in_use(t, 0)))
+		return "a log is being completed that is none";
+	if (f->merging == FB_NO_GROUP)
+		return NULL;
+	if (!m->params.merge_step_pages || f->merging >= t->logical_groups || f->merging_into >= t->group_count)
+		return "a group is being merged that does not exist";
+	if (t->groups[f->merging_into].user != FB_GROUP_DATA + f->merging ||
+	    t->map[f->merging] == f->merging_into + FB_MAPPED_GROUP)
+		return "a group is being merged into one that is in use";
+	for (i = 0; i < t->log_count; i++)
+		if (fb_log_in_use(t, i) && t->logs[i].logical_group == f->merging)
+			return "a group that is being merged has a log of its own";
+	return NULL;
+}
+
+/* BAST: a log belongs to a group, or is shared. FAST: only the first does, which is in order; the others take turns. */
 static const char *verify_logs(const struct fb_medium *m, const struct fb_log_tables *t)
 {
-	bool shared = m->params.ftl == FB_FTL_FAST;
+	bool fast = m->params.ftl == FB_FTL_FAST;
+	u32 first_shared = fb_log_first_shared(&m->params);
 	u32 newest = t->free->newest_log;
 	u32 i;
 
@@ -75,14 +105,14 @@ static const char *verify_logs(const struct fb_medium *m, const struct fb_log_ta
 			return "a log has more programmed pages than pages";
 		if (!t->groups[log->group].programmed_pages)
 			return "a log was begun and has no page";
-		if (shared && i) {
+		if (i >= first_shared) {
 			if (log->logical_group != FB_NO_GROUP)
 				return "a shared log belongs to a group";
 			continue;
 		}
 		if (log->logical_group >= t->logical_groups)
 			return "a log belongs to a group that does not exist";
-		if (shared && !log->in_order)
+		if (fast && !log->in_order)
 			return "the sequential log is not in order";
 		fault = log->in_order ? verify_order(t, i) : NULL;
 		if (fault)
@@ -90,7 +120,7 @@ static const char *verify_logs(const struct fb_medium *m, const struct fb_log_ta
 	}
 	if (newest == FB_NO_LOG)
 		return NULL;
-	if (!shared || !newest || newest >= t->log_count || t->logs[newest].group == FB_NO_GROUP)
+	if (newest < first_shared || newest >= t->log_count || t->logs[newest].group == FB_NO_GROUP)
 		return "the newest log does not exist";
 	return NULL;
 }
@@ -100,6 +130,9 @@ static const char *verify_logged(const struct fb_log_tables *t)
 	u32 pages = t->logical_groups * t->pages_per_group;
 	u32 page, place;
 
+	for (place = 0; place < t->log_count * t->pages_per_group; place++)
+		if (t->owner[place] > pages)
+			return "a log has a page that does not exist";
 	for (page = 0; page < pages; page++) {
 		const struct fb_log *log;
 
@@ -191,6 +224,8 @@ const char *fb_log_verify(const struct fb_medium *m)
 	struct fb_log_tables t = fb_log_tables(m);
 	const char *fault = verify_free(&t);
 
+	if (!fault)
+		fault = verify_steps(m, &t);
 	if (!fault)
 		fault = verify_users(&t);
 	if (!fault)

@@ -40,7 +40,8 @@ struct fb_page_die {
 	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */
 	u32 folding;		/* the SLC block that is being folded */
 	u32 fold_place;		/* where to go on in it */
-	u32 unused;
+	u32 map_changes;	/* dftl: entries of the map that are newer than their page on flash */
+	u32 next_map_page;	/* dftl: where the search for one to write goes on */
 	u64 random;		/* never 0 */
 };
 

@@ -26,8 +26,14 @@ bool fb_slc_check(const struct fb_params *p, struct fb_complaint *complaint)
 	u64 without_reserve = fb_health_good_blocks(p) - p->gc_reserve_blocks;
 	u64 most_blocks = without_reserve > 4 ? without_reserve - 4 : 0;
 
+	if (!fb_check_range(complaint, p, FB_PARAM_one_shot, 0, p->slc_cache_bytes ? 1 : 0,
+			    "0 without slc_cache_bytes: pages of the host cannot wait for others of their cells"))
+		return false;
 	if (!p->slc_cache_bytes)
 		return true;
+	if (p->one_shot && p->pages_per_block % p->bits_per_cell)
+		return fb_complain(complaint, p, FB_PARAM_one_shot, 0, 0,
+				   "0 if pages_per_block is no multiple of bits_per_cell");
 	if (p->bits_per_cell == 1 || !block_bytes)
 		return fb_complain(complaint, p, FB_PARAM_slc_cache_bytes, 0, 0,
 				   "bits_per_cell must be more than 1, and no more than pages_per_block");

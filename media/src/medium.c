@@ -117,6 +117,7 @@ void fb_power_on(struct fb_medium *m)
 	m->age_ns += m->now_ns;
 	m->now_ns = 0;
 	m->controller_free_ns = 0;
+	m->busy_until_ns = 0;
 	m->durable_ns = 0;
 	m->link.count = 0;
 	fb_power_forget(m);
@@ -172,13 +173,13 @@ static void count(struct fb_counters *counters, const struct fb_request *request
 	}
 }
 
-static u64 controller_take(struct fb_medium *m)
+static u64 controller_take(struct fb_medium *m, enum fb_op op)
 {
 	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
 
-	m->counters.controller_ns += m->params.command_ns;
 	if (m->params.kind == FB_FLASH)
-		return fb_flash_take_lane(m, ready_ns);
+		return fb_flash_take_lane(m, op, ready_ns);
+	m->counters.controller_ns += m->params.command_ns;
 	m->controller_free_ns = ready_ns + m->params.command_ns;
 	return m->controller_free_ns;
 }
@@ -201,14 +202,10 @@ static u64 null_submit(struct fb_medium *m, const struct fb_request *request, u6
 	return done_ns;
 }
 
-u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
+static u64 carry_out(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
 	u64 done_ns;
 
-	m->outcome = FB_DONE;
-	if (!acceptable(m, request))
-		return FB_NEVER;
-	count(&m->counters, request);
 	if (request->op == FB_WRITE)
 		now_ns = fb_power_begin_write(m, request->length_bytes, now_ns);
 	else if (m->power.unreadable_sectors && request->op == FB_READ &&
@@ -218,10 +215,34 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	if (m->params.kind == FB_NULL)
 		return null_submit(m, request, now_ns + m->params.command_ns);
 
-	done_ns = controller_take(m);
+	done_ns = controller_take(m, request->op);
 	if (m->params.kind == FB_DISK)
 		return fb_disk_submit(m, request, done_ns);
 	return fb_flash_submit(m, request, done_ns);
+}
+
+/* Each moment counts once, however many requests are under way */
+static void count_busy(struct fb_medium *m, u64 now_ns, u64 done_ns)
+{
+	u64 begin_ns = fb_later(now_ns, m->busy_until_ns);
+
+	if (done_ns <= begin_ns)
+		return;
+	m->counters.busy_ns += done_ns - begin_ns;
+	m->busy_until_ns = done_ns;
+}
+
+u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
+{
+	u64 done_ns;
+
+	m->outcome = FB_DONE;
+	if (!acceptable(m, request))
+		return FB_NEVER;
+	count(&m->counters, request);
+	done_ns = carry_out(m, request, now_ns);
+	count_busy(m, now_ns, done_ns);
+	return done_ns;
 }
 
 enum fb_outcome fb_last_outcome(const struct fb_medium *m)
@@ -269,6 +290,20 @@ struct fb_wear fb_medium_wear(const struct fb_medium *m)
 	if (m->params.kind == FB_NAND)
 		return fb_chip_wear(m);
 	return m->params.kind == FB_FLASH ? fb_nand_wear(m) : none;
+}
+
+u64 fb_blocks(const struct fb_medium *m)
+{
+	if (m->params.kind == FB_NAND)
+		return m->params.blocks_per_die;
+	return m->params.kind == FB_FLASH ? m->params.dies * m->flash.nand.layout.blocks_per_die : 0;
+}
+
+u32 fb_block_erases(const struct fb_medium *m, u64 block)
+{
+	if (m->params.kind == FB_NAND)
+		return fb_chip_block(m, block)->erase_count;
+	return fb_nand_block(m, 0, block)->erase_count;
 }
 
 const char *fb_verify(const struct fb_medium *m)

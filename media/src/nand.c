@@ -264,24 +264,52 @@ static void note_special(struct fb_medium *m, u32 die, u32 place, bool joined, u
 	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
+/* The controller has gathered all pages of a word line when it has the last of them; until then nothing goes to the die */
+static u64 program_word_line(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
+{
+	const struct fb_params *p = &m->params;
+	struct fb_die *d = die_of(m, die);
+	u32 pages = p->bits_per_cell * p->planes;
+	u64 begin_ns = ready_ns;
+	u64 end_ns = ready_ns;
+
+	if (place % pages == pages - 1) {
+		d->joint_op = FB_DIE_IDLE;
+		begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
+				    d->array_free_ns);
+		end_ns = begin_ns + p->program_ns;
+		m->counters.flash_program_ns += p->program_ns;
+		d->array_free_ns = end_ns;
+		d->register_free_ns = p->cache_operations ? begin_ns : end_ns;
+		if (m->flash.nand.layout.special)
+			note_special(m, die, place, false, begin_ns);
+	}
+	m->flash.nand.last = (struct fb_programming) { begin_ns, end_ns, die, place, 0, fb_nand_page_kind(m, die, place) };
+	return end_ns;
+}
+
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
 	u64 program_ns = by_page(m, die, place, &(struct page_times) { p->slc_program_ns, p->program_ns,
 								       p->program_middle_ns, p->program_upper_ns });
-	bool joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
+	u64 bytes = m->flash.nand.has_page ? 0 : p->page_bytes;
+	bool joined;
 	u64 begin_ns;
 
 	(void)page;
 	keep_rules(m, die, place);
 	m->counters.flash_programmed_pages++;
+	if (p->one_shot && !in_slc_mode(m, die, place))
+		return program_word_line(m, die, place, ready_ns);
+	joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
 	if (joined) {
-		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), p->page_bytes);
+		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), bytes);
 	} else {
 		m->counters.flash_program_ns += program_ns;
 		d->array_was_free_ns = d->array_free_ns;
-		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), p->page_bytes);
+		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), bytes);
 	}
 	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
 	d->array_free_ns = begin_ns + program_ns;

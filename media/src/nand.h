@@ -23,7 +23,12 @@
  * A block whose cells hold several bits can be programmed in SLC mode, with one: it then has fewer pages, which are
  * numbered through, share cells with none, and have times of their own. It stays so until it is erased.
  *
- * Simplifications: the spare area takes no transfer time; a buffered page whose program was suspended gives its
+ * With one_shot, cells are programmed with all their bits at once, as 3D NAND does it: the controller gathers the pages of
+ * a word line in all planes, sends them together and programs them in one program_ns. Only what collection or folding
+ * moves, or the map, can wait for that: where it came from stays until then.
+ *
+ * Simplifications: pages that the controller still gathers are read as if they were on flash; the spare area takes no
+ * transfer time; a buffered page whose program was suspended gives its
  * place in the buffer back when it would have been done without that; lower, middle and upper pages follow each
  * other in turn.
  */
@@ -112,6 +117,7 @@ struct fb_nand {
 	u64 batch;
 	u64 promised_batch;		/* up to this batch the host was told when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
+	u64 has_page;			/* the die has the page that is programmed next in its register: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
 	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
 	struct fb_programming last;

@@ -12,7 +12,7 @@
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	7u
+#define FB_STATE_VERSION	9u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {
@@ -29,6 +29,7 @@ struct fb_medium {
 	u64 age_ns;			/* how old the medium was when its clock was last set to zero */
 	u64 outcome;			/* enum fb_outcome of the request at hand */
 	u64 controller_free_ns;
+	u64 busy_until_ns;		/* when all requests so far are done */
 	u64 durable_ns;			/* when all writes so far are on the medium */
 	struct fb_timeline link;
 	struct fb_power power;

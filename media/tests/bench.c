@@ -21,7 +21,10 @@
 
 #include "fb_medium.h"
 
-enum { REQUEST_BYTES = 4096, REQUESTS = 1000000, FILL_BYTES = 1 << 20, STEPS = 20000000, LOADS = 1000000 };
+enum { REQUEST_BYTES = 4096, FILL_BYTES = 1 << 20, STEPS = 20000000, LOADS = 1000000 };
+
+/* Of each measurement. "bench tiny" does with few, to see that it runs */
+static u64 wanted_requests = 1000000;
 
 struct shape {
 	const char *name;
@@ -134,6 +137,7 @@ static struct fb_params flash(const struct shape *s)
 		.open_blocks = 2,
 		.planes = 1,
 		.controller_lanes = 1,
+		.discard = 1,
 		.bits_per_cell = 1,
 		.ecc_codeword_bytes = 1024,
 	};
@@ -251,12 +255,12 @@ static void free_space(const struct shape *s)
 {
 	struct bench b = make(s);
 
-	in_order(&b, "writes in order", FB_WRITE, REQUESTS);
-	in_order(&b, "reads in order", FB_READ, REQUESTS);
+	in_order(&b, "writes in order", FB_WRITE, wanted_requests);
+	in_order(&b, "reads in order", FB_READ, wanted_requests);
 	done(&b);
 	b = make(s);
-	at_random(&b, "writes at random", FB_WRITE, REQUESTS, 1);
-	at_random(&b, "reads at random", FB_READ, REQUESTS, 1);
+	at_random(&b, "writes at random", FB_WRITE, wanted_requests, 1);
+	at_random(&b, "reads at random", FB_READ, wanted_requests, 1);
 	done(&b);
 }
 
@@ -272,8 +276,8 @@ static double steady(const struct shape *s)
 	fill(&b, "(filled in order, a page)");
 	at_random(&b, "(first random writes)", FB_WRITE, pages < 1 << 22 ? 2 * pages : pages / 8, 1);
 	before = *c;
-	ns = at_random(&b, "random writes, steady", FB_WRITE, REQUESTS, 2);
-	moved = (double)(c->flash_programmed_pages - before.flash_programmed_pages) / REQUESTS;
+	ns = at_random(&b, "random writes, steady", FB_WRITE, wanted_requests, 2);
+	moved = (double)(c->flash_programmed_pages - before.flash_programmed_pages) / wanted_requests;
 	printf("  %.2f pages programmed for each request: %.1f million a second, %.1f steps each\n", moved,
 	       1000 * moved / ns, ns / step_ns / moved);
 	done(&b);
@@ -291,13 +295,13 @@ static void sizes(const struct shape *shapes, int count)
 	for (i = 0; i < count; i++) {
 		struct bench b = make(&shapes[i]);
 		u64 spare = b.places / 100 * shapes[i].spare_percent / 5 * 2;
-		u64 writes = spare < REQUESTS ? spare : REQUESTS;
+		u64 writes = spare < wanted_requests ? spare : wanted_requests;
 		double ns[FIGURES];
 
 		fill(&b, "filled in order, a page");
-		at_random(&b, "(reads, to warm up)", FB_READ, REQUESTS, 4);
-		ns[READ] = at_random(&b, "reads at random", FB_READ, REQUESTS, 1);
-		ns[READ_ANNOUNCED] = announced(&b, "the same, others, announced", FB_READ, REQUESTS, 5);
+		at_random(&b, "(reads, to warm up)", FB_READ, wanted_requests, 4);
+		ns[READ] = at_random(&b, "reads at random", FB_READ, wanted_requests, 1);
+		ns[READ_ANNOUNCED] = announced(&b, "the same, others, announced", FB_READ, wanted_requests, 5);
 		ns[WRITE] = at_random(&b, "writes at random", FB_WRITE, writes, 2);
 		ns[WRITE_ANNOUNCED] = announced(&b, "the same, others, announced", FB_WRITE, writes, 3);
 		ns[LOAD] = load_ns(&b);
@@ -336,6 +340,11 @@ int main(int count, char **arguments)
 	size_t i, counted = count > 1 ? 2 : 3;
 	double first = 0;
 
+	if (count > 1 && !strcmp(arguments[1], "tiny")) {
+		wanted_requests = 1000;
+		free_space(&roomy);
+		return 0;
+	}
 	calibrate();
 	free_space(&roomy);
 	for (i = 0; i < sizeof(full) / sizeof(*full); i++)

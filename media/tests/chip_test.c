@@ -363,6 +363,9 @@ static void failures_show_in_the_status(void)
 	now_ns = fb_chip_erase(m, 1, now_ns);
 	CHECK(fb_chip_status(m, now_ns).failed);
 	CHECK_EQUAL(1, fb_medium_wear(m).grown_bad_blocks);
+	CHECK_EQUAL(p.blocks_per_die, fb_blocks(m));
+	CHECK_EQUAL(2, fb_block_erases(m, 1));
+	CHECK_EQUAL(0, fb_block_erases(m, 2));
 	/* It stays bad; of a cached program, the one before shows in the other bit */
 	now_ns = program_cached(m, 64, now_ns);
 	now_ns = program(m, 2 * 64, now_ns);

@@ -41,6 +41,7 @@ static void write_pages(struct fb_medium *m, u64 first, u64 end)
 static void a_block_without_valid_pages_costs_an_erase(void)
 {
 	struct fb_medium *m = small_flash();
+	u64 block, erased = 0;
 
 	write_pages(m, 0, 12);		/* three blocks full, three free */
 	write_pages(m, 0, 8);		/* two more full, the first two stale, one free */
@@ -52,6 +53,10 @@ static void a_block_without_valid_pages_costs_an_erase(void)
 	CHECK_EQUAL(1, fb_medium_wear(m).erase_count_max);
 	CHECK_EQUAL(0, fb_medium_wear(m).erase_count_min);
 	CHECK_EQUAL(1, fb_medium_wear(m).erase_count_sum);
+	for (block = 0; block < fb_blocks(m); block++)
+		erased += fb_block_erases(m, block);
+	CHECK_EQUAL(6, fb_blocks(m));
+	CHECK_EQUAL(1, erased);
 	CHECK(!fb_verify(m));
 	free(m);
 }

@@ -20,6 +20,11 @@ LAYERS = {
     "bast": ["log_blocks=3", "endurance_erases=500"],
     "fast": ["log_blocks=3", "endurance_erases=500"],
 }
+IN_STEPS = {
+    "dftl": ["map_cache_bytes=4096", "map_update_bytes=256", "gc_policy=cost-benefit", "endurance_erases=150"],
+    "bast": ["log_blocks=3", "shared_logs=2", "short_write_bytes=8192", "merge_step_pages=3", "endurance_erases=500"],
+    "fast": ["log_blocks=4", "merge_step_pages=3", "endurance_erases=500"],
+}
 FAILING = """kind=flash capacity_bytes=2097152 queue_depth=4 command_ns=20000 link_ps_per_byte=10000 page_bytes=2048
 pages_per_block=16 blocks_per_die=64 planes=2 dies=2 channels=1 cache_operations=1 read_ns=25000 program_ns=250000
 erase_ns=1500000 bus_ps_per_byte=25000 write_buffer_bytes=65536 factory_bad_blocks=3 spare_blocks=12
@@ -60,7 +65,7 @@ def lying(arguments):
 
 def losing_paired_pages(arguments):
     """The same flash with two bits in a cell, where a torn page takes another with it; in SLC mode none would be."""
-    paired = [word for word in arguments if not word.startswith(("bits_per_cell=", "slc_"))]
+    paired = [word for word in arguments if not word.startswith(("bits_per_cell=", "slc_", "one_shot="))]
     return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
 
 
@@ -94,6 +99,9 @@ def main(program, profiles, cuts="10000"):
             good &= judge(program, name, count, arguments, caught)
     for layer, own in LAYERS.items():
         good &= judge(program, f"failing NAND, {layer}", cuts, [*FAILING.split(), f"ftl={layer}", *own], False)
+    for layer, own in IN_STEPS.items():
+        arguments = [*FAILING.split(), f"ftl={layer}", *own]
+        good &= judge(program, f"failing NAND, {layer} with its work in steps", cuts, arguments, False)
     for layer in ("page", "dftl"):
         larger = FAILING.replace("blocks_per_die=64", "blocks_per_die=80").split()
         arguments = [*larger, f"ftl={layer}", *LAYERS[layer], *SLC_CACHE.split()]

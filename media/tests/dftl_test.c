@@ -64,6 +64,69 @@ static void a_lookup_that_misses_reads_the_map(void)
 	free(m);
 }
 
+/* Two changed entries are kept by themselves; the third makes the page of the map that comes next in turn be written */
+static void changes_are_written_together(void)
+{
+	struct fb_params p = params_of(FB_FTL_DFTL, 1);
+	struct fb_medium *m;
+
+	p.map_update_bytes = 2 * 8;
+	now_ns = 0;
+	m = new_medium(&p);
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 0));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 1));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, ENTRIES));
+	/* The first page of the map is on flash now; the entry of the second is kept: nothing to look up */
+	CHECK_EQUAL(COMMAND_NS + 2 * READ_NS + LINK_NS, ask(m, FB_READ, 0));
+	CHECK_EQUAL(COMMAND_NS + READ_NS + LINK_NS, ask(m, FB_READ, ENTRIES));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, ENTRIES + 1));
+	/* A write looks nothing up: the first is still in the cache; the second, which was never written, takes both changes */
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, 2));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 0));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 2));
+	/* It is the first one's turn again, with three changes, and it is in the cache */
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, 1));
+	CHECK_EQUAL(3, fb_medium_counters(m)->map_written_pages);
+	CHECK_EQUAL(1, fb_medium_counters(m)->map_read_pages);
+	/* The second makes the first leave the cache; a write to it reads nothing, until its changes are written */
+	CHECK_EQUAL(COMMAND_NS + 2 * READ_NS + LINK_NS, ask(m, FB_READ, ENTRIES));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 3));
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 4));
+	CHECK_EQUAL(2, fb_medium_counters(m)->map_read_pages);
+	CHECK_EQUAL(COMMAND_NS + LINK_NS + READ_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, 5));
+	CHECK_EQUAL(3, fb_medium_counters(m)->map_read_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* Collection changes entries all over the map; kept by themselves they cost a part of what cached pages do */
+static void kept_changes_cost_fewer_programs(void)
+{
+	u64 programs[2];
+	u64 kept, i;
+
+	for (kept = 0; kept < 2; kept++) {
+		struct fb_params p = params_of(FB_FTL_DFTL, 1);
+		struct fb_medium *m;
+		u64 seed = 2;
+
+		p.gc_policy = FB_GC_COST_BENEFIT;
+		p.map_update_bytes = kept * 256 * 8;
+		m = new_medium(&p);
+		for (i = 0; i < 40000; i++)
+			submit(m, FB_WRITE, next_random(&seed) % (4 * ENTRIES) * PAGE, PAGE, 0);
+		programs[kept] = fb_medium_counters(m)->map_written_pages;
+		/* 256 changes of four pages: a page has 128 of them when its turn comes, were all of them different */
+		if (kept)
+			CHECK(programs[kept] < (40000 + fb_medium_counters(m)->collection_moved_pages) / 64);
+		CHECK(!fb_verify(m));
+		free(m);
+	}
+	printf("  pages of the map written: %" PRIu64 " with cached pages, %" PRIu64 " with kept changes\n", programs[0],
+	       programs[1]);
+	CHECK(programs[1] * 20 < programs[0]);
+}
+
 /* A controller that can hold the whole map is a page-mapped one, to the nanosecond */
 static void with_the_whole_map_cached_it_is_page_mapped(void)
 {
@@ -154,6 +217,11 @@ static void random_requests_leave_map_and_cache_sound(void)
 	p.gc_policy = FB_GC_COST_BENEFIT;
 	p.gc_step_pages = 0;
 	exercise(&p, 4);
+	p.map_update_bytes = 50 * 8;
+	exercise(&p, 5);
+	p.gc_step_pages = 3;
+	p.gc_policy = FB_GC_GREEDY;
+	exercise(&p, 6);
 }
 
 static void the_map_needs_room_on_flash(void)
@@ -172,6 +240,8 @@ static void the_map_needs_room_on_flash(void)
 
 const struct test dftl_tests[] = {
 	TEST(a_lookup_that_misses_reads_the_map),
+	TEST(changes_are_written_together),
+	TEST(kept_changes_cost_fewer_programs),
 	TEST(with_the_whole_map_cached_it_is_page_mapped),
 	TEST(a_smaller_cache_costs_more_programs),
 	TEST(random_requests_leave_map_and_cache_sound),

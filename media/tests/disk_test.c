@@ -563,6 +563,125 @@ static void a_cached_sequential_write_runs_at_the_media_rate(void)
 	free(m);
 }
 
+/*
+ * The host, one write at a time, fills the cache faster than the head empties it. What came before the write at hand is
+ * there when the head is done with a track, so it goes on to the next without a wait. The first 8 sectors arrive when
+ * their place has just gone by, and come round a revolution later.
+ */
+static void a_full_cache_keeps_the_media_rate(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+	u64 last_ns;
+
+	p.write_cache_bytes = 200 * SECTOR;
+	p.link_ps_per_byte = 10000;	/* 5.12 us a sector, where the platter takes 100 */
+	m = new_medium(&p);
+	last_ns = sequential_ns(m, FB_WRITE, 800, 8, 0);
+	/* The last 200 sectors are in the cache still: the head has passed 600, 6 tracks, when there is room for them */
+	CHECK_EQUAL(7ull * REVOLUTION_NS + 5 * SKEW_NS, last_ns);
+	CHECK_EQUAL(9ull * REVOLUTION_NS + 7 * SKEW_NS, submit(m, FB_FLUSH, 0, 0, last_ns));
+	CHECK_EQUAL(REVOLUTION_NS - 8 * 5120, fb_medium_counters(m)->disk_rotation_ns);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* Two writes to the same track, the second behind the first, which the head takes while the second is on its way */
+static void what_is_there_is_written_back_while_its_neighbour_comes(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.write_cache_bytes = 100 * SECTOR;
+	p.link_ps_per_byte = 1000000;	/* 512 us a sector */
+	m = new_medium(&p);
+	CHECK_EQUAL(512000, submit(m, FB_WRITE, 10 * SECTOR, SECTOR, 0));
+	/* The first is on the platter at 1.1 ms, the second here at 5.632 ms */
+	CHECK_EQUAL(11 * 512000, submit(m, FB_WRITE, 11 * SECTOR, 10 * SECTOR, 512000));
+	CHECK_EQUAL(REVOLUTION_NS + 21 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 11 * 512000));
+	CHECK_EQUAL(2, fb_medium_counters(m)->disk_destages);
+	/* To sector 10 at 1 ms, and to sector 11 a revolution after 1.1 ms */
+	CHECK_EQUAL(1000000 - 512000 + 11100000 - 11 * 512000, fb_medium_counters(m)->disk_rotation_ns);
+	free(m);
+}
+
+static void a_write_on_its_way_is_read_when_it_is_there(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.write_cache_bytes = 100 * SECTOR;
+	p.link_ps_per_byte = 1000000;
+	m = new_medium(&p);
+	CHECK_EQUAL(10 * 512000, submit(m, FB_WRITE, 50 * SECTOR, 10 * SECTOR, 0));
+	/* And then goes back over the link */
+	CHECK_EQUAL(12 * 512000, submit(m, FB_READ, 55 * SECTOR, 2 * SECTOR, 1000));
+	CHECK_EQUAL(1, fb_medium_counters(m)->disk_buffer_hits);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* A sector's room is free when the head has passed it, not when all of its track is done */
+static void a_full_cache_takes_what_the_head_has_passed(void)
+{
+	struct fb_medium *m = disk_with_cache(100, 1);
+
+	CHECK_EQUAL(0, submit(m, FB_WRITE, 0, 100 * SECTOR, 0));
+	CHECK_EQUAL(10 * OUTER_NS, submit(m, FB_WRITE, 200 * SECTOR, 10 * SECTOR, 0));
+	CHECK_EQUAL(25 * OUTER_NS, submit(m, FB_WRITE, 210 * SECTOR, 15 * SECTOR, 10 * OUTER_NS));
+	CHECK_EQUAL(REVOLUTION_NS, submit(m, FB_WRITE, 225 * SECTOR, 75 * SECTOR, 25 * OUTER_NS));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/*
+ * The disk reads on until a write to where it reads ends that, at 2.5 ms. Only then is the arm free for the sector that
+ * was written before, on the next cylinder: it comes round at 12.2 ms, and the newer one after it at 22 ms.
+ */
+static void a_write_that_ends_reading_ahead_does_not_change_the_past(void)
+{
+	struct fb_params p = sample_disk();
+	struct fb_medium *m;
+
+	p.readahead_bytes = 20 * SECTOR;
+	p.segment_bytes = 40 * SECTOR;
+	p.write_cache_bytes = 100 * SECTOR;
+	m = new_medium(&p);
+	CHECK_EQUAL(8 * OUTER_NS, submit(m, FB_READ, 0, 8 * SECTOR, 0));
+	submit(m, FB_WRITE, 110 * SECTOR, SECTOR, 9 * OUTER_NS);
+	submit(m, FB_WRITE, 20 * SECTOR, SECTOR, 25 * OUTER_NS);
+	CHECK_EQUAL(221 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 35 * OUTER_NS));
+	free(m);
+}
+
+/* A host with more writes under way than the cache can have on their way, and more than it has room for */
+static void writes_of_a_deep_queue_leave_the_cache_sound(void)
+{
+	struct fb_params p = sample_disk();
+	u64 seed = 3, now_ns = 0, last_ns = 0;
+	struct fb_medium *m;
+	int i;
+
+	p.link_ps_per_byte = 100000;
+	p.write_cache_bytes = 60 * SECTOR;
+	p.reorder_depth = 8;
+	m = new_medium(&p);
+	for (i = 0; i < 4000; i++) {
+		u64 count = 1 + next_random(&seed) % 8;
+		u64 done_ns = submit(m, FB_WRITE, next_random(&seed) % 4792 * SECTOR, count * SECTOR, now_ns);
+
+		CHECK(done_ns >= now_ns + count * 51200);
+		CHECK(!fb_verify(m));
+		last_ns = done_ns > last_ns ? done_ns : last_ns;
+		if (i % 64 == 63)
+			now_ns = i % 128 == 127 ? done_ns : now_ns + 1000000;
+	}
+	CHECK_EQUAL(4000, fb_medium_counters(m)->disk_cached_writes);
+	CHECK(submit(m, FB_FLUSH, 0, 0, now_ns) >= last_ns);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 static void a_request_is_put_before_another_that_it_does_not_delay(void)
 {
 	struct fb_params p = sample_disk();
@@ -702,6 +821,12 @@ const struct test disk_tests[] = {
 	TEST(a_full_cache_makes_writes_wait),
 	TEST(what_is_in_the_cache_is_read_from_it),
 	TEST(a_cached_sequential_write_runs_at_the_media_rate),
+	TEST(a_full_cache_keeps_the_media_rate),
+	TEST(what_is_there_is_written_back_while_its_neighbour_comes),
+	TEST(a_write_on_its_way_is_read_when_it_is_there),
+	TEST(a_full_cache_takes_what_the_head_has_passed),
+	TEST(a_write_that_ends_reading_ahead_does_not_change_the_past),
+	TEST(writes_of_a_deep_queue_leave_the_cache_sound),
 	TEST(a_request_is_put_before_another_that_it_does_not_delay),
 	TEST(the_arm_is_never_in_two_places),
 	TEST(random_requests_leave_the_disk_sound),

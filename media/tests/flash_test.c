@@ -44,6 +44,27 @@ static void a_write_is_link_bus_program(void)
 	free(m);
 }
 
+/* Twice one after the other, with a pause between; then two at a time, of which the second waits for the first */
+static void each_moment_with_a_request_under_way_counts_once(void)
+{
+	const u64 write_ns = COMMAND_NS + LINK_NS + BUS_NS + PROGRAM_NS;
+	struct fb_medium *m = flash_with(1, 1);
+	u64 done_ns;
+
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(write_ns, fb_medium_counters(m)->busy_ns);
+	submit(m, FB_WRITE, 0, PAGE, LATER_NS);
+	CHECK_EQUAL(2 * write_ns, fb_medium_counters(m)->busy_ns);
+	submit(m, FB_WRITE, 0, PAGE, 2 * LATER_NS);
+	done_ns = submit(m, FB_WRITE, 0, PAGE, 2 * LATER_NS + 1) - 2 * LATER_NS;
+	CHECK(done_ns < 2 * write_ns);
+	CHECK_EQUAL(2 * write_ns + done_ns, fb_medium_counters(m)->busy_ns);
+	fb_power_on(m);
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(3 * write_ns + done_ns, fb_medium_counters(m)->busy_ns);
+	free(m);
+}
+
 static void a_read_is_array_bus_link(void)
 {
 	struct fb_medium *m = flash_with(1, 1);
@@ -146,6 +167,38 @@ static void lanes_take_requests_side_by_side(void)
 	free(m);
 }
 
+/* A write takes its own time of the firmware, in the lanes of all requests or in two of its own */
+static void writes_may_take_other_firmware(void)
+{
+	enum { WRITE_COMMAND_NS = 300 };
+	struct fb_params params = sample_flash();
+	struct fb_medium *m;
+	u64 done_ns;
+
+	params.write_command_ns = WRITE_COMMAND_NS;
+	m = new_medium(&params);
+	CHECK_EQUAL(WRITE_COMMAND_NS + LINK_NS + BUS_NS + PROGRAM_NS, submit(m, FB_WRITE, 0, PAGE, 0));
+	CHECK_EQUAL(LATER_NS + COMMAND_NS, submit(m, FB_FLUSH, 0, 0, LATER_NS));
+	CHECK_EQUAL(WRITE_COMMAND_NS + COMMAND_NS, fb_medium_counters(m)->controller_ns);
+	free(m);
+
+	params.write_lanes = 2;
+	params.write_buffer_bytes = 8 * PAGE;
+	params.link_ps_per_byte = 0;
+	m = new_medium(&params);
+	CHECK_EQUAL(WRITE_COMMAND_NS, submit(m, FB_WRITE, 0, PAGE, 0));
+	CHECK_EQUAL(WRITE_COMMAND_NS, submit(m, FB_WRITE, PAGE, PAGE, 0));
+	CHECK_EQUAL(2 * WRITE_COMMAND_NS, submit(m, FB_WRITE, 2 * PAGE, PAGE, 0));
+	/* Reads have a lane of their own, and do not wait for writes: it is in the buffer */
+	CHECK_EQUAL(COMMAND_NS, submit(m, FB_READ, 0, PAGE, 0));
+	CHECK_EQUAL(2 * WRITE_COMMAND_NS, submit(m, FB_WRITE, 3 * PAGE, PAGE, 0));
+	/* Without power the lanes are forgotten */
+	fb_power_on(m);
+	done_ns = submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(WRITE_COMMAND_NS, done_ns);
+	free(m);
+}
+
 /* A read that waits for its die must not keep the channel from the dies that do not wait */
 static void a_waiting_read_does_not_hold_the_channel(void)
 {
@@ -215,9 +268,29 @@ static void a_discard_unmaps_whole_pages(void)
 	free(m);
 }
 
+static void a_device_without_discards_keeps_what_it_is_told_to_forget(void)
+{
+	struct fb_params params = sample_flash();
+	struct fb_medium *m;
+	u64 reads;
+
+	CHECK_EQUAL(params.page_bytes, fb_discard_bytes(&params));
+	params.discard = 0;
+	CHECK_EQUAL(0, fb_discard_bytes(&params));
+	m = new_medium(&params);
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	reads = fb_medium_counters(m)->flash_read_pages;
+	CHECK_EQUAL(LATER_NS + COMMAND_NS, submit(m, FB_DISCARD, 0, PAGE, LATER_NS));
+	submit(m, FB_READ, 0, PAGE, 2 * LATER_NS);
+	CHECK_EQUAL(reads + 1, fb_medium_counters(m)->flash_read_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 const struct test flash_tests[] = {
 	TEST(an_unmapped_read_is_command_and_link),
 	TEST(a_write_is_link_bus_program),
+	TEST(each_moment_with_a_request_under_way_counts_once),
 	TEST(a_read_is_array_bus_link),
 	TEST(a_part_page_read_moves_only_its_bytes),
 	TEST(a_read_waits_for_the_write_on_its_die),
@@ -227,10 +300,12 @@ const struct test flash_tests[] = {
 	TEST(a_slow_link_is_the_limit),
 	TEST(the_controller_takes_requests_one_by_one),
 	TEST(lanes_take_requests_side_by_side),
+	TEST(writes_may_take_other_firmware),
 	TEST(a_waiting_read_does_not_hold_the_channel),
 	TEST(a_part_page_write_reads_what_it_does_not_have),
 	TEST(a_request_may_begin_and_end_within_pages),
 	TEST(a_flush_waits_for_programs),
 	TEST(a_discard_unmaps_whole_pages),
+	TEST(a_device_without_discards_keeps_what_it_is_told_to_forget),
 	END_OF_TESTS,
 };

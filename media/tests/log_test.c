@@ -116,6 +116,35 @@ static void a_log_out_of_order_costs_a_full_merge(void)
 	free(m);
 }
 
+/* Pages that stay in their plane do not take the channel; in a log they may be in another */
+static void copying_back_spares_the_channel(void)
+{
+	struct fb_params p = params_of(FB_FTL_BAST, 1);
+	struct fb_medium *m;
+
+	p.copy_back = 1;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 2 * GROUP);
+	write_pages(m, 1, 2);
+	CHECK_EQUAL(4 * (25000 + 200000) + 2 * ERASE_NS + WRITE_NS, write_page(m, GROUP + 1));
+	CHECK(!fb_verify(m));
+	free(m);
+
+	/* In two planes page 1 is in the second; its newest is the log's first page, in the first plane */
+	p.planes = 2;
+	p.blocks_per_die = 32;
+	p.capacity_bytes = 4 * 2 * GROUP * PAGE;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 4 * GROUP);
+	write_pages(m, 1, 2);
+	/* Rows of two are read and programmed together, but of the first row page 1 is read by itself, and moved */
+	CHECK_EQUAL(5 * 25000 + 4 * 200000 + 2 * 51200 + 2 * ERASE_NS + WRITE_NS, write_page(m, 2 * GROUP + 1));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 /* Pages in front that nobody wrote are padded: programmed without being read */
 static void a_merge_pads_what_was_never_written(void)
 {
@@ -143,6 +172,149 @@ static void fast_shares_its_random_logs(void)
 	CHECK_EQUAL(3 * (4 * READ_NS + 4 * PROGRAM_NS + ERASE_NS) + ERASE_NS + WRITE_NS, write_page(m, 2));
 	check_merges(m, 0, 0, 3);
 	free(m);
+}
+
+/*
+ * As above, but the full log is emptied while the next one is filled: 12 pages are copied along with four writes. Nothing is
+ * merged twice, and nothing more is copied: page 1 is merged by the write that is the last to fit, and goes behind it.
+ */
+static void a_log_is_emptied_while_the_next_is_filled(void)
+{
+	struct fb_params p = params_of(FB_FTL_FAST, 3);
+	struct fb_medium *m;
+
+	p.merge_step_pages = 1;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 3 * GROUP);
+	write_pages(m, 1, 2);
+	write_pages(m, GROUP + 1, GROUP + 2);
+	write_pages(m, 2 * GROUP + 1, 2 * GROUP + 2);
+	write_pages(m, 1, 2);
+	CHECK_EQUAL(3 * (READ_NS + PROGRAM_NS) + WRITE_NS, write_page(m, 2));
+	check_merges(m, 0, 0, 0);
+	CHECK_EQUAL(3 * (READ_NS + PROGRAM_NS) + ERASE_NS + WRITE_NS, write_page(m, 3));
+	check_merges(m, 0, 0, 1);
+	CHECK_EQUAL(3 * (READ_NS + PROGRAM_NS) + ERASE_NS + WRITE_NS, write_page(m, 2));
+	check_merges(m, 0, 0, 2);
+	/* The last three pages of group 0, two of them from the newest log; then the emptied log is erased, too */
+	CHECK_EQUAL(3 * (READ_NS + PROGRAM_NS) + 2 * ERASE_NS + WRITE_NS, write_page(m, 1));
+	check_merges(m, 0, 0, 3);
+	CHECK_EQUAL(12, fb_medium_counters(m)->collection_moved_pages);
+	/* Only page 1 was written after it was merged: a group to merge in four writes, a page each */
+	CHECK_EQUAL(READ_NS + PROGRAM_NS + WRITE_NS, write_page(m, 2));
+	/* A group in the middle of its merge gets no sequential log: that would have to wait for the rest */
+	CHECK_EQUAL(READ_NS + PROGRAM_NS + WRITE_NS, write_page(m, 0));
+	check_merges(m, 0, 0, 3);
+	free(m);
+}
+
+/* Writes that would begin another meanwhile go to a random log */
+static void a_sequential_log_is_completed_along_with_writes(void)
+{
+	struct fb_params p = params_of(FB_FTL_FAST, 3);
+	struct fb_medium *m;
+
+	p.merge_step_pages = 1;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 2 * GROUP);
+	write_pages(m, 0, 1);
+	CHECK_EQUAL(READ_NS + PROGRAM_NS + WRITE_NS, write_page(m, GROUP));
+	CHECK_EQUAL(READ_NS + PROGRAM_NS + WRITE_NS, write_page(m, GROUP + 1));
+	check_merges(m, 0, 0, 0);
+	/* The host goes on in order, too: the page that is next needs no copy, and the log is full */
+	write_pages(m, 3, 4);
+	CHECK_EQUAL(ERASE_NS + WRITE_NS, write_page(m, GROUP + 2));
+	check_merges(m, 0, 1, 0);
+	CHECK_EQUAL(2, fb_medium_counters(m)->collection_moved_pages);
+	write_pages(m, GROUP, GROUP + 2);
+	/* What is newer in a random log stays there */
+	CHECK_EQUAL(READ_NS + PROGRAM_NS + WRITE_NS, write_page(m, 0));
+	check_merges(m, 0, 1, 0);
+	free(m);
+}
+
+/* At least merge_step_pages, so that it is done sooner */
+static void steps_may_be_larger_than_they_must(void)
+{
+	struct fb_params p = params_of(FB_FTL_FAST, 3);
+	struct fb_medium *m;
+
+	p.merge_step_pages = 6;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 3 * GROUP);
+	write_pages(m, 1, 4);
+	write_pages(m, GROUP + 1, GROUP + 2);
+	CHECK_EQUAL(6 * (READ_NS + PROGRAM_NS) + ERASE_NS + WRITE_NS, write_page(m, 2 * GROUP + 1));
+	CHECK_EQUAL(2 * (READ_NS + PROGRAM_NS) + 2 * ERASE_NS + WRITE_NS, write_page(m, 2 * GROUP + 1));
+	write_pages(m, 2 * GROUP + 1, 2 * GROUP + 3);
+	check_merges(m, 0, 0, 2);
+	/* A group that is discarded while it is merged */
+	CHECK_EQUAL(4 * (READ_NS + PROGRAM_NS) + 2 * ERASE_NS + WRITE_NS, write_page(m, 1));
+	free(m);
+}
+
+/* One log of a group's own, and two for short writes of any group */
+static void short_writes_share_logs(void)
+{
+	struct fb_params p = params_of(FB_FTL_BAST, 3);
+	struct fb_medium *m;
+
+	p.shared_logs = 2;
+	p.short_write_bytes = 2 * PAGE;
+	p.merge_step_pages = 1;
+	now_ns = 0;
+	m = new_medium(&p);
+	write_pages(m, 0, 4 * GROUP);
+	write_pages(m, 1, 2);
+	write_pages(m, GROUP + 1, GROUP + 2);
+	write_pages(m, 2 * GROUP + 1, 2 * GROUP + 2);
+	check_merges(m, 0, 0, 0);
+	/* A request of two pages takes the group's own log; a short one to the same group then goes there, too */
+	now_ns += STEP_NS;
+	CHECK_EQUAL(now_ns + WRITE_NS + PROGRAM_NS, submit(m, FB_WRITE, (GROUP + 2) * PAGE, 2 * PAGE, now_ns));
+	write_pages(m, GROUP + 2, GROUP + 3);
+	check_merges(m, 0, 0, 0);
+	/* The next one of another group has it merged, with the page that is in a shared log */
+	now_ns += STEP_NS;
+	CHECK_EQUAL(now_ns + 4 * (READ_NS + PROGRAM_NS) + 2 * ERASE_NS + WRITE_NS + PROGRAM_NS,
+		    submit(m, FB_WRITE, 1 * PAGE, 2 * PAGE, now_ns));
+	check_merges(m, 0, 0, 1);
+	/* The shared log is full, with one page of group 2 that is still valid, and the one just written */
+	write_pages(m, 3 * GROUP + 1, 3 * GROUP + 2);
+	CHECK_EQUAL(2 * (READ_NS + PROGRAM_NS) + WRITE_NS, write_page(m, 3 * GROUP + 2));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+static void rules_of_shared_logs(void)
+{
+	struct fb_complaint complaint;
+	struct fb_params p = params_of(FB_FTL_FAST, 2);
+
+	p.merge_step_pages = 1;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(FB_PARAM_merge_step_pages, complaint.param);
+	p = params_of(FB_FTL_FAST, 3);
+	p.shared_logs = 1;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(FB_PARAM_shared_logs, complaint.param);
+	p = params_of(FB_FTL_BAST, 3);
+	p.short_write_bytes = 1;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(FB_PARAM_short_write_bytes, complaint.param);
+	p.shared_logs = 3;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(FB_PARAM_shared_logs, complaint.param);
+	/* A merge in steps needs a group of its own */
+	p = params_of(FB_FTL_FAST, 3);
+	p.capacity_bytes = 12 * GROUP * PAGE;
+	CHECK(fb_check_params(&p, &complaint));
+	p.merge_step_pages = 1;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(11 * GROUP * PAGE, complaint.max);
 }
 
 static void fast_fills_up_a_sequential_log(void)
@@ -212,6 +384,26 @@ static void note(u8 *written, const struct fb_request *request, const struct fb_
 			memset(written + first * group, 0, group);
 }
 
+/* Each written page is the newest in one place, and no other is in more than one */
+static void check_places(const struct fb_medium *m, const u8 *written)
+{
+	u64 pages = m->params.capacity_bytes / m->params.page_bytes;
+	u8 *found = calloc(1, pages + m->flash.ftl.pages_per_group);
+	u32 places = m->params.blocks_per_die * m->params.pages_per_block;
+	u64 page;
+	u32 die, place;
+
+	for (die = 0; die < m->params.dies; die++)
+		for (place = 0; place < places; place++) {
+			page = fb_log_page_at(m, die, place);
+			if (page != FB_NO_PAGE)
+				CHECK(!found[page]++);
+		}
+	for (page = 0; page < pages; page++)
+		CHECK(!written[page] || found[page]);
+	free(found);
+}
+
 static void exercise(const struct fb_params *p, u64 seed)
 {
 	struct fb_medium *m = new_medium(p);
@@ -224,7 +416,8 @@ static void exercise(const struct fb_params *p, u64 seed)
 	for (i = 0; i < 3000; i++) {
 		struct fb_request request = { .op = next_random(&seed) % 16 ? FB_WRITE : FB_DISCARD };
 		u64 first = next_random(&seed) % pages;
-		u64 count = fb_smaller(1 + next_random(&seed) % (2 * group), pages - first);
+		u64 most = next_random(&seed) % 2 ? 2 * group : p->short_write_bytes / PAGE + 1;
+		u64 count = fb_smaller(1 + next_random(&seed) % most, pages - first);
 		u64 page, done_ns;
 
 		request.offset_bytes = first * p->page_bytes;
@@ -236,6 +429,8 @@ static void exercise(const struct fb_params *p, u64 seed)
 			CHECK(!written[page] || fb_log_mapped(m, page));
 		if (fb_verify(m))
 			check_failed(__FILE__, i, fb_verify(m));
+		if (i % 8 == 0)
+			check_places(m, written);
 		at_ns = done_ns;
 	}
 	CHECK(fb_medium_counters(m)->full_merges > 0);
@@ -265,6 +460,41 @@ static void random_requests_leave_groups_and_logs_sound(void)
 		p.bits_per_cell = 2;
 		p.capacity_bytes = 3 * 48 * PAGE;
 		exercise(&p, 4);
+	}
+}
+
+/* Merges in steps, among requests of all sizes, on media as full as they may be */
+static void random_requests_leave_merges_in_steps_sound(void)
+{
+	u64 ftl, seed;
+
+	for (ftl = FB_FTL_BAST; ftl <= FB_FTL_FAST; ftl++) {
+		struct fb_params p = params_of(ftl, 4);
+
+		p.merge_step_pages = 1;
+		p.shared_logs = ftl == FB_FTL_BAST ? 2 : 0;
+		p.short_write_bytes = ftl == FB_FTL_BAST ? 2 * PAGE : 0;
+		p.capacity_bytes = 10 * GROUP * PAGE;
+		for (seed = 1; seed <= 8; seed++) {
+			p.merge_step_pages = seed;
+			exercise(&p, seed);
+		}
+		p.dies = 2;
+		p.channels = 2;
+		p.planes = 2;
+		p.blocks_per_group = 2;
+		p.blocks_per_die = 40;
+		p.capacity_bytes = 4 * 32 * PAGE - PAGE;
+		p.known_groups = 2;
+		exercise(&p, 9);
+		p.merge_step_pages = 2;
+		p.blocks_per_die = 60;
+		p.factory_bad_blocks = 2;
+		p.spare_blocks = 16;
+		p.program_fail_ppb = 2000000;
+		p.erase_fail_ppb = 2000000;
+		p.endurance_erases = 400;
+		exercise(&p, 10);
 	}
 }
 
@@ -460,7 +690,8 @@ static void reads_across_two_groups_tell_how_large_groups_are(void)
 
 enum breakage {
 	A_GROUP_OF_ANOTHER, A_GROUP_TOO_FAR, A_TORN_LIST, A_LOST_GROUP, A_LOG_OF_ANOTHER, A_PLACE_OF_ANOTHER,
-	A_PLACE_TOO_FAR, A_COUNT_OF_PAGES, BREAKAGES
+	A_PLACE_TOO_FAR, A_COUNT_OF_PAGES, AN_OWNER_TOO_FAR, A_MERGE_WITHOUT_STEPS, A_LOG_EMPTIED_THAT_IS_NONE,
+	A_LOG_COMPLETED_THAT_IS_NONE, BREAKAGES
 };
 
 static void break_it(struct fb_medium *m, enum breakage breakage)
@@ -493,6 +724,18 @@ static void break_it(struct fb_medium *m, enum breakage breakage)
 	case A_COUNT_OF_PAGES:
 		t.groups[0].programmed_pages--;
 		break;
+	case AN_OWNER_TOO_FAR:
+		t.owner[0] = 4711;
+		break;
+	case A_MERGE_WITHOUT_STEPS:
+		t.free->merging = 0;
+		break;
+	case A_LOG_EMPTIED_THAT_IS_NONE:
+		t.free->emptying_log = 1;
+		break;
+	case A_LOG_COMPLETED_THAT_IS_NONE:
+		t.free->closing = FB_CLOSING;
+		break;
 	case BREAKAGES:
 		break;
 	}
@@ -519,12 +762,19 @@ const struct test log_tests[] = {
 	TEST(a_log_in_order_is_switched_in),
 	TEST(the_rest_of_a_group_is_copied_behind_a_log_in_order),
 	TEST(a_log_out_of_order_costs_a_full_merge),
+	TEST(copying_back_spares_the_channel),
 	TEST(a_merge_pads_what_was_never_written),
 	TEST(fast_shares_its_random_logs),
+	TEST(a_log_is_emptied_while_the_next_is_filled),
+	TEST(a_sequential_log_is_completed_along_with_writes),
+	TEST(steps_may_be_larger_than_they_must),
+	TEST(short_writes_share_logs),
+	TEST(rules_of_shared_logs),
 	TEST(fast_fills_up_a_sequential_log),
 	TEST(a_whole_group_can_be_discarded),
 	TEST(dies_merge_side_by_side),
 	TEST(random_requests_leave_groups_and_logs_sound),
+	TEST(random_requests_leave_merges_in_steps_sound),
 	TEST(random_writes_collapse_beyond_the_logs),
 	TEST(a_group_that_was_not_used_lately_is_looked_up),
 	TEST(the_log_of_a_group_is_looked_up_with_it),

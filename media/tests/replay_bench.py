@@ -6,7 +6,7 @@ The last column compares with the replay of the same file on a medium that answe
 the instructions of a request within the core, on media from 1 GiB to 1 TiB, as valgrind counts them: what a medium's
 size costs beside them is the host's caches.
 
-replay_bench.py FLASHBED-REPLAY
+replay_bench.py FLASHBED-REPLAY [tiny]
 """
 
 import random
@@ -19,10 +19,11 @@ import tempfile
 from pathlib import Path
 
 REPLAY = sys.argv[1]
-REQUESTS = 1 << 21
-RUNS = 3
-COUNTED = 1 << 14
-SIZES = {"1 GiB": 1 << 30, "32 GiB": 1 << 35, "1 TiB": 1 << 40}
+TINY = sys.argv[2:] == ["tiny"]
+REQUESTS = 1 << (10 if TINY else 21)
+RUNS = 1 if TINY else 3
+COUNTED = 1 << (8 if TINY else 14)
+SIZES = {"1 GiB": 1 << 30} if TINY else {"1 GiB": 1 << 30, "32 GiB": 1 << 35, "1 TiB": 1 << 40}
 
 
 def words(text):

@@ -27,6 +27,7 @@ struct fb_params sample_flash(void)
 		.open_blocks = 2,
 		.planes = 1,
 		.controller_lanes = 1,
+		.discard = 1,
 		.bits_per_cell = 1,
 		.ecc_codeword_bytes = 1024,
 	};

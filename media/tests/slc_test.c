@@ -70,6 +70,54 @@ static void a_burst_is_fast_until_the_cache_is_full(void)
 	free(m);
 }
 
+/*
+ * Both bits of a cell are programmed at once: a fold reads two pages, sends both, and programs them in the time of one. A
+ * page that has no partner yet waits in the controller.
+ */
+static void one_shot_programs_all_pages_of_the_cells_together(void)
+{
+	enum { FOLD_ONE_SHOT_NS = 2 * (15000 + BUS_NS) + 2 * BUS_NS + 200000 + ERASE_NS };
+	struct fb_params p = sample_slc_flash();
+	struct fb_complaint complaint;
+	struct fb_medium *m;
+	u64 page;
+
+	p.one_shot = 1;
+	m = medium_with(p);
+	for (page = 0; page < CACHE_PAGES; page++)
+		CHECK_EQUAL(WRITE_NS, write_page(m, page));
+	CHECK_EQUAL(FOLD_ONE_SHOT_NS + WRITE_NS, write_page(m, page));
+	CHECK_EQUAL(7 * 100000 + 200000, fb_medium_counters(m)->flash_program_ns);
+	free(m);
+
+	/* In two planes a word line has four pages; a block in SLC mode has as many */
+	p.planes = 2;
+	p.blocks_per_die = 48;
+	p.slc_cache_bytes *= 2;
+	m = medium_with(p);
+	for (page = 0; page < 2 * CACHE_PAGES; page++)
+		CHECK_EQUAL(WRITE_NS, write_page(m, page));
+	/* Pages of a row are read together */
+	CHECK_EQUAL(2 * (15000 + 2 * BUS_NS) + 4 * BUS_NS + 200000 + ERASE_NS + WRITE_NS, write_page(m, page));
+	CHECK(!fb_verify(m));
+	free(m);
+
+	/* Of four pages one was rewritten, so three are moved, and wait for a fourth: nothing is programmed */
+	m = medium_with(p);
+	for (page = 0; page < 2 * CACHE_PAGES - 1; page++)
+		write_page(m, page);
+	write_page(m, 1);
+	CHECK_EQUAL(3 * (15000 + BUS_NS) + ERASE_NS + WRITE_NS, write_page(m, page));
+	CHECK_EQUAL((2 * CACHE_PAGES + 1) * 100000, fb_medium_counters(m)->flash_program_ns);
+	CHECK_EQUAL(3, fb_medium_counters(m)->slc_folded_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+
+	p.slc_cache_bytes = 0;
+	CHECK(!fb_check_params(&p, &complaint));
+	CHECK_EQUAL(FB_PARAM_one_shot, complaint.param);
+}
+
 /* All that is full is folded while the die has nothing else to do */
 static void idle_time_restores_the_cache(void)
 {
@@ -387,6 +435,7 @@ static void what_makes_no_sense_is_refused(void)
 
 const struct test slc_tests[] = {
 	TEST(a_burst_is_fast_until_the_cache_is_full),
+	TEST(one_shot_programs_all_pages_of_the_cells_together),
 	TEST(idle_time_restores_the_cache),
 	TEST(pauses_within_a_burst_fold_nothing),
 	TEST(collection_keeps_out_of_a_burst),

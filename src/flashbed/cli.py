@@ -238,6 +238,7 @@ def medium_precondition(
     overwrite: Annotated[int, typer.Option(min=0, metavar="N", help="Then write N times its size at random.")] = 1,
     request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "4k",
     seed: Annotated[int, typer.Option(min=0, help="Where they go.")] = 1,
+    whole: Annotated[bool, typer.Option("--whole", help="Also what the medium does not show (used_bytes).")] = False,
 ) -> None:
     """Age a medium: its state only; what is stored on it stays."""
     from flashbed import medium
@@ -248,6 +249,7 @@ def medium_precondition(
         overwrites=overwrite,
         overwrite_request=_request_bytes("--request", request),
         seed=seed,
+        whole=whole,
     )
     for text, found in steps:
         amplification = found["write_amplification"]

@@ -23,8 +23,9 @@ from flashbed.study_format import OWN_FILES, STACK, Answer, Choice, Figure, Stud
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
 from flashbed.translation import has_queue
 from flashbed.units import describe_size
+from flashbed.wear import LIVES
 from flashbed.workload import WORKLOADS
-from flashbed.workload.fio_parameters import job_variables
+from flashbed.workload.fio_parameters import fixed_numbers, job_variables
 from flashbed.workload.parameters import ToolParameters
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
@@ -36,7 +37,7 @@ MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
 _PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
-_COLUMNS = ("seed", "outcome", "reason", "key", "tool", *OWN_FILES)
+_COLUMNS = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "tool", *OWN_FILES)
 """What else the results table and [workload] name."""
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
@@ -136,6 +137,9 @@ def read_job(file: TomlFile, study: StudyFile) -> str | None:
         Problem(("workload", "job"), f"{path} uses ${{{name}}}, which is no axis{nearest(name, own)}")
         for name in sorted(variables - set(own))
     ]
+    if len(study.seeds) > 1 and (option := fixed_numbers(text)):
+        why = f"{path} sets {option}, so that fio takes the same random numbers with each of {len(study.seeds)} seeds"
+        problems.append(Problem(("workload", "job"), f"{why}; take it out of the job, or give the study one seed"))
     raise_all(file, problems)
     return text
 
@@ -314,6 +318,26 @@ def checked_report(
         tables.append(table.model_copy(update={"where": where}))
     raise_all(file, problems)
     return tuple(figures), tuple(tables)
+
+
+def check_lives(file: TomlFile, study: StudyFile) -> None:
+    """A life is told for a load. Raises InputError."""
+    if study.bytes_per_day is not None:
+        return
+    asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
+    asked |= {("choice", place, "metric"): choice.metric for place, choice in enumerate(study.choice)}
+    asked |= {("figure", place, "y"): (figure.y,) for place, figure in enumerate(study.figure)}
+    asked |= {("table", place, "metric"): table.metric for place, table in enumerate(study.table)}
+    asked |= {("claim", place, "metric"): claim.metric for place, claim in enumerate(study.claim)}
+    raise_all(
+        file,
+        [
+            Problem(at, f'{name} needs to know how much is written a day: bytes_per_day = "1G" at the top of the study')
+            for at, names in asked.items()
+            for name in names
+            if name in LIVES
+        ],
+    )
 
 
 def checked_traces(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> tuple[Trace, ...]:

@@ -142,6 +142,8 @@ class Library:
         medium = self._adjusted("medium", selector, Medium)
         if stored is None:
             return medium
+        if medium.condition != "fresh":
+            raise LookupProblem(f'"{selector.name}": {FROM} names a medium in a condition of its own; leave one out')
         try:
             return medium.starting_from(locate(stored, self._base))
         except InputError as error:

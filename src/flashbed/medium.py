@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flashbed import paths
+from flashbed import conditioning, paths
+from flashbed.condition import MEANINGS
 from flashbed.errors import InputError, host_refusal
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
@@ -40,16 +41,18 @@ def create(name: str, profile: str) -> StoredMedium:
     with _new(stored):
         stored.folder.mkdir(parents=True)
         tool = _tool()
-        tool.create(stored.state, medium.core_parameters)
+        conditioning.make(tool, stored.state, medium.core_parameters, medium.condition)
         tool.create_content(stored.state, stored.data)
-        stored.tell({"profile": profile, "made": ["created"]})
+        made = "created" if medium.condition == "fresh" else f"created, {MEANINGS[medium.condition]}"
+        stored.tell({"profile": profile, "made": [made]})
     return stored
 
 
 def precondition(
-    name: str, *, fill_request: int | None, overwrites: int, overwrite_request: int, seed: int
+    name: str, *, fill_request: int | None, overwrites: int, overwrite_request: int, seed: int, whole: bool
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Writes all of a medium in order (unless `fill_request` is None), then `overwrites` times its size at random.
+    """Writes all of a medium in order (unless `fill_request` is None), then `overwrites` times its size at random;
+    `whole`: also what it does not show.
 
     Returns what was done and what came of it, in flashbed-replay's words. The content stays as it is: only the model's
     state ages.
@@ -57,15 +60,16 @@ def precondition(
     stored = locate(name, Path())
     about = stored.about()
     steps: list[tuple[str, list[str]]] = []
+    what, scope = ("the whole device: ", ["--whole"]) if whole else ("", [])
     if fill_request is not None:
         words = ["--pattern", "sequential", "--request-bytes", str(fill_request)]
-        steps.append((f"filled in order, {format_size(fill_request)} a request", words))
+        steps.append((f"{what}filled in order, {format_size(fill_request)} a request", words))
     if overwrites:
-        text = f"{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
+        text = f"{what}{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
         steps.append((f"{text}, seed {seed}", _at_random(overwrites, overwrite_request, seed)))
     done, tool = [], _tool()
     for text, words in steps:
-        done.append((text, tool.replay(stored.state, "--save", stored.state, *words)))
+        done.append((text, tool.replay(stored.state, "--save", stored.state, *scope, *words)))
         about["made"].append(text)
         stored.tell(about)
     return done

@@ -128,13 +128,16 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     for name in ("module", "attach", "detach"):  # so that what has none keeps its key
         if not filesystem[name]:
             del filesystem[name]
-    start = {"start": cell.medium.start_digest} if cell.medium.start_digest else {}
     translation = (
         cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}) if cell.translation.device else {}
     )
+    board = cell.board.model_dump(exclude={"title", "source"})
+    for name in ("nand_cycle_ps", "nand_unit"):
+        if board[name] == Board.model_fields[name].default:
+            del board[name]
     inputs = {
-        "board": cell.board.model_dump(exclude={"title", "source"}),
-        "medium": {**cell.medium.core_parameters, **start},
+        "board": board,
+        "medium": {**cell.medium.core_parameters, **cell.medium.begins},
         **({"translation": translation} if translation else {}),
         "filesystem": filesystem,
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),

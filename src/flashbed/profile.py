@@ -10,12 +10,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from flashbed.condition import STEPS, Condition
 from flashbed.stored_medium import StoredMedium
 from flashbed.tomlfile import Problem, nearest
 from flashbed.units import Size, describe_size, parse_size
 
 _LARGEST_INSTRUCTION_NS = 1024  # QEMU's icount shift goes up to 10
 _SMALLEST_RAM_BYTES = 16 << 20  # below it a kernel with its file systems does not boot
+_LONGEST_TRANSFER = 10**9
+"""Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
 
 
 class Strict(BaseModel):
@@ -56,7 +59,21 @@ class Board(Profile):
     ram: Size = Field(ge=_SMALLEST_RAM_BYTES, description="memory of the board, bytes")
     cpu: str = Field(min_length=1, description="QEMU's name of the CPU model")
     transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
-    pio_sector_ns: int = Field(default=0, ge=0, description="CPU time that moving a sector of 512 bytes costs, ns")
+    pio_sector_ns: int = Field(
+        default=0,
+        ge=0,
+        le=_LONGEST_TRANSFER,
+        description="block media: CPU time that moving a sector of 512 bytes over their port costs, ns",
+    )
+    nand_cycle_ps: int = Field(
+        default=0,
+        ge=0,
+        le=_LONGEST_TRANSFER,
+        description="raw NAND: shortest byte cycle of its controller, ps; 0 = any chip's own",
+    )
+    nand_unit: Literal["subpage", "page"] = Field(
+        default="subpage", description="raw NAND: the least that its controller reads or programs with error correction"
+    )
 
     @field_validator("instruction_ns")
     @classmethod
@@ -90,6 +107,7 @@ class Medium(Profile):
     kind: Literal["flash", "disk", "null", "nand"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
+    condition: Condition = Field(default="fresh", description="flash: what was written to the whole device before")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
     ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
     gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
@@ -152,6 +170,15 @@ class Medium(Profile):
         """The kind and every number: what the media core is told."""
         return {"kind": self.kind, **self.parameters}
 
+    @property
+    def begins(self) -> dict[str, Any]:
+        """What a cell's medium is before the cell, as far as it is not new: its part in a key."""
+        if self._start_digest:
+            return {"start": self._start_digest}
+        if self.condition == "fresh":
+            return {}
+        return {"condition": self.condition, "written_before": STEPS.get(self.condition)}
+
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""
         yield from self._source_problems()
@@ -159,6 +186,10 @@ class Medium(Profile):
             yield Problem(
                 ("used_bytes",),
                 f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
+            )
+        if self.condition != "fresh" and self.kind != "flash":
+            yield Problem(
+                ("condition",), f'is of kind = "flash" only; a medium of kind "{self.kind}" is always "fresh"'
             )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import cpu_load, medium_counters, stored_medium, upkeep, wear
+from flashbed import conditioning, cpu_load, limit, medium_counters, mounted, stored_medium, upkeep, wear
 from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet, turns
@@ -72,6 +72,7 @@ def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
         "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
         "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
+        **({"conditioning": conditioning.writer_digest()} if cell.medium.condition != "fresh" else {}),
         **image.digest(program_set(cell)),
     }
     return Repetition(cell, image, environment, key(cell, environment))
@@ -101,6 +102,13 @@ def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     return {**scripts, **workload.files, **guest_job.files(cell, digest)}
 
 
+def conditioned(cell: Cell, image: GuestImage) -> Path | None:
+    """The state that the cell's medium starts from, made if it is not there yet; None where it starts otherwise."""
+    if cell.medium.start is not None or cell.medium.condition == "fresh":
+        return None
+    return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
+
+
 def _setup(cell: Cell) -> qemu.Setup:
     return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
 
@@ -116,7 +124,10 @@ def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     if cell.medium.start is not None:
         _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
         return
-    image.media_tool.create(files.state, cell.medium.core_parameters)
+    if (aged := conditioned(cell, image)) is None:
+        image.media_tool.create(files.state, cell.medium.core_parameters)
+    else:
+        stored_medium.copy(aged, files.state)
     image.media_tool.create_content(files.state, files.data)
 
 
@@ -170,6 +181,7 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         "check": outcome.medium_check,
         "cell": cell_inputs(cell),
         "environment": dict(repetition.environment),
+        "mounted": mounted.describe(outcome.files),
         "metrics": {},
         "medium": {},
     }
@@ -191,11 +203,13 @@ def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dic
     marked, reached = _reached(cell, out, page_bytes)
     written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
+    moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
     metrics = {
         **found,
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
+        **limit.percents(cell, medium["measured"], moved, limit.time_of(out, found)),
         **upkeep.metrics(out, cell.medium.size_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }

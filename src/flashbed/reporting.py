@@ -21,7 +21,7 @@ def write(done: Run, folder: Path) -> Path:
 
     Raises HostResourceError if the host refuses that.
     """
-    table = rows(done.records)
+    table = rows(done)
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
     artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}

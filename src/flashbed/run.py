@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, paths, repetition
+from flashbed import image, limit, paths, repetition, wear
 from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
@@ -91,6 +91,7 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
         wanted = prepare(study)
         known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
         missing = [r for r in wanted if r.key not in known]
+        _condition(missing)
         for record in _execute(store, missing, jobs or cores(), limit_s):
             known[record.repetition.key] = record
         return Run(study, [known[r.key] for r in wanted], len(missing))
@@ -107,12 +108,12 @@ def results(study: Path) -> pandas.DataFrame:
     """What the store has of a study, a row a repetition. `study` is a file or the name of a shipped study."""
     import pandas
 
-    return pandas.DataFrame(rows(stored(load_study(find_study(str(study)))).records))
+    return pandas.DataFrame(rows(stored(load_study(find_study(str(study))))))
 
 
-def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+def rows(done: Run) -> list[dict[str, Any]]:
     """The table that reports and users see, as a list: docs/design.md says which columns."""
-    return [_row(record.result) for record in records]
+    return [_row(record, done.study.bytes_per_day) for record in done.records]
 
 
 def find_study(name: str) -> Path:
@@ -132,9 +133,13 @@ def failure_folder(key: str) -> Path:
     return paths.cache_root() / "failures" / key
 
 
-def _row(result: dict[str, Any]) -> dict[str, Any]:
+def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
+    """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
+    result, cell = record.result, record.repetition.cell
     plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
-    return {**result["coordinates"], **plain, **result["metrics"]}
+    metrics = {**result["metrics"], **wear.years(result["metrics"], bytes_per_day)}
+    found = limit.limit(metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio")
+    return {**result["coordinates"], **plain, "limit": found, "mounted": result.get("mounted", ""), **metrics}
 
 
 def _stored(store: Store, wanted: Repetition) -> Record | None:
@@ -144,6 +149,17 @@ def _stored(store: Store, wanted: Repetition) -> Record | None:
     # The key does not know how a study names its axes, and the same repetition may serve several studies.
     result = {**found.result, "coordinates": dict(wanted.cell.coordinates)}
     return Record(wanted, result, found.folder)
+
+
+def _condition(missing: Sequence[Repetition]) -> None:
+    """Makes the states that cells start from, before any of them runs: a large one takes a minute."""
+    wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.condition != "fresh"}
+    if not wanted:
+        return
+    with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
+        for one in wanted.values():
+            repetition.conditioned(one.cell, one.image)
+            progress.advance()
 
 
 def _execute(store: Store, missing: Sequence[Repetition], jobs: int, limit_s: float) -> Iterator[Record]:

@@ -60,6 +60,8 @@ class Study:
     systems: tuple[str, ...] = ()
     power_cut: bool = False
     """Whether raw chips lose power when all else of a cell is measured."""
+    bytes_per_day: int | None = None
+    """The load for which lifetimes are told."""
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
@@ -83,6 +85,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     contradictions.check_cells(file, content, skip, profiles)
     answer, choices = contradictions.checked_answers(file, content, skip)
     figures, tables = contradictions.checked_report(file, content, skip)
+    contradictions.check_lives(file, content)
     traces = contradictions.checked_traces(file, content, skip, profiles)
     return Study(
         name=path.stem,
@@ -107,6 +110,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         claims=claim_rules.checked_claims(file, content, skip),
         systems=content.systems,
         power_cut=content.power_cut,
+        bytes_per_day=content.bytes_per_day,
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from flashbed.profile import Strict
 from flashbed.tomlfile import Problem
+from flashbed.units import Size
 
 STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
 """What a cell stands on; any other axis is a parameter of the workload."""
@@ -177,6 +178,7 @@ class StudyFile(Strict):
     kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
     power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
+    bytes_per_day: Size | None = Field(default=None, gt=0, description="what is written a day, for lifetime_years")
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
     systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
     axes: dict[str, Axis] = Field(default_factory=dict)

@@ -1,60 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How flash wears under a workload, and how long it lasts: from erase counts that the guest noted, and the endurance
-that the data sheet promises.
+"""How flash wears under a workload, and how long it lasts: from the erases of each block that the guest noted, and the
+endurance that the data sheet promises.
 
 TBW, total bytes written, is what a workload can write until the erases reach the endurance, at the pace of the
 measurement:
 
-    tbw_level_bytes = written * endurance / mean erases of a block that the writing brought
-    tbw_bytes       = written * endurance / most erases of a block that it can have brought
+    tbw_level_bytes = written * endurance / mean erases of a block in the measurement
+    tbw_bytes       = written * endurance / erases of the most worn block in the measurement
 
 The first would hold if all blocks wore alike; the second is when the most worn block is at its end, which is what a
-file system feels first. Erases are counted until all data have reached the medium. Two things keep a life from being
-told too long. A page that was programmed will have to be erased, also where the first writes went to blocks that were
-erased long before: pages that were programmed count as erases, if they fill more blocks than were erased. And what a
-block had been erased before is not known block by block, so the second takes the most erases of any block after the
-writing, less the fewest of any before, but no fewer than the mean.
+file system feels first. Erases are counted block by block above what the medium had before, until all data have reached
+the medium. A page that was programmed will have to be erased, also where the first writes went to blocks that were
+erased long before: pages that were programmed count as erases, if they fill more blocks than were erased.
+
+Neither is told before there is a pace. A count of erases is known to one: a block may have been erased just before the
+measurement ended, or be about to be. When the flash has been overwritten n times, a block has n erases in the mean, and
+the pace is known to a part in n. ENOUGH_OVERWRITES makes that a tenth.
 
 Must not know who erased, nor what the workload was.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 
-BEFORE, SYNCED, FINISHED = "wear.before", "wear.synced", "wear.finished"
+SYNCED, FINISHED = "wear.synced", "wear.finished"
 """Moments, as medium_counters has them; the files are there for media that wear only."""
 
-DAILY_BYTES = 10**9
-"""The load that lifetime_years assumes: 1 GB a day."""
+ERASES_BEFORE, ERASES_SYNCED = "erases.before", "erases.synced"
+"""The erase count of each block, 32 bits each, as the guest's CPU has them."""
+
+ENOUGH_OVERWRITES = 10
+"""So often must all of the flash have been programmed in a measurement before it tells a life."""
 
 DAYS_OF_A_YEAR = 365.25
+
+_ALL_BLOCKS = ("blocks", "factory_bad_blocks", "grown_bad_blocks")
+
+LIVES = {"lifetime_years": "tbw_bytes", "lifetime_level_years": "tbw_level_bytes"}
+"""The metrics of a life, and what each is made of."""
 
 
 def metrics(
     out: Mapping[str, bytes], endurance_erases: int, written_bytes: float, programmed_blocks: float
 ) -> dict[str, float]:
-    """Erase counts over the medium's whole life, and its TBW and life under what was measured.
+    """Erase counts over the medium's whole life, how often the measurement overwrote it, and its TBW under what was
+    measured.
 
     `endurance_erases` is 0 where no data sheet tells it. `programmed_blocks` is what was programmed while
-    `written_bytes` were written, in blocks. Where nothing was, nothing can be said of the life. Raises KeyError or
-    ValueError.
+    `written_bytes` were written, in blocks. Raises KeyError or ValueError.
     """
     if FINISHED not in out:
         return {}
-    before, synced, finished = (_parse(out[name]) for name in (BEFORE, SYNCED, FINISHED))
+    synced, finished = (_parse(out[name]) for name in (SYNCED, FINISHED))
     found = {"wear_max": float(finished["erase_count_max"])}
-    if finished["blocks"]:
-        found["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
-    erased = max(synced["erase_count_sum"] - before["erase_count_sum"], programmed_blocks)
-    if not endurance_erases or not written_bytes or erased <= 0:
+    if not finished["blocks"]:
         return found
-    promised, mean = written_bytes * endurance_erases, erased / synced["blocks"]
-    found["tbw_bytes"] = promised / max(synced["erase_count_max"] - before["erase_count_min"], mean)
-    found["tbw_level_bytes"] = promised / mean
-    for life, tbw in (("lifetime_years", "tbw_bytes"), ("lifetime_level_years", "tbw_level_bytes")):
-        found[life] = found[tbw] / DAILY_BYTES / DAYS_OF_A_YEAR
-    return found
+    found["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
+    found["overwrites"] = programmed_blocks / synced["blocks"]
+    if not endurance_erases or not written_bytes or found["overwrites"] < ENOUGH_OVERWRITES:
+        return found
+    before, after = _erases(out[ERASES_BEFORE]), _erases(out[ERASES_SYNCED])
+    erased = [late - early for early, late in zip(before, after, strict=True)]
+    promised = written_bytes * endurance_erases
+    # Bad blocks are among the counts; blocks of several planes are one count
+    good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
+    mean = max(sum(erased) / good, found["overwrites"])
+    return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+
+
+def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:
+    """How long the medium of metrics `found` lasts if so much is written a day; nothing without such a load."""
+    if not bytes_per_day:
+        return {}
+    return {life: found[tbw] / bytes_per_day / DAYS_OF_A_YEAR for life, tbw in LIVES.items() if tbw in found}
+
+
+def _erases(data: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) // 4}I", data)
 
 
 def _parse(text: bytes) -> dict[str, int]:

@@ -25,6 +25,7 @@ title = "JFFS2, and tools for raw flash"
 needs = "mtd"
 packages = ["mtd-utils"]
 programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite", "/usr/sbin/nanddump"]
+module = "jffs2"
 mkfs = ["/usr/sbin/flash_erase -q -j {device} 0 0"]
 [mount]
 type = "jffs2"

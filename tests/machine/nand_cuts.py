@@ -68,7 +68,15 @@ def _translated(layer: str) -> Stack:
 
 
 STACKS = {
-    "jffs2": Stack("/usr/sbin/flash_erase -q -j /dev/mtd0 0 0", "mount -t jffs2 mtd0 /mnt", "umount /mnt"),
+    **{
+        name: Stack(
+            f"/usr/sbin/flash_erase -q -j /dev/mtd0 0 0 && insmod /job/{name}.ko",
+            "mount -t jffs2 mtd0 /mnt",
+            "umount /mnt",
+            (name,),
+        )
+        for name in ("jffs2", "jffs2_summary")
+    },
     "ubifs": Stack(
         "/usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0 && /usr/sbin/ubiattach -p /dev/mtd0 >/dev/null &&"
         " /usr/sbin/ubimkvol /dev/ubi0 -N cuts -S 52 >/dev/null",
@@ -176,7 +184,10 @@ def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dic
     cache = Cache(paths.cache_root() / "image")
     archive = Archive(paths.cache_root() / "debian-arm64", "arm64")
     words = {"MAKE": stack.make, "UP": stack.up, "DOWN": stack.down, **settings}
-    built = {name: modules.build(cache, wanted.image.kernel, name).path(f"{name}.ko") for name in stack.modules}
+    built = {}
+    for name in stack.modules:
+        build = modules.build_of_the_kernel if name in modules.OF_THE_KERNEL else modules.build
+        built[name] = build(cache, wanted.image.kernel, name).path(f"{name}.ko")
     return {
         "rounds": ROUNDS.encode(),
         "cuts.env": "".join(f"{name}='{value}'\n" for name, value in words.items()).encode(),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a cell whose medium records its requests, replays them on the host from the same state, and compares every
-answer and every byte of the state left behind. For tests, and for the table of docs/accuracy.md.
+answer and every byte of the state left behind.
 """
 
 from __future__ import annotations

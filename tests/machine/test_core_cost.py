@@ -13,6 +13,9 @@ from flashbed.study import load_study
 
 REQUESTS = 2000
 MOST_NS = 2000
+MOST_OF_A_CACHE_NS = 2500
+"""For writes to a disk's cache: a piece arrives, is kept in two orders, and is chosen among 31 to be written back. Such
+a request takes 2 ms."""
 CASES = [
     ("usb-stick-2g", "randread"),
     pytest.param("usb-stick-2g", "randwrite", marks=pytest.mark.long),  # merges for minutes of virtual time
@@ -25,8 +28,10 @@ STUDY = """
     job = "requests.fio"
 """
 
+# No percentiles: a disk's latencies differ, those of a medium that knows one do not, and fio writes down each.
 JOB = """
 [measure]
+lat_percentiles=0
 filename=/dev/mblk0
 size=512m
 direct=1
@@ -70,4 +75,5 @@ def test_the_core_adds_at_most_two_microseconds_a_request(
     added_ns = (busy_ns(modelled) - busy_ns(delayed)) / REQUESTS
     pages = flash_pages(modelled) / REQUESTS
     print(f"{medium} {pattern}: {added_ns:.0f} ns of CPU a request; {pages:.1f} pages, {mean_ns} ns a request")
-    assert added_ns <= MOST_NS * max(pages, 1)
+    cached = modelled.result["medium"]["measured"].get("disk_destages", 0) > 0
+    assert added_ns <= (MOST_OF_A_CACHE_NS if cached else MOST_NS * max(pages, 1))

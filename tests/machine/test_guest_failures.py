@@ -35,11 +35,11 @@ type = "ext2"
 def run_with(study_file, tmp_path: Path):
     """Runs a cell whose mkfs is the given shell command, for at most `limit_s`."""
 
-    def execute(command: str, limit_s: float = 60) -> Finished:
+    def execute(command: str, limit_s: float = 60, board: str = "arm64-1000") -> Finished:
         folder = tmp_path / "profiles/filesystems"
         folder.mkdir(parents=True)
         (folder / "odd.toml").write_text(PROFILE.format(command=command))
-        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="odd")))
+        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="odd", board=board)))
         work = tmp_path / "work"
         work.mkdir()
         return repetition.execute(wanted, work, limit_s, threading.Event())
@@ -66,6 +66,16 @@ def test_a_hang(run_with) -> None:
     assert finished.result["outcome"] == "timed out"
     assert "5 s" in finished.result["reason"]
     assert b"flashbed: format" in finished.files["console.log"]
+
+
+def test_a_kernel_that_spins(run_with) -> None:
+    """The CPU moves 32 KiB by itself, a minute for all of it, and does nothing else meanwhile."""
+    board = "arm64-250-pio:instruction_ns=16,pio_sector_ns=1000000000"
+    finished = run_with("dd if=/dev/zero of=/dev/mblk0 bs=32k count=1 conv=fsync", limit_s=120, board=board)
+    assert finished.result["outcome"] == "failed"
+    assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 21 s")
+    assert "RCU Stall" in finished.result["reason"]
+    assert b"rcu: INFO: " in finished.files["console.log"]
 
 
 def test_a_step_that_fails(run_with) -> None:

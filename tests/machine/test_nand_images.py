@@ -133,7 +133,10 @@ def test_jffs2_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path,
     # -n: what says that a block was erased lies in the spare area; -U: all belongs to root
     geometry_options = ["-e", str(block_bytes), "-s", str(page_bytes), "-n", "-l"]
     subprocess.run(["/usr/sbin/mkfs.jffs2", "-r", folder, "-o", image, "-U", *geometry_options], check=True)
-    put = "/usr/sbin/flash_erase -q -j /dev/mtd0 0 0\n/usr/sbin/nandwrite -q -p --skip-all-ffs /dev/mtd0 /job/image\n"
+    put = (
+        "insmod /lib/flashbed/jffs2.ko\n/usr/sbin/flash_erase -q -j /dev/mtd0 0 0\n"
+        "/usr/sbin/nandwrite -q -p --skip-all-ffs /dev/mtd0 /job/image\n"
+    )
     scripts = {"format": put, "prepare": CHANGE, "measure": AGAIN}
     outcome = boot(bed, {"image": image.read_bytes()}, **scripts)
     found = listed(outcome, "found")

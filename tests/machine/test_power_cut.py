@@ -172,7 +172,7 @@ def test_what_was_fsynced_is_there(filesystem, medium, request_number, study_fil
 
 def lost_though_safe(study_file, folder: Path, request_number: int, **changed: int) -> int:
     """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
-    bed = new_bed(study_file, folder, "ext2", "emmc-64g", **changed)
+    bed = new_bed(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
     options = f"digest=0 cut_at_request={request_number} cut_after_ns={AFTER_FLUSH_NS}"
     first = boot(bed, options, prepare="true\n", measure=RAW_SYNC)
     safe = rounds(first.console, "safe")
@@ -200,7 +200,7 @@ def test_a_medium_that_ignores_flushes_is_caught(request_number: int, study_file
 
 def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
     bed = new_bed(study_file, tmp_path, "ext2", "usb-stick-2g")
-    first = boot(bed, "cut_at_request=150 cut_after_ns=900000", prepare="true\n", measure=RAW_WRITE)
+    first = boot(bed, "cut_at_request=120 cut_after_ns=900000", prepare="true\n", measure=RAW_WRITE)
     assert first.status == "failed"
     told = carry_out(bed, lambda told: told["unreadable_sectors"] == BLOCK_BYTES // 512)
     (torn,) = (write for write in told["writes"] if write["fate"] == "unreadable")

@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
+from own_script import BODY, outcome_of
 
-from flashbed import repetition, run
 from flashbed.machine import qemu
-from flashbed.study import load_study
-
-STUDY = """
-    [workload]
-    tool = "fio"
-    pattern = "read"
-    request = "4k"
-    file = "256k"
-"""
 
 READS_OF_A_CPU = 200
 MEASURE = f"""
@@ -40,18 +30,8 @@ echo "reads $(($(cat medium/host_reads) - before))" >>/out/mq
 
 def seen(study_file, folder: Path, medium: str) -> dict[str, str]:
     """Files of /sys/block/mblk0/queue and mq by name, and the reads of all CPUs, a number known to the test."""
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=medium)))
-    cell, image = wanted.cell, wanted.image
-    files = qemu.Files(image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
-    job = {**repetition.job(cell, image), "measure": MEASURE.encode()}
-    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
-    image.media_tool.create(files.state, cell.medium.core_parameters)
-    with files.data.open("wb") as data:
-        data.truncate(cell.medium.size_bytes)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, files, folder, 120, threading.Event())
-    assert outcome.status == "measured", outcome
-    lines = (outcome.files["queue"] + outcome.files["mq"]).decode().splitlines()
+    files = outcome_of(study_file(BODY, filesystem="ext2", medium=medium), MEASURE, folder)
+    lines = (files["queue"] + files["mq"]).decode().splitlines()
     return dict(line.removeprefix("queue/").split(" ", 1) for line in lines)
 
 
@@ -62,10 +42,15 @@ EXPECTED = {
         "physical_block_size": "4096",
         "minimum_io_size": "4096",
         "optimal_io_size": "4096",
-        "discard_granularity": str(8 << 20),  # an erase group: 8 blocks of 128 pages of 4 KiB on two planes
-        "discard_max_bytes": str(64 << 20),
+        "discard_granularity": "0",  # USB mass storage of that time has no UNMAP
+        "discard_max_bytes": "0",
         "write_cache": "write through",
         "fua": "0",
+    },
+    "sd-good": {
+        "rotational": "0",
+        "discard_granularity": str(4 << 20),  # an allocation unit
+        "discard_max_bytes": str(64 << 20),
     },
     "hdd-35-7200-320g": {
         "rotational": "1",

@@ -21,7 +21,8 @@ MEDIA = [name for name in SHIPPED.names("medium") if SHIPPED.medium(name).provid
 
 def prepared(study_file, folder: Path, medium: str, seed: int, board: str) -> Repetition:
     profile = SHIPPED.medium(medium)
-    (folder / "random.fio").write_text(random_job(seed, profile.size_bytes, profile.kind == "flash"))
+    discards = profile.kind == "flash" and profile.numbers().get("discard", 1) == 1
+    (folder / "random.fio").write_text(random_job(seed, profile.size_bytes, discards))
     study = 'workload = { tool = "fio", job = "random.fio" }\n'
     (wanted,) = run.prepare(load_study(study_file(study, filesystem="ext2", medium=medium, board=board, seeds=[seed])))
     return wanted

@@ -146,3 +146,34 @@ def test_a_full_medium_recovers(boot_new, chip: str) -> None:
     assert min(sizes) > int(before) * 1024 * 0.97
     assert max(sizes) - min(sizes) < 64 * 1024
     assert abs(int(after) - int(before)) < 64
+
+
+# The truncate fails because its header cannot be programmed, in as many blocks as are tried. Then one byte of the page
+# in which it would have ended makes all of that page be written.
+FAILED_TRUNCATE = r"""
+set -e
+cd /mnt
+dd if=/dev/urandom of=/tmp/kept bs=1000 count=20
+cp /tmp/kept file
+sync
+cat file >/dev/null
+echo 100 >/sys/devices/platform/media_nand/fail_programs
+truncate -s 6000 file && exit 1
+echo 0 >/sys/devices/platform/media_nand/fail_programs
+cmp /tmp/kept file
+printf x | dd of=file bs=1 seek=5000 conv=notrunc
+printf x | dd of=/tmp/kept bs=1 seek=5000 conv=notrunc
+cd /
+umount /mnt
+sh /job/mount
+cmp /tmp/kept /mnt/file
+truncate -s 6000 /mnt/file
+truncate -s 6000 /tmp/kept
+cmp /tmp/kept /mnt/file
+"""
+
+
+@pytest.mark.parametrize("chip", [LARGE, pytest.param(SMALL, marks=pytest.mark.long)])
+def test_a_truncate_that_fails_changes_nothing(study_file, tmp_path: Path, chip: str) -> None:
+    bed = raw_chip.new_bed(study_file, tmp_path, "yaffs2", chip)
+    raw_chip.boot(bed, prepare=FAILED_TRUNCATE, measure=NOTHING)

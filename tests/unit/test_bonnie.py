@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,7 @@ def test_output_that_cannot_be_read_is_told(text: str) -> None:
 def test_the_call() -> None:
     said = parameters(file="40M", chunk="4k", per_character="1M", seeks=4000, seek_processes=3, flush="fsync-each")
     script = Bonnie().files(said, 7)["measure"].decode()
-    assert " -f1 -s 40:4096:4000:3 -b -z $((7 + k))" in script
+    assert " -f1 -s 40:4096:4000:3 -b -z $((1792 + k))" in script
     assert " -r 0 " in script
     assert " -D" not in script
     direct = Bonnie().files(parameters(per_character=0, direct="true"), 7)["measure"].decode()
@@ -129,3 +130,12 @@ def test_contradictions(tmp_path: Path, workload: str, expected: str) -> None:
 def test_a_block_is_a_power_of_two() -> None:
     said = BonnieParameters.model_validate({"file": "8M", "chunk": "6k"})
     assert [problem.keys for problem in said.problems()] == [("chunk",)]
+
+
+def test_no_process_of_one_seed_is_one_of_another() -> None:
+    def numbers(seed: int) -> set[int]:
+        script = Bonnie().files(parameters(processes=256), seed)["measure"].decode()
+        [first] = re.findall(r"-z \$\(\((\d+) \+ k\)\)", script)
+        return {int(first) + k for k in range(256)}
+
+    assert not numbers(1) & numbers(2)

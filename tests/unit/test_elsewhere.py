@@ -36,12 +36,12 @@ def study(tmp_path: Path) -> Study:
 
 def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str, Any]:
     """What fio writes, as far as it is read."""
-    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "clat_ns": {"mean": 0, "max": 0}}
+    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
     busy = {
         "total_ios": megabytes * 256,
         "runtime": runtime_ms,
         "io_bytes": megabytes << 20,
-        "clat_ns": {"mean": 1e6, "max": 9e6},
+        "lat_ns": {"mean": 1e6, "max": 9e6, "N": megabytes * 256},
     }
     return {"fio version": "fio-3.33", "jobs": [{"jobname": name, "error": 0, "read": idle, "write": busy}]}
 
@@ -169,7 +169,7 @@ def broken(file: Path, how: str) -> None:
             del document["jobs"][0]["jobname"]
             file.write_text(json.dumps(document))
         case "no latencies":
-            del document["jobs"][0]["write"]["clat_ns"]
+            del document["jobs"][0]["write"]["lat_ns"]
             file.write_text(json.dumps(document))
         case "failed":
             document["jobs"][0]["error"] = 28

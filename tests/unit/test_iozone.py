@@ -42,8 +42,8 @@ def script(**values: object) -> list[str]:
 
 
 def fio_output(direction: str, milliseconds: int) -> bytes:
-    busy = {"total_ios": 128, "io_bytes": 4 << 20, "runtime": milliseconds, "clat_ns": {"mean": 1.0, "max": 2}}
-    idle = {"total_ios": 0, "io_bytes": 0, "runtime": 0, "clat_ns": {"mean": 0.0, "max": 0}}
+    busy = {"total_ios": 128, "io_bytes": 4 << 20, "runtime": milliseconds, "lat_ns": {"mean": 1.0, "max": 2, "N": 1}}
+    idle = {"total_ios": 0, "io_bytes": 0, "runtime": 0, "lat_ns": {"mean": 0.0, "max": 0, "N": 1}}
     job = {"jobname": "x", "error": 0, "read": idle, "write": idle, direction: busy}
     return json.dumps({"jobs": [job]}).encode()
 
@@ -51,7 +51,7 @@ def fio_output(direction: str, milliseconds: int) -> bytes:
 def test_the_sequence() -> None:
     lines = [line.split()[:2] for line in script()]
     expected = ["write", "rewrite", "", "read", "reread"]
-    fio = ["/bin/fio", "--output-format=json"]
+    fio = ["/bin/fio", "--output-format=json+"]
     assert lines == [step for test in expected for step in ([[MARK, test], fio] if test else [[REMOUNT]])]
     assert [REMOUNT] not in [line.split() for line in script(remount="false")]
     assert REMOUNT not in script(tests="write")

@@ -48,6 +48,7 @@ def test_a_cell_is_resolved(cell: Cell) -> None:
         "pattern": "read",
         "request": 4096,
         "file": 8 << 20,
+        "io_size": 0,
         "flush": "fsync",
         "direct": False,
         "processes": 1,

@@ -121,6 +121,9 @@ def test_every_shipped_option_renders() -> None:
         ("board", BOARD, '"256M"', '"256Q"', ':3: ram: "256Q" is not a size'),
         ("board", BOARD, '"dma"', '"pio"', ':5: transfer: "pio" needs pio_sector_ns'),
         ("board", BOARD, '"dma"', '"dma"\npio_sector_ns = 5', 'belongs to transfer = "pio" only'),
+        ("board", BOARD, '"dma"', '"dma"\nnand_cycle_ps = 30000', ":6: nand_cycle_ps: has no source"),
+        ("board", BOARD, '"dma"', '"dma"\nnand_cycle_ps = -1', ":6: nand_cycle_ps: must be at least 0"),
+        ("board", BOARD, '"dma"', '"dma"\nnand_unit = "byte"', 'nand_unit: must be "subpage" or "page", not "byte"'),
         ("board", BOARD, '"dma"', '"usb"', ':5: transfer: must be "dma" or "pio", not "usb"'),
         ("board", BOARD, 'ram            = "assumed: a test"\n', "", ":3: ram: has no source; add ram ="),
         ("board", BOARD, "assumed: a test", " ", "instruction_ns: has no source"),
@@ -148,6 +151,14 @@ def test_every_shipped_option_renders() -> None:
         ("filesystem", FILESYSTEM, 'mkfs    = "-s {value}"', 'mkfs = "-s"', "options.size.mkfs: does not say {value}"),
         ("filesystem", FILESYSTEM, 'mkfs    = "-s {value}"', "", "options.size: does nothing"),
         ("filesystem", FILESYSTEM, "default = 3", 'default = "x"', "options.number.default: is a whole number"),
+        ("filesystem", FILESYSTEM, "default = 3", 'module = "x"', 'number.module: belongs to kind = "flag" only'),
+        (
+            "filesystem",
+            FILESYSTEM,
+            'mount   = "quick"',
+            'module = "x"\n[options.other]\nmeaning = "m"\nkind = "flag"\nmodule = "y"',
+            "options.other.module: is the second: only one option can choose the module",
+        ),
         (
             "filesystem",
             FILESYSTEM,
@@ -193,6 +204,12 @@ def test_options_become_commands(library: Library) -> None:
     assert full.mkfs_commands("/dev/x") == ("/sbin/mkfs -s 8 -n 5 /dev/x",)
     assert full.mount_options == "base,mode=fast,quick"
     assert library.filesystem("some:quick=off") == library.filesystem("some")
+
+
+def test_a_flag_chooses_the_module() -> None:
+    summary, plain = (shipped().filesystem(name) for name in ("jffs2:summary", "jffs2"))
+    assert (summary.module, plain.module) == ("jffs2_summary", "jffs2")
+    assert shipped().filesystem("jffs2:summary=off") == plain
 
 
 def test_shipped_commands() -> None:

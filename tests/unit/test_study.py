@@ -208,6 +208,20 @@ def test_what_is_skipped_may_contradict(tmp_path: Path) -> None:
     assert len(list(study.combinations())) == 12
 
 
+LIFE = ('metric  = "iops"', 'metric  = "lifetime_years"')
+
+
+def test_a_life_is_told_for_a_load(tmp_path: Path) -> None:
+    assert "32: table[0].metric: lifetime_years needs to know how much is written a day" in message(tmp_path, LIFE)
+    study = load(tmp_path, LIFE, (SEEDS, f'{SEEDS}\nbytes_per_day = "2G"'))
+    assert study.bytes_per_day == 2 << 30
+
+
+def test_what_is_under_way_is_not_flushed(tmp_path: Path) -> None:
+    deep = ('flush = "fsync"', 'flush = "fsync-each"\ndirect = true\nqueue_depth = 4')
+    assert 'workload.queue_depth: 4 cannot stand with flush = "fsync-each"' in message(tmp_path, deep)
+
+
 JOB = "[global]\nrw=${pattern}\nbs=${request}\nsize=8M\n[job]\n"
 WITH_JOB = ('file  = "8M"\nflush = "fsync"', 'job = "my.fio"')
 
@@ -227,6 +241,7 @@ def test_a_job_of_the_users(tmp_path: Path) -> None:
         (JOB.replace("${pattern}", "read"), WITH_JOB, "8: axes.pattern: does not reach the job: "),
         (JOB.replace("${request}", "${reqest}"), WITH_JOB, 'uses ${reqest}, which is no axis; did you mean "request"?'),
         (JOB, ("request    =", "bandwidth ="), "9: axes.bandwidth: is the name of a column of the results"),
+        (JOB.replace("rw=", "randseed=7\nrw="), WITH_JOB, "sets randseed, so that fio takes the same random numbers"),
         (JOB, ("request    =", '"a-b" ='), "9: axes.a-b: cannot be a variable of the job"),
     ],
 )

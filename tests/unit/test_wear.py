@@ -3,57 +3,96 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
+
 import pytest
 
 from flashbed import wear
 
 
-def noted(blocks: int, least: int, most: int, total: int) -> bytes:
-    counts = {"blocks": blocks, "erase_count_min": least, "erase_count_max": most, "erase_count_sum": total}
+def noted(blocks: int, most: int, total: int, bad: int = 0) -> bytes:
+    counts = {"blocks": blocks, "erase_count_max": most, "erase_count_sum": total}
+    counts |= {"factory_bad_blocks": bad, "grown_bad_blocks": 0}
     return "".join(f"/sys/block/mblk0/wear/{name}:{count}\n" for name, count in counts.items()).encode()
 
 
-# 100 blocks, each erased once when the chip was formatted; then 400 erases more, most of them of a few blocks
+def erases(counts: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(counts)}I", *counts)
+
+
+# 100 blocks. One was erased 500 times before; in the measurement another one is, 40 times, and all others 11 times.
+BEFORE = [500] + [1] * 99
+AFTER = [511, 41] + [12] * 98
 OUT = {
-    wear.BEFORE: noted(100, 1, 1, 100),
-    wear.SYNCED: noted(100, 1, 41, 500),
-    wear.FINISHED: noted(100, 1, 42, 510),
+    wear.ERASES_BEFORE: erases(BEFORE),
+    wear.ERASES_SYNCED: erases(AFTER),
+    wear.SYNCED: noted(100, 511, sum(AFTER)),
+    wear.FINISHED: noted(100, 512, sum(AFTER) + 10),
 }
+MEAN = (99 * 11 + 40) / 100
 
 
 def test_life_by_the_most_worn_block_and_by_the_mean() -> None:
-    found = wear.metrics(OUT, 1000, 8_000_000, 300)
-    assert found["wear_max"] == 42
-    assert found["wear_mean"] == 5.1
-    # 40 erases of the most worn block for 8 MB: 1,000 for 200 MB. 4 erases of a block for 8 MB in the mean: 2 GB.
+    found = wear.metrics(OUT, 1000, 8_000_000, 1050)
+    assert found["wear_max"] == 512
+    assert found["wear_mean"] == (sum(AFTER) + 10) / 100
+    assert found["overwrites"] == 10.5
+    # 40 erases of one block for 8 MB: 1,000 for 200 MB. What another had before is not this load's.
     assert found["tbw_bytes"] == 200e6
-    assert found["tbw_level_bytes"] == 2e9
-    assert found["lifetime_years"] == pytest.approx(0.2 / 365.25)
-    assert found["lifetime_level_years"] == pytest.approx(2 / 365.25)
+    assert found["tbw_level_bytes"] == pytest.approx(8e9 / MEAN)
 
 
-def test_what_was_worn_before_never_lengthens_the_life() -> None:
-    worn = OUT | {wear.BEFORE: noted(100, 0, 39, 100)}
-    assert wear.metrics(worn, 1000, 8_000_000, 300)["tbw_bytes"] == pytest.approx(8e9 / 41)
+def test_years_are_for_the_load_of_a_study() -> None:
+    found = wear.metrics(OUT, 1000, 8_000_000, 1050)
+    assert wear.years(found, None) == {}
+    told = wear.years(found, 200_000)
+    assert told["lifetime_years"] == pytest.approx(1000 / 365.25)
+    assert told["lifetime_level_years"] == pytest.approx(8e9 / MEAN / 200_000 / 365.25)
+
+
+@pytest.mark.parametrize("overwritten", [0.01, 1, 9.99])
+def test_a_short_measurement_tells_no_life(overwritten: float) -> None:
+    found = wear.metrics(OUT, 1000, 8_000_000, 100 * overwritten)
+    assert set(found) == {"wear_max", "wear_mean", "overwrites"}
+    assert wear.years(found, 10**9) == {}
+
+
+def test_a_long_one_knows_the_pace_to_a_tenth() -> None:
+    """Whenever it ends, a block is erased once more or less at most, against the pace of a measurement without end."""
+    period, blocks = 7, 10  # erases of one block after the other, each once in 10
+    lives = []
+    for erased in range(wear.ENOUGH_OVERWRITES * blocks, wear.ENOUGH_OVERWRITES * blocks + period):
+        counts = [erased // blocks + (place < erased % blocks) for place in range(blocks)]
+        out = OUT | {wear.ERASES_BEFORE: erases([0] * blocks), wear.ERASES_SYNCED: erases(counts)}
+        out[wear.SYNCED] = noted(blocks, max(counts), erased)
+        lives.append(wear.metrics(out, 1000, 1e6 * erased, erased)["tbw_bytes"])
+    endless = 1000 * blocks * 1e6
+    assert all(0.9 * endless < life <= endless for life in lives)
 
 
 def test_what_was_programmed_will_have_to_be_erased() -> None:
-    # 100 blocks, 600 of them programmed: each 6 times, where erases so far are 4
-    found = wear.metrics(OUT, 1000, 8_000_000, 600)
-    assert found["tbw_level_bytes"] == pytest.approx(8e9 / 6)
+    # 100 blocks, 2,000 of them programmed: each 20 times, where erases so far are fewer
+    found = wear.metrics(OUT, 1000, 8_000_000, 2000)
+    assert found["tbw_level_bytes"] == 8e9 / 20
     assert found["tbw_bytes"] == 200e6
-    # into blocks that were erased before: no block is erased, yet all wear
-    fresh = wear.metrics(OUT | {wear.SYNCED: OUT[wear.BEFORE]}, 1000, 8_000_000, 50)
-    assert fresh["tbw_bytes"] == fresh["tbw_level_bytes"] == 16e9
+    # 6,000: also the most worn block will have been erased more often than it has been
+    assert wear.metrics(OUT, 1000, 8_000_000, 6000)["tbw_bytes"] == pytest.approx(8e9 / 60)
+
+
+def test_bad_blocks_share_no_wear() -> None:
+    # of 4 blocks 1 is bad, and the others are erased 20 times each
+    out = OUT | {wear.ERASES_BEFORE: erases([0] * 4), wear.ERASES_SYNCED: erases([20, 0, 20, 20])}
+    out[wear.SYNCED] = noted(3, 20, 60, bad=1)
+    assert wear.metrics(out, 1000, 8_000_000, 45)["tbw_level_bytes"] == pytest.approx(8e9 / 20)
+    # and with two planes, of which each block is one in the counts and two in the sums
+    out[wear.SYNCED] = noted(6, 20, 120, bad=2)
+    assert wear.metrics(out, 1000, 8_000_000, 90)["tbw_level_bytes"] == pytest.approx(8e9 / 20)
 
 
 @pytest.mark.parametrize(("endurance", "written"), [(0, 8_000_000), (1000, 0)])
 def test_nothing_is_said_of_a_life_that_nothing_tells(endurance: int, written: int) -> None:
-    assert set(wear.metrics(OUT, endurance, written, 300)) == {"wear_max", "wear_mean"}
-
-
-def test_no_erases_tell_no_life() -> None:
-    assert set(wear.metrics(OUT | {wear.SYNCED: OUT[wear.BEFORE]}, 1000, 4096, 0)) == {"wear_max", "wear_mean"}
+    assert set(wear.metrics(OUT, endurance, written, 1050)) == {"wear_max", "wear_mean", "overwrites"}
 
 
 def test_a_disk_does_not_wear() -> None:

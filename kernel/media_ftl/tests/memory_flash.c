@@ -166,7 +166,8 @@ static int read(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SP
 
 	if (f->off)
 		return -EIO;
-	f->reads++;
+	if (++f->reads == f->failing_read)
+		return -EIO;
 	memcpy(spare, spare_of(f, p), SFTL_SPARE_BYTES);
 	if (!data)
 		return 0;

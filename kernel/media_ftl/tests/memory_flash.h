@@ -28,6 +28,7 @@ struct memory_flash {
 	struct memory_page *newest;
 
 	u64 reads;
+	u64 failing_read;	/* this one fails with -EIO; 0: none */
 	u64 operations;		/* programs and erases so far */
 	u64 cut_at;		/* the power goes during this one; 0: never */
 	bool off;

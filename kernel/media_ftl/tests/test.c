@@ -10,6 +10,7 @@
 #include "memory_flash.h"
 #include "soft_nand.h"
 #include "tag.h"
+#include "transfer.h"
 
 enum { BLOCKS = 64, PAGES_PER_BLOCK = 8, PAGE_BYTES = 512 };
 
@@ -289,6 +290,45 @@ static void test_block_without_first_page(void)
 	end(&f, &o);
 }
 
+/*
+ * Half of each of two pages in one request, of which the first cannot be read: none of it may reach the flash with a later
+ * request, least of all with one that reads.
+ */
+static void test_failed_request(void)
+{
+	enum { HALF = PAGE_BYTES / 2 };
+	u8 data[3][PAGE_BYTES], gathered[PAGE_BYTES], rest[PAGE_BYTES], newer[PAGE_BYTES];
+	struct sftl_transfer t = { .data = gathered, .rest = rest };
+	struct memory_flash f;
+	struct oracle o;
+	struct sftl *l;
+	u32 page;
+	int err;
+
+	begin(&f, &o, 1);
+	l = t.layer = start(&f, FB_FTL_PAGE);
+	for (page = 0; page < 3; page++) {
+		fill(data[page], page, page + 1);
+		REQUIRE(!sftl_write(l, page, data[page]), "a write failed");
+	}
+	memset(newer, 0xa5, sizeof(newer));
+	f.failing_read = f.reads + 1;
+	err = sftl_transfer(&t, true, 0, newer, HALF);
+	if (!err)
+		err = sftl_transfer(&t, true, 2 * PAGE_BYTES, newer, HALF);
+	REQUIRE(err == -EIO && f.reads == f.failing_read, "%d after %llu reads", err, (unsigned long long)f.reads);
+	REQUIRE(sftl_transfer_end(&t, err) == -EIO, "the failure is forgotten");
+
+	/* Another request changes the page of the second piece, a third only reads */
+	fill(data[2], 2, 99);
+	REQUIRE(!sftl_transfer_end(&t, sftl_transfer(&t, true, 2 * PAGE_BYTES, data[2], PAGE_BYTES)), "a write failed");
+	REQUIRE(!sftl_transfer_end(&t, sftl_transfer(&t, false, PAGE_BYTES, newer, PAGE_BYTES)), "a read failed");
+	REQUIRE(!memcmp(newer, data[1], PAGE_BYTES), "reads something else");
+	REQUIRE(reads_as(l, 0, 1) && reads_as(l, 1, 2) && reads_as(l, 2, 99), "an older piece came later");
+	sftl_stop(l);
+	end(&f, &o);
+}
+
 int main(int argc, char **argv)
 {
 	u32 cuts = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
@@ -298,6 +338,7 @@ int main(int argc, char **argv)
 	test_tags();
 	test_blank_chip();
 	test_block_without_first_page();
+	test_failed_request();
 	for (i = 0; i < 3; i++) {
 		test_restarts(ftls[i]);
 		test_failures(ftls[i]);

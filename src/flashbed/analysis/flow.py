@@ -10,14 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
 
 from flashbed.analysis.results import Combination, Results
-
-Direction = Literal["read", "write", "either"]
-
-SWALLOWED_BELOW = 0.5
-"""The share of the bytes asked for that must reach the medium, for a cell to be said to measure the medium."""
+from flashbed.limit import SWALLOWED_BELOW, Direction, direction_of, reached
 
 
 @dataclass(frozen=True)
@@ -33,8 +28,7 @@ class Flow:
     @property
     def reached(self) -> float:
         """What passed between the board and the medium for each byte that the workload asked for."""
-        moved = {"read": self.read_bytes, "write": self.written_bytes}
-        return moved.get(self.direction, self.read_bytes + self.written_bytes) / self.requested_bytes
+        return reached(self.requested_bytes, self.read_bytes, self.written_bytes, self.direction)
 
     @property
     def swallowed(self) -> bool:
@@ -54,16 +48,8 @@ def flows(results: Results, fixed: Mapping[str, str]) -> list[Flow]:
     return [
         Flow(
             combination,
-            _direction({**fixed, **results.coordinates(combination)}),
+            direction_of({**fixed, **results.coordinates(combination)}),
             *map(median, zip(*rows, strict=True)),
         )
         for combination, rows in found.items()
     ]
-
-
-def _direction(parameters: Mapping[str, str]) -> Direction:
-    """Which way the requests go, where a pattern tells; a mixed pattern or a job of the user's may go either way."""
-    pattern = parameters.get("pattern", "")
-    if pattern.endswith("read"):
-        return "read"
-    return "write" if pattern.endswith("write") else "either"

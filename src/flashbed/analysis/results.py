@@ -8,8 +8,10 @@ must not know how results were made or where they are shown.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from flashbed.analysis.spread import Spread, spread
@@ -18,7 +20,7 @@ from flashbed.metrics import METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = ("seed", "outcome", "reason", "key", "check")
+BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted")
 """The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]
@@ -39,6 +41,10 @@ class Repetition:
     key: str = ""
     check: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
+    limit: str = ""
+    """What was measured, in the words of limit.py; "" where nothing tells."""
+    mounted: str = ""
+    """How the kernel had its file system mounted."""
 
     @property
     def is_measured(self) -> bool:
@@ -75,6 +81,15 @@ class Results:
     def spreads(self, metric: str) -> dict[Combination, Spread]:
         """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
         return {cell: spread(list(found.values())) for cell, found in self.numbers(metric).items()}
+
+    @cached_property
+    def limits(self) -> dict[Combination, str]:
+        """What limits each cell: what does with most of its seeds. A cell of which nothing tells is absent."""
+        found: dict[Combination, Counter[str]] = {}
+        for repetition in self.repetitions:
+            if repetition.is_measured and repetition.limit:
+                found.setdefault(repetition.combination, Counter())[repetition.limit] += 1
+        return {cell: counted.most_common(1)[0][0] for cell, counted in found.items()}
 
     def only(self, where: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Results:
         """The cells with these values; axes on which one value is left are gone, but for those to keep."""
@@ -138,6 +153,8 @@ def results_of(
             _text(row["key"]),
             None if _is_nothing(row.get("check")) else str(row["check"]),
             {name: float(number) for name, number in numbers.items() if _is_finite(number)},
+            _text(row.get("limit")),
+            _text(row.get("mounted")),
         )
         found[repetition.combination, repetition.seed] = repetition
     for combination, seed in planned:

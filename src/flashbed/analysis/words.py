@@ -18,6 +18,7 @@ AXIS_WORDS = {
     "medium": ("medium", "media"),
     "request": ("request size", "request sizes"),
     "file": ("file size", "file sizes"),
+    "io_size": ("amount of I/O", "amounts of I/O"),
     "pattern": ("pattern", "patterns"),
     "scheduler": ("scheduler", "schedulers"),
     "translation": ("translation", "translations"),

@@ -44,7 +44,7 @@ if defined FLASHBED_COLD (
   pause
 )
 cd flashbed-work
-fio --output-format=json --eta=never --output="%here%\results\%name%.part" %2
+fio --output-format=json+ --eta=never --output="%here%\results\%name%.part" %2
 if errorlevel 1 goto broken
 move /y "%here%\results\%name%.part" "%here%\results\%name%.json" >nul
 goto tidy

@@ -46,7 +46,7 @@ for job in "$here"/jobs/*.measure.fio; do
 		fio --eta=never --output="$here/results/prepare.txt" "$here/jobs/$name.prepare.fio" || { failed=1; continue; }
 	fi
 	cold
-	if fio --output-format=json --eta=never --output="$here/results/$name.part" "$job"; then
+	if fio --output-format=json+ --eta=never --output="$here/results/$name.part" "$job"; then
 		mv "$here/results/$name.part" "$here/results/$name.json"
 	else
 		failed=1

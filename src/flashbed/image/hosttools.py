@@ -27,7 +27,9 @@ PROGRAMS = ("fbmedia", "flashbed-replay")
 class MediaTool:
     """fbmedia and flashbed-replay, as functions of their arguments."""
 
-    def __init__(self, program: Path, replay_program: Path) -> None:
+    def __init__(self, program: Path, replay_program: Path, build_digest: str) -> None:
+        """`build_digest` stands for the programs: another one, other answers."""
+        self.build_digest = build_digest
         self.program = program
         self.replay_program = replay_program
         self._digests: dict[tuple[str, ...], str] = {}
@@ -114,4 +116,5 @@ def build(cache: Cache) -> MediaTool:
         shutil.rmtree(scratch)
 
     entry = cache.entry("fbmedia", recipe, fill)
-    return MediaTool(*(entry.path(program) for program in PROGRAMS))
+    program, replay_program = (entry.path(program) for program in PROGRAMS)
+    return MediaTool(program, replay_program, entry.folder.name)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from flashbed import paths
 from flashbed.image import toolchain
@@ -21,10 +23,22 @@ from flashbed.progress import stage
 CHOSEN = ("iosched", "media_ftl", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
+
+class OfTheKernel(NamedTuple):
+    """Modules that lie in one folder of the kernel's tree, and the settings that they are built with beside its own."""
+
+    folder: str
+    settings: tuple[str, ...] = ()
+    name: str | None = None
+    """Of the only module, where other settings make another of the same name. The kernel knows it by its old one."""
+
+
 OF_THE_KERNEL = {
-    "mtd_tests": ("drivers/mtd/tests", "CONFIG_MTD_TESTS"),
+    "mtd_tests": OfTheKernel("drivers/mtd/tests", ("CONFIG_MTD_TESTS=m",)),
+    "jffs2": OfTheKernel("fs/jffs2"),
+    "jffs2_summary": OfTheKernel("fs/jffs2", ("CONFIG_JFFS2_SUMMARY=y",), name="jffs2_summary"),
 }
-"""Modules of the kernel's tree that few guests load: by the name of an entry its folder, and what turns it on."""
+"""Modules of the kernel's tree that few guests load, by the name of an entry."""
 
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
@@ -75,23 +89,30 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
 
 def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with modules of OF_THE_KERNEL."""
-    subfolder, option = OF_THE_KERNEL[name]
-    recipe = {"kernel": kernel.entry.digests, "folder": subfolder, "option": option}
+    wanted = OF_THE_KERNEL[name]
+    recipe = {"kernel": kernel.entry.digests, "script": digest_tree(Path(__file__)), **wanted._asdict()}
+    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
+    defined = [f"-D{option}=1" for option, _, value in (s.partition("=") for s in wanted.settings) if value == "y"]
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        shutil.copytree(kernel.tree / subfolder, scratch / subfolder, ignore=shutil.ignore_patterns("*.[ao]", ".*"))
+        leave_out = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
+        shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=leave_out)
         with stage(f"Building the kernel's module {name}"):
-            _make(kernel, scratch, subfolder, folder, f"{option}=m")
+            _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=defined)
+        if wanted.name:
+            (built,) = folder.glob("*.ko")
+            built.rename(folder / f"{wanted.name}.ko")
 
     return cache.entry(f"kernel-{name}", recipe, fill)
 
 
-def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *options: str) -> None:
+def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: str, flags: Sequence[str] = ()) -> None:
     """Builds the modules of a folder below `scratch`, strips them of debug information, and leaves them in `to`."""
     module = scratch / subfolder
-    flags = f"KCFLAGS=-ffile-prefix-map={scratch}=. -ffile-prefix-map={kernel.tree}=."
-    run(toolchain.make("-C", kernel.tree, f"M={module}", flags, *options, "modules", jobs=os.cpu_count() or 1))
+    paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
+    compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
+    run(toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1))
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
         run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name])

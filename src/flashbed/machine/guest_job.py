@@ -22,8 +22,6 @@ MOUNT_POINT = "/mnt"
 TRACED_REQUESTS = 16_384
 """How many requests the log of a traced cell has room for, 40 bytes each."""
 
-SECTOR_BYTES = 512
-
 CUT_AFTER = 1000
 """So many programs and erases after it was armed, and as many more as the seed moves the file, the power goes."""
 
@@ -88,8 +86,13 @@ def _part(cell: Cell) -> str:
 
 
 def _transfer(cell: Cell) -> str:
-    """Who moves the data, in the words of the medium's driver."""
-    sector_ns = cell.board.pio_sector_ns
+    """Who moves the data and how fast, in the words of the medium's driver."""
+    board = cell.board
     if cell.medium.provides == "block":
-        return f"pio_sector_ns={sector_ns}"
-    return f"cycle_ps={sector_ns * 1000 // SECTOR_BYTES}" if sector_ns else "dma=1"
+        return f"pio_sector_ns={board.pio_sector_ns}"
+    words = {
+        f"cycle_ps={board.nand_cycle_ps}": board.nand_cycle_ps > 0,
+        "dma=1": board.transfer == "dma",
+        "whole_pages=1": board.nand_unit == "page",
+    }
+    return " ".join(word for word, said in words.items() if said)

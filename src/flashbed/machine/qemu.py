@@ -43,6 +43,10 @@ GUEST_DEATHS = (
         re.compile(rb"Kernel panic - not syncing: (hung_task.*)"),
         "the guest hung: a task was blocked for 600 s of its time",
     ),
+    (
+        re.compile(rb"Kernel panic - not syncing: (RCU Stall.*)"),
+        "the guest stalled: its kernel kept the CPU for 21 s of its time",
+    ),
     (re.compile(rb"Kernel panic - not syncing: (.*)"), "the guest's kernel panicked"),
 )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from flashbed.analysis import Advice, Combination, Comparison, Group, advice
 from flashbed.analysis.words import count, direction, metric_of
+from flashbed.report.limits import cells_of, remark
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.study_format import Answer, Choice
 
@@ -47,13 +48,13 @@ def _advice(
     report: Report, answer: Answer, comparison: Comparison, group: Group, swallowed: Collection[Combination]
 ) -> Advice:
     found = advice(comparison, group, report.words)
-    where = {**answer.where, **{axis: (value,) for axis, value in group.at}}
-    cells = set(report.results.combinations(where))
+    cells = set(cells_of(report, answer, group))
     if answer.compare == (SCHEDULER,) and cells <= report.queueless:
         reason = "On a raw chip nothing passes the block layer: there is no scheduler to choose."
         return replace(found, choice="nothing to choose", reason=reason, clear=False)
     kept = len(cells & set(swallowed))
     if kept:
         memory = f"In {kept} of {count(len(cells), 'cell')} memory kept most of the bytes, so the medium counts little."
-        return replace(found, reason=f"{found.reason} {memory}")
-    return found
+        found = replace(found, reason=f"{found.reason} {memory}")
+    limits = remark(report, cells, said=("memory",) if kept else ())
+    return replace(found, reason=f"{found.reason} {limits}") if limits else found

@@ -11,7 +11,7 @@ from flashbed.report.figures import spread_text
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
 
-SHOWN = ("bandwidth", "iops", "latency_mean_us", "latency_p99_us", "runtime_s")
+SHOWN = ("bandwidth", "iops", "latency_mean_us", "latency_p99_us", "flush_mean_us", "flush_p99_us", "runtime_s")
 """What fio can tell wherever it runs."""
 
 
@@ -19,7 +19,7 @@ def table(report: Report) -> Table:
     """A row for each system and cell that has results, in the study's order."""
     results = report.elsewhere
     assert results is not None
-    spreads = {metric: results.spreads(metric) for metric in SHOWN}
+    spreads = {metric: found for metric in SHOWN if (found := results.spreads(metric))}
     cells = [cell for cell in results.combinations() if any(cell in found for found in spreads.values())]
     scales = {
         metric: scale_of(metric_of(metric), (spread.high for spread in found.values()))
@@ -46,7 +46,7 @@ def table(report: Report) -> Table:
         caption="Real time, as fio told it",
         note="Medians over seeds.",
         corner=[_capital(report.words.axis(axis)) for axis in results.axes],
-        columns=[scales[metric].title(metric_of(metric)) for metric in SHOWN],
+        columns=[scales[metric].title(metric_of(metric)) for metric in spreads],
         rows=rows,
         kind="sortable",
     )

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashbed.analysis import MISSING, Combination, Flow, Repetition
+from flashbed.analysis import MISSING, Combination, Flow, Repetition, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
 from flashbed.metrics import METRICS
+from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import Cell, Head, Row, Table
@@ -101,22 +102,32 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     """Bytes asked for against bytes that reached the medium."""
     words = report.words
     scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
+    limits = report.results.limits
+    shares = [report.results.spreads(f"busy_{part}_percent") for part in ("medium", "bus", "cpu")]
     rows = []
     for flow in found:
         places = [words.value(axis, value) for axis, value in report.results.coordinates(flow.combination).items()]
         bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
         cells = [Cell(scale.number(value), sort=value) for value in bytes_]
         share = Cell(f"{flow.reached * 100:,.0f} %", tone="warn" if flow.swallowed else "", sort=flow.reached)
-        rows.append(Row([Head(place) for place in places], [*cells, share]))
+        limit = limits.get(flow.combination, "")
+        busy = [_percent(found.get(flow.combination)) for found in shares]
+        what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
+        rows.append(Row([Head(place) for place in places], [*cells, share, *busy, what]))
     return Table(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
-        "reads, and writes where it writes.",
+        "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
+        "is what one would have to make faster.",
         corner=[_capital(words.axis(axis)) for axis in report.results.axes],
-        columns=["Asked for", "Read from medium", "Written to medium", "Reached"],
+        columns=["Asked for", "Read from medium", "Written to medium", "Reached", "Medium", "Bus", "CPU", "Limit"],
         rows=rows,
         kind="sortable",
     )
+
+
+def _percent(found: Spread | None) -> Cell:
+    return Cell(f"{found.median:.0f} %", sort=found.median) if found else Cell("–", tone="quiet")
 
 
 def check_summaries(report: Report) -> list[CheckSummary]:

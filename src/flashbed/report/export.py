@@ -36,6 +36,8 @@ def frame_of(results: Results) -> pandas.DataFrame:
     for name in ("outcome", "reason", "key"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
+    for name in ("limit", "mounted"):
+        columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
     return pandas.DataFrame(columns)
@@ -85,6 +87,8 @@ def json_bytes(report: Report) -> bytes:
                 "reason": repetition.reason,
                 "key": repetition.key,
                 "check": repetition.check,
+                "limit": repetition.limit,
+                "mounted": repetition.mounted,
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
             }
             for repetition in report.results.repetitions

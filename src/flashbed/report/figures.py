@@ -15,6 +15,7 @@ from typing import Any
 
 from flashbed.analysis import Spread
 from flashbed.analysis.words import Scale, count, direction, listing, metric_of, scale_of
+from flashbed.report import limits
 from flashbed.report.colours import Colours
 from flashbed.report.gaps import Gap, gaps
 from flashbed.report.model import Report
@@ -178,7 +179,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         notes=[
             direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
-            *filter(None, [remark(report, cells)]),
+            *filter(None, [remark(report, cells), limits.remark(report, cells)]),
         ],
         gaps=gaps(report, figure.y, cells, spreads),
     )

@@ -20,14 +20,15 @@ from typing import Any
 
 from flashbed.analysis import Comparison, Flow, flows, headline, sentence
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, listing, metric_of
-from flashbed.report import claims, elsewhere, evidence, tables, traces
+from flashbed.analysis.words import count, listing, metric_of, size
+from flashbed.report import claims, conditions, elsewhere, evidence, limits, lives, tables, traces
 from flashbed.report.choosing import questions
 from flashbed.report.colours import SLOTS, Colours
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
+from flashbed.study_format import Answer
 
 
 def render(report: Report, digest: str, command: str) -> str:
@@ -80,10 +81,10 @@ def _answers(report: Report) -> list[dict[str, Any]]:
     answer = report.study.answer
     if answer is None:
         return []
-    return [_answer(report, comparison) for comparison in report.comparisons(answer)]
+    return [_answer(report, answer, comparison) for comparison in report.comparisons(answer)]
 
 
-def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
+def _answer(report: Report, answer: Answer, comparison: Comparison) -> dict[str, Any]:
     slots: dict[str, int] = {}
     if comparison.compare == report.compared_axis:
         colours = Colours(report)
@@ -91,7 +92,11 @@ def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
     return {
         "metric": metric_of(comparison.metric).title,
         "headline": headline(comparison, report.words),
-        "sentences": [sentence(comparison, group, report.words) for group in comparison.groups],
+        "sentences": [
+            " ".join(filter(None, [sentence(comparison, group, report.words), limits.remark(report, cells)]))
+            for group in comparison.groups
+            for cells in [limits.cells_of(report, answer, group)]
+        ],
         "table": tables.winners(report, comparison, slots),
         "remark": remark(report, report.results.combinations()) if comparison.compare == SCHEDULER else "",
     }
@@ -127,6 +132,10 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
             f"{report.cell_name(worst.combination)})."
         )
         cautions.append({"text": text, "link": "#bytes", "link_text": "Bytes at the medium"})
+    limited = limits.remark(report, report.results.combinations(), said=("memory",) if swallowed else ())
+    if limited:
+        text = f"{limited} There a faster medium, or a better order on it, would change little."
+        cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
     if damaged:
         text = f"The checker found damage in images that {listing(damaged)} left behind."
@@ -140,7 +149,11 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
 def _facts(report: Report) -> list[tuple[str, str]]:
     """What the study fixes, for the head of the page."""
     words = report.words
-    return [(words.axis(name), words.value(name, value)) for name, value in report.fixed.items()]
+    load = report.study.bytes_per_day
+    return [
+        *((words.axis(name), words.value(name, value)) for name, value in report.fixed.items()),
+        *([("written a day", size(load))] if load else []),
+    ]
 
 
 def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
@@ -152,6 +165,9 @@ def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
         "flows": evidence.flow_table(report, found, "Bytes asked for and bytes at the medium") if found else None,
         "swallowed": evidence.flow_table(report, swallowed, "Where memory kept the bytes") if swallowed else None,
         "checks": evidence.check_summaries(report),
+        "media": conditions.media(report),
+        "mounts": conditions.mounts(report),
+        "lives": lives.table(report),
         "repetitions": evidence.repetition_table(report),
         "manifest": evidence.manifest_rows(report.manifest),
     }

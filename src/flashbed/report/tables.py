@@ -13,7 +13,9 @@ from itertools import groupby
 from flashbed.analysis import Combination, Comparison, Group, Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
 from flashbed.metrics import Metric
+from flashbed.report import limits
 from flashbed.report.figures import Drawing
+from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
@@ -108,6 +110,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
                     _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
                     "▸ is clearly the best of its row." if marks_best else "",
                     remark(report, cells),
+                    limits.remark(report, cells),
                 ],
             )
         ),
@@ -151,7 +154,12 @@ def _number_cell(
         )
         return Cell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
     spread, planned = spreads[cell], len(report.study.seeds)
-    notes = [_range(spread, scale), f"{spread.n} of {planned} seeds" if spread.n < planned else ""]
+    limit = report.results.limits.get(cell, MEDIUM)
+    notes = [
+        _range(spread, scale),
+        f"{spread.n} of {planned} seeds" if spread.n < planned else "",
+        f"limit: {SHORT[limit]}" if limit != MEDIUM else "",
+    ]
     tone = "warn" if spread.n < planned else "best" if best else ""
     return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from flashbed.workload.base import MARK, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_parameters import BonnieParameters
-from flashbed.workload.parameters import ToolParameters
+from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
 PROGRAM = "/usr/sbin/bonnie++"
 _MIB = 1 << 20
@@ -30,6 +30,9 @@ SEEKERS_FIELD, FIRST_FIELD = 8, 9
 
 TOO_FAST = "+"
 """What a field of a phase of less than half a second consists of."""
+
+_SEEDS = 1 << 31
+"""A seed has as many numbers as there may be processes, so that no process of one seed is one of another."""
 
 # The first mark is made before the tool starts, for its clock already runs when it first waits. The processes hold
 # their inputs open themselves (<>), so that none sees an end of file. A process that has failed leaves the others
@@ -88,7 +91,7 @@ class Bonnie:
         ]
         first, *others = (phase.name for phase in self.phases(parameters))
         marks = "".join(f"\t\t{PHASES.index(name)}:) {MARK} {name} ;;\n" for name in others)
-        words = {"processes": said.processes, "options": " ".join(options), "seed": seed}
+        words = {"processes": said.processes, "options": " ".join(options), "seed": seed * MOST_PROCESSES % _SEEDS}
         script = _MEASURE.format(first=first, marks=marks, **words)
         return {"prepare": b"true\n", "measure": script.encode()}
 

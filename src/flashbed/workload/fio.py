@@ -12,17 +12,29 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flashbed.workload import fio_latency
 from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_parameters import FioParameters
 from flashbed.workload.parameters import ToolParameters
 
-FIO = "/bin/fio --output-format=json --eta=never"
+FIO = "/bin/fio --output-format=json+ --eta=never"
 DIRECTIONS = ("read", "write")
-PERCENTILES = {"latency_p50_us": "50.000000", "latency_p95_us": "95.000000", "latency_p99_us": "99.000000"}
 OUTPUT = "fio.json"
 EMPTY_SCRIPT = b"true\n"
 
 _SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
+
+RANDOM = {"randrepeat": 0, "allrandrepeat": 0}
+"""What lets randseed decide: with one of these on, fio takes the same random numbers whatever randseed says."""
+
+LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
+"""Percentiles of the whole wait (lat), and not of the part after a request was handed in (clat)."""
+
+MOST_LOGGED = 100_000
+"""Requests of a repetition whose calls are logged, 60 bytes each; of more, no percentiles are known."""
+
+FLUSHED_EACH = "a request lasts until it is flushed"
+"""The description of a job whose latencies are meant so."""
 
 BACKGROUND = "background"
 """How the name of a job begins that makes load and is not measured."""
@@ -44,12 +56,11 @@ class Fio:
         """The job file and the scripts that run it.
 
         A sequential write makes a new file. Every other pattern works on a file that was written before, in order,
-        and is not
-        in the page cache: so random writes change data and do not fill holes.
+        and is not in the page cache: so random writes change data and do not fill holes.
         """
         if "job" in parameters:
             return _own_job(parameters, seed)
-        files = {"measure.fio": section("measure", _measured_job(parameters, seed)), "prepare": EMPTY_SCRIPT}
+        files = {"measure.fio": _measured_jobs(parameters, seed), "prepare": EMPTY_SCRIPT}
         if parameters["pattern"] != "write":
             files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
             files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
@@ -64,32 +75,73 @@ class Fio:
 
 
 def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
-    """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, completion latencies in
-    microseconds; of all jobs together that are not background. What was written is of all jobs: the medium wears
-    by each of them. Raises WorkloadOutputError.
+    """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, latencies in microseconds; of all
+    jobs together that are not background. What was written is of all jobs: the medium wears by each of them.
+
+    A latency is what the program waits, from the moment at which it has a request to hand in. A flush is waited for
+    like a request, and counts as one; but in a job that says FLUSHED_EACH a request lasts until it is flushed. Raises
+    WorkloadOutputError.
     """
     every = _jobs(out, name)
-    jobs = [job for job in every if not job["jobname"].startswith(BACKGROUND)]
+    jobs = _measured(every)
     used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     if not used:
         raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
     runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
     requests = sum(job[d]["total_ios"] for job, d in used)
+    together = any(job.get("desc") == FLUSHED_EACH for job in jobs)
     metrics = {
         "runtime_s": runtime_s,
-        "latency_mean_us": sum(job[d]["clat_ns"]["mean"] * job[d]["total_ios"] for job, d in used) / requests / 1e3,
-        "latency_max_us": max(job[d]["clat_ns"]["max"] for job, d in used) / 1e3,
+        **(_flushed_each(jobs, _logs(out)) if together else _each_call(jobs)),
         "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
         "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
     }
     if runtime_s > 0:
+        cpu_ms = sum((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] for job in every if "usr_cpu" in job)
+        metrics["process_cpu_percent"] = cpu_ms / runtime_s / 10
         metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
         metrics["iops"] = requests / runtime_s
-    if len(used) == 1:  # percentiles of several distributions cannot be merged
-        job, direction = used[0]
-        percentiles = job[direction]["clat_ns"].get("percentile", {})
-        metrics |= {name: percentiles[key] / 1e3 for name, key in PERCENTILES.items() if key in percentiles}
     return metrics
+
+
+def _measured(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [job for job in every if not job["jobname"].startswith(BACKGROUND)]
+
+
+def _flushes(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The distributions of flushes between requests; a flush at the end of a job is in none."""
+    return [job["sync"]["lat_ns"] for job in jobs if job.get("sync", {}).get("lat_ns", {}).get("N")]
+
+
+def _each_call(jobs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    flushes = _flushes(jobs)
+    requests = [job[d]["lat_ns"] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    return {**fio_latency.waits("latency", [*requests, *flushes]), **fio_latency.waits("flush", flushes)}
+
+
+def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> dict[str, float]:
+    """Latencies of requests with the flushes behind them, and of the flushes. Without logs only the mean of a request
+    is known, and nothing of the last flush of each process.
+    """
+    flushes, requests = _flushes(jobs), [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not logs:
+        means = [fio_latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
+        both = {"latency_mean_us": sum(one["latency_mean_us"] for one in means)} if all(means) else {}
+        return {**both, **fio_latency.waits("flush", flushes)}
+    counted = [one for one in (*(one["clat_ns"] for one in requests), *flushes) if one.get("N")]
+    calls = fio_latency.logged_calls(logs, sum(one["mean"] * one["N"] for one in counted))
+    last = [took for process in calls if (took := fio_latency.last_flush_us(process)) is not None]
+    alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
+    return {
+        **fio_latency.of_samples("latency", [us for process in calls for us in fio_latency.durable_us(process)]),
+        **fio_latency.waits("flush", [*flushes, *alone]),
+    }
+
+
+def _logs(out: Mapping[str, bytes]) -> list[bytes]:
+    """The logs of calls, of all processes."""
+    first, last = fio_latency.LOG.split("{}")
+    return [data for name, data in sorted(out.items()) if name.startswith(first) and name.endswith(last)]
 
 
 def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, bytes]:
@@ -124,7 +176,7 @@ def _job_in_full(parameters: Parameters, seed: int) -> bytes:
     text = str(parameters["job"])
     for name, value in variables.items():
         text = text.replace(f"${{{name}}}", str(value))
-    head = section("global", {"randseed": seed, "allrandrepeat": 1, "clocksource": "clock_gettime"})
+    head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
     return head + text.encode()
 
 
@@ -137,12 +189,39 @@ def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
         "iodepth": parameters["queue_depth"],
         "group_reporting": 1,
     }
+    if parameters["io_size"]:
+        job["io_size"] = parameters["io_size"]
     flush = parameters["flush"]
     if flush == "fsync":
         job["end_fsync"] = 1
     elif flush == "fsync-each":
-        job["fsync"] = 1
+        # fio ends before the flush that is due after the last request
+        job |= {"fsync": 1, "end_fsync": 1}
+        if _writes(parameters):
+            job["description"] = FLUSHED_EACH
     return job
+
+
+def _writes(parameters: Parameters) -> bool:
+    return parameters["pattern"] not in ("read", "randread")
+
+
+def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
+    """Where each request is flushed, every process has a section and a log of its own: fio's processes would write
+    theirs into one file.
+    """
+    job, processes = _measured_job(parameters, seed), int(str(parameters["processes"]))
+    asked = int(str(parameters["io_size"] or parameters["file"]))
+    requests = processes * asked // int(str(parameters["request"]))
+    if parameters["flush"] != "fsync-each" or not _writes(parameters) or requests > MOST_LOGGED:
+        return section("measure", job)
+    return b"".join(
+        section(
+            "measure" if k == 0 else f"measure.{k}",
+            job | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{fio_latency.LOG.format(k)}"},
+        )
+        for k in range(processes)
+    )
 
 
 def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
@@ -158,8 +237,9 @@ def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:
         "thread": 1,
         "fallocate": "none",  # so that allocation is part of what is measured, on every file system alike
         "clocksource": "clock_gettime",
-        "allrandrepeat": 1,
+        **RANDOM,
         "randseed": seed,
+        **LATENCY,
     }
 
 
@@ -170,12 +250,13 @@ def section(name: str, options: Mapping[str, object]) -> bytes:
 
 def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """The user's job file, run in /mnt with the study's other values as environment variables, which fio puts in for
-    ${name}.
+    ${name}. What the command line says are defaults: the job's own word wins.
     """
     variables = parameters["variables"]
     assert isinstance(variables, Mapping)
     exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
-    options = f"--output=/out/{OUTPUT} --randseed={seed} --allrandrepeat=1 --clocksource=clock_gettime"
+    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"}
+    options = " ".join([f"--output=/out/{OUTPUT}", *(f"--{name}={value}" for name, value in defaults.items())])
     script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
     return {"measure.fio": str(parameters["job"]).encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
 

@@ -27,7 +27,10 @@ class FioParameters(ToolParameters):
         description="order and direction of the requests, in fio's words"
     )
     request: Size = Field(gt=0, description="size of a request, bytes")
-    file: Size = Field(gt=0, description="size of each process's file; every byte of it is accessed once, bytes")
+    file: Size = Field(gt=0, description="size of each process's file, bytes")
+    io_size: Size = Field(
+        default=0, ge=0, description="what each process asks for in all, bytes; 0: every byte of its file once"
+    )
     flush: Literal["none", "fsync", "fsync-each"] = Field(
         default="none",
         description="none: what is still in memory at the end is not waited for; fsync: once at the end, inside the "
@@ -43,6 +46,11 @@ class FioParameters(ToolParameters):
                 ("request",),
                 f"{describe_size(self.request)} is larger than file = {describe_size(self.file)}: no request would fit",
             )
+        if 0 < self.io_size < self.request:
+            yield Problem(
+                ("io_size",),
+                f"{describe_size(self.io_size)} is less than request = {describe_size(self.request)}",
+            )
         if self.direct and self.request % _SECTOR_BYTES:
             yield Problem(
                 ("request",),
@@ -54,6 +62,24 @@ class FioParameters(ToolParameters):
                 f"{self.queue_depth} needs direct = true: Linux carries out buffered requests one at a time, whatever "
                 "the queue depth",
             )
+        if self.queue_depth > 1 and self.flush == "fsync-each":
+            yield Problem(
+                ("queue_depth",),
+                f'{self.queue_depth} cannot stand with flush = "fsync-each": fio flushes without waiting for requests '
+                "that are under way, so that no request would be on the medium when its flush returns",
+            )
+
+
+_FIXED_NUMBERS = re.compile(
+    r"^[ \t]*(randseed|(?:all)?randrepeat)[ \t]*(?:=(?![ \t]*0[ \t]*(?:[;#]|$))|(?:[;#]|$))", re.MULTILINE
+)
+"""What a job says if it takes the same random numbers whatever seed it is given."""
+
+
+def fixed_numbers(job_text: str) -> str | None:
+    """The option by which a fio job file takes its random numbers out of the seed's hands, if there is one."""
+    found = _FIXED_NUMBERS.search(job_text)
+    return found[1] if found else None
 
 
 def job_variables(job_text: str) -> set[str]:

@@ -80,7 +80,7 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
         "thread": 1,
         "fallocate": "none",
         "clocksource": "clock_gettime",
-        "allrandrepeat": 1,
+        **fio.RANDOM,
         "randseed": seed,
         "ioengine": "psync",
         "invalidate": 0,  # IOzone leaves the page cache as it is

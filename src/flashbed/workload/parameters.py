@@ -20,6 +20,8 @@ def _bool_as_text(value: Any) -> Any:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
+MOST_PROCESSES = 256
+
 Count = Annotated[int, BeforeValidator(_number_as_text)]
 Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
 
@@ -30,7 +32,9 @@ class ToolParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     file: Size = Field(gt=0, description="size of each process's file, bytes")
-    processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each with its own file")
+    processes: Count = Field(
+        default=1, ge=1, le=MOST_PROCESSES, description="processes at the same time, each with its own file"
+    )
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions between parameters."""

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Brings new media into the condition that a study names, on the host; each state is made once and kept.
+
+Content stays as it is: only the model's state ages. Must not know what a state means: flashbed-replay writes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from flashbed import paths
+from flashbed.condition import STEPS, Condition
+from flashbed.errors import InputError
+from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.hosttools import MediaTool
+
+STATE = "state.bin"
+
+
+def state(tool: MediaTool, parameters: Mapping[str, int | str], condition: Condition) -> Path:
+    """The file with the state of a device in that condition; not to be changed.
+
+    Raises InputError if a parameter is refused, HostResourceError if the disk is full.
+    """
+    recipe = {"program": tool.build_digest, "parameters": dict(parameters), "steps": STEPS[condition]}
+    kept = Cache(paths.cache_root() / "conditions")
+    return kept.entry(condition, recipe, lambda folder: make(tool, folder / STATE, parameters, condition)).path(STATE)
+
+
+@cache
+def writer_digest() -> str:
+    """Stands for what writes to a medium on the host, in the key of a cell that starts from such a state: where random
+    writes go is decided there. The media core itself is in the guest, and so in every key.
+    """
+    return digest_tree(paths.media() / "host")
+
+
+def make(tool: MediaTool, to: Path, parameters: Mapping[str, int | str], condition: Condition) -> None:
+    """Writes the state of a new medium to `to` and brings it into that condition.
+
+    Raises as `state` does, and InputError if the medium does not live through it.
+    """
+    tool.create(to, parameters)
+    for words in STEPS[condition]:
+        tool.replay(to, "--save", to, "--whole", *words)
+    if STEPS[condition] and tool.inspect(to)["wear"]["read_only"]:
+        raise InputError(
+            f'condition = "{condition}": the medium is worn out, and read-only, before it is written so often; give it '
+            "more endurance_erases or spare_blocks"
+        )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stood below and above the file systems: which part of each medium they saw and what the rest held, whether it
+takes discards, how each file system was mounted. Must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flashbed.analysis.words import size
+from flashbed.condition import MEANINGS, Condition
+from flashbed.report.model import Report
+from flashbed.report.tables import Cell, Head, Row, Table
+
+RESTS: Mapping[Condition, str] = {
+    "fresh": "the rest is room to collect into",
+    "full": "the rest stays full",
+    "worn": "the rest stays full",
+}
+"""What is in the part of a device that is not shown, by its condition."""
+
+
+def media(report: Report) -> list[tuple[str, str]]:
+    """Each medium of the study by name, and in what condition it was."""
+    names = report.results.axes.get("medium") or [report.fixed.get("medium", "")]
+    found = [(name, report.study.library.medium(name)) for name in names if name]
+    return [(name, text) for name, medium in found if (text := _condition(medium))]
+
+
+def _condition(medium: Any) -> str:
+    """Nothing for a medium of which only the name is known."""
+    capacity, used = getattr(medium, "capacity_bytes", 0), getattr(medium, "used_bytes", 0)
+    if not capacity:
+        return ""
+    if getattr(medium, "start", None) is not None:
+        return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}."
+    condition: Condition = getattr(medium, "condition", "fresh")
+    rest = f", and {RESTS[condition]}" if medium.kind == "flash" and 0 < used < capacity else ""
+    before = f"; the whole device was {MEANINGS[condition]}{rest}" if medium.kind == "flash" else ""
+    return f"{_shown(capacity, used)}{before}{_discards(medium)}."
+
+
+def _shown(capacity: int, used: int) -> str:
+    part = f"{size(used)} of" if 0 < used < capacity else "All of its"
+    return f"{part} {size(capacity)} are shown"
+
+
+def _discards(medium: Any) -> str:
+    if medium.kind != "flash":
+        return ""
+    return "; it takes discards" if medium.parameters.get("discard", 1) else "; it takes no discards"
+
+
+def mounts(report: Report) -> Table | None:
+    """How the file systems were mounted: a line for each way, of all their cells."""
+    axes = [axis for axis in ("filesystem", "medium") if axis in report.results.axes]
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for repetition in report.results.repetitions:
+        if repetition.mounted:
+            said = report.results.coordinates(repetition.combination)
+            found.setdefault(tuple(said[axis] for axis in axes), {})[repetition.mounted] = None
+    if not found:
+        return None
+    rows = []
+    for place, ways in found.items():
+        heads = [Head(report.words.value(axis, value)) for axis, value in zip(axes, place, strict=True)]
+        rows.append(Row(heads or [Head("All")], [Cell("\n".join(ways))]))
+    return Table(
+        caption="How the file systems were mounted",
+        note="As the kernel has it in /proc/mounts, defaults too.",
+        corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],
+        columns=["Mounted as"],
+        rows=rows,
+        kind="dense",
+    )

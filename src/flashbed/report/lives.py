@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long each flash medium of a study lasts under the study's load, or that it is not known yet. Must not know
+HTML.
+"""
+
+from __future__ import annotations
+
+from flashbed.analysis import Combination, Spread
+from flashbed.analysis.words import metric_of, number, size
+from flashbed.report.model import Report
+from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.wear import ENOUGH_OVERWRITES, LIVES
+
+
+def table(report: Report) -> Table | None:
+    """A row for each cell whose medium wears; nothing in a study that names no load."""
+    load = report.study.bytes_per_day
+    overwrites = report.results.spreads("overwrites")
+    if load is None or not overwrites:
+        return None
+    lives = [report.results.spreads(life) for life in LIVES]
+    axes = list(report.results.axes)
+    rows = [
+        Row(
+            [Head(report.words.value(axis, value)) for axis, value in zip(axes, cell, strict=True)] or [Head("All")],
+            [Cell(number(turns.median), sort=turns.median), *(_years(found, cell) for found in lives)],
+        )
+        for cell, turns in overwrites.items()
+    ]
+    return Table(
+        caption=f"Years at {size(load)} a day",
+        note="Medians over seeds, below them the interval that the seeds leave. The most worn block is at its end "
+        "first; the other figure would hold if all wore alike. Not known before the flash has been overwritten "
+        f"{ENOUGH_OVERWRITES} times in the measurement, for then the pace is known to a tenth.",
+        corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],
+        columns=["Overwritten", *(metric_of(life).title for life in LIVES)],
+        rows=rows,
+        kind="sortable",
+    )
+
+
+def _years(found: dict[Combination, Spread], cell: Combination) -> Cell:
+    if cell not in found:
+        return Cell("not known yet", tone="quiet")
+    spread = found[cell]
+    note = "" if spread.n == 1 else f"{number(spread.low)} – {number(spread.high)}"
+    return Cell(number(spread.median), note=note, sort=spread.median)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Only media that take discards are told what is free, by mkfs and by file systems alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_script import BODY, outcome_of
+
+SCRIPT = """
+. /job/cell.env
+cat $MEDIUM/medium/host_discarded_bytes >/out/by_mkfs
+dd if=/dev/zero of=/mnt/file bs=1M count=16 conv=fsync
+rm /mnt/file
+sync
+cat $MEDIUM/medium/host_discarded_bytes >/out/with_a_removed_file
+"""
+
+
+def discarded_bytes(study_file, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
+    """By mkfs, and by the removal of a file of 16 MiB."""
+    out = outcome_of(study_file(BODY, filesystem=filesystem, medium=medium), SCRIPT, folder)
+    by_mkfs = int(out["by_mkfs"])
+    return by_mkfs, int(out["with_a_removed_file"]) - by_mkfs
+
+
+@pytest.mark.parametrize("filesystem", ["ext2", "ext4:discard", "f2fs", "fat16:cluster=32k,discard"])
+def test_a_stick_is_never_told_what_is_free(filesystem: str, study_file, tmp_path: Path) -> None:
+    assert discarded_bytes(study_file, tmp_path, filesystem, "usb-stick-2g:condition=full") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "by_mkfs", "by_removal"),
+    [("ext4", True, False), ("ext4:discard", True, True), ("fat16:cluster=32k,discard", False, True)],
+)
+def test_an_emmc_is_told_by_those_who_tell(
+    filesystem: str, by_mkfs: bool, by_removal: bool, study_file, tmp_path: Path
+) -> None:
+    """mke2fs discards all of the medium, mkfs.fat nothing; file systems only if mounted so."""
+    mkfs, removal = discarded_bytes(study_file, tmp_path, filesystem, "emmc-64g:used_bytes=1G")
+    assert (mkfs >= 1 << 30) is by_mkfs
+    assert (removal >= 16 << 20) is by_removal

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JFFS2 as a kernel has it that leaves CONFIG_JFFS2_SUMMARY off, and as one that turns it on: the first reads all that
+is stored to mount it, the second the summaries of the blocks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nand_bed
+import pytest
+
+BOARD = "arm64-1000:ram=512M"
+"""A kernel that looks for its own bugs needs more memory than the board has."""
+
+PART_BYTES, FILE_BYTES = 8 << 20, 6 << 20
+
+FILL = f"""
+head -c {FILE_BYTES} /dev/urandom >/mnt/file
+md5sum </mnt/file >/out/before
+"""
+
+MOUNT = """
+umount /mnt
+echo 3 >/proc/sys/vm/drop_caches
+pages() { cat /sys/devices/platform/media_nand/medium/flash_read_pages; }
+before=$(pages)
+sh /job/mount
+echo pages $(($(pages) - before)) >/out/pages
+md5sum </mnt/file >/out/after
+dmesg | grep "jffs2: version" >/out/version
+"""
+
+
+OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in ("6.12", "6.1-debug")]
+
+
+@pytest.mark.parametrize("kernel", ["6.1", *OTHERS])
+def test_a_mount_reads_all_or_the_summaries(study_file, tmp_path: Path, kernel: str) -> None:
+    read = {}
+    for name in ("jffs2", "jffs2:summary"):
+        medium = f"slc-nand-256m:factory_bad_blocks=0,used_bytes={PART_BYTES}"
+        study = study_file(nand_bed.STUDY, filesystem=name, medium=medium, board=BOARD, kernel=kernel)
+        bed = nand_bed.make(study, tmp_path / name.replace(":", "-"))
+        outcome = nand_bed.boot(bed, prepare=FILL, measure=MOUNT)
+        assert outcome.files["before"] == outcome.files["after"]
+        assert (b"(SUMMARY)" in outcome.files["version"]) == (name == "jffs2:summary")
+        read[name] = nand_bed.words(outcome, "pages")["pages"]
+    stored = FILE_BYTES / bed.wanted.cell.medium.numbers()["page_bytes"]
+    print(f"{kernel}: {read} of {stored:.0f} pages")
+    assert read["jffs2"] > stored
+    assert read["jffs2:summary"] < stored / 4

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The condition of a medium: what a study may say, what goes into a key, and that the whole device is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from samples import write_study
+
+from flashbed import conditioning, medium, paths, repetition
+from flashbed.condition import STEPS
+from flashbed.errors import InputError
+from flashbed.image import hosttools
+from flashbed.image.cache import Cache
+from flashbed.library import Library, LookupProblem
+from flashbed.plan import cell_inputs, plan
+from flashbed.study import load_study
+
+SMALL = {
+    "kind": "flash",
+    "capacity_bytes": 8 << 20,
+    "used_bytes": 2 << 20,
+    "queue_depth": 1,
+    "command_ns": 1000,
+    "link_ps_per_byte": 1000,
+    "page_bytes": 4096,
+    "pages_per_block": 64,
+    "blocks_per_die": 48,
+    "dies": 1,
+    "channels": 1,
+    "read_ns": 25000,
+    "program_ns": 200000,
+    "erase_ns": 1500000,
+    "bus_ps_per_byte": 25000,
+}
+"""Four times as large as it shows: 2,048 pages, 3,072 in the flash."""
+
+
+def shipped() -> Library:
+    return Library((paths.profiles(),))
+
+
+@pytest.mark.parametrize(("condition", "times"), [("fresh", 0), ("full", 1), ("worn", 2)])
+def test_the_whole_device_is_written_not_what_it_shows(condition, times: int, fresh_cache: Path) -> None:
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    told = tool.inspect(conditioning.state(tool, SMALL, condition), SMALL)
+    counters = told["counters"]
+    assert counters["host_written_bytes"] == times * SMALL["capacity_bytes"]
+    assert counters["host_writes"] == {"fresh": 0, "full": 64, "worn": 64 + 128}[condition]
+    assert (counters["flash_erased_blocks"] > 0) == (condition == "worn")  # in order it fits into what was erased
+    assert told["fault"] is None
+
+
+def test_a_medium_that_dies_of_it_is_told(fresh_cache: Path) -> None:
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    mortal = {"endurance_erases": 1, "spare_blocks": 1, "program_fail_ppb": 10**9, "erase_fail_ppb": 10**9}
+    with pytest.raises(InputError, match='condition = "worn": the medium is worn out'):
+        conditioning.state(tool, {**SMALL, "blocks_per_die": 60, **mortal}, "worn")
+
+
+def test_it_is_made_once(fresh_cache: Path) -> None:
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    first = conditioning.state(tool, SMALL, "worn")
+    made = first.stat().st_mtime_ns
+    assert conditioning.state(tool, SMALL, "worn") == first
+    assert first.stat().st_mtime_ns == made
+    assert conditioning.state(tool, {**SMALL, "seed": 2}, "worn") != first
+
+
+@pytest.mark.parametrize(("whole", "written"), [(False, 64 << 20), (True, 1920 << 20)])
+def test_a_kept_medium_is_written_whole_if_asked(whole: bool, written: int, fresh_cache: Path) -> None:
+    kept = medium.create("kept", "usb-stick-2g:used_bytes=64M")
+    medium.precondition("kept", fill_request=1 << 17, overwrites=0, overwrite_request=4096, seed=1, whole=whole)
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    assert tool.inspect(kept.state)["counters"]["host_written_bytes"] == written
+    assert kept.about()["made"][1].startswith("the whole device: ") is whole
+
+
+def test_a_key_has_what_was_written(tmp_path: Path) -> None:
+    def inputs(medium: str) -> dict:
+        cell = plan(load_study(write_study(tmp_path, ('"stick"', f'"{medium}"'))))[0]
+        return cell_inputs(cell)["medium"]
+
+    assert "condition" not in inputs("stick:condition=fresh")
+    assert inputs("stick:condition=fresh") == inputs("stick")
+    assert inputs("stick:condition=full")["written_before"] == [list(words) for words in STEPS["full"]]
+    assert inputs("stick:condition=full") != inputs("stick:condition=worn")
+
+
+def test_a_key_has_what_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = Mock(digest=Mock(return_value={}))
+    image.media_tool.digest.return_value = "0"
+
+    def keys(condition: str, writer: str) -> str:
+        monkeypatch.setattr(conditioning, "writer_digest", lambda: writer)
+        study = load_study(write_study(tmp_path, ('"stick"', f'"stick:condition={condition}"')))
+        return repetition.prepare(plan(study)[0], image, "7.2").key
+
+    assert keys("full", "one") != keys("full", "other")
+    assert keys("fresh", "one") == keys("fresh", "other")
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    for text, words in (
+        ("usb-stick-2g:condition=old", 'must be "fresh", "full" or "worn", not "old"'),
+        ("hdd-35-7200-320g:condition=worn", 'is of kind = "flash" only'),
+        ("usb-stick-2g:from=./kept,condition=worn", "names a medium in a condition of its own"),
+    ):
+        with pytest.raises(LookupProblem, match=words.split(",")[0]):
+            shipped().medium(text)

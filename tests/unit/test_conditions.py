@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of limits, of what the file systems stood on, and of how long flash lasts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas
+import pytest
+from made_up_results import MANIFEST, Titles, made_up_frame, made_up_study, rows_of
+
+from flashbed.analysis import flows
+from flashbed.analysis.words import size
+from flashbed.report import conditions, evidence, limits, lives
+from flashbed.report.choosing import questions
+from flashbed.report.freshness import bring_up_to_date
+from flashbed.report.model import Report, report_of
+from flashbed.report.tables import study_tables
+from flashbed.study import Study
+
+GB = 10**9
+INPLACE = "f2fs rw,relatime,mode=adaptive; overwrites in place"
+
+
+def limited(study: Study) -> pandas.DataFrame:
+    """Random writes of F2FS in 16k and 64k are the CPU's, of ext2 in 64k the bus's; all else is the medium's."""
+    frame = made_up_frame(study)
+    frame["limit"], frame["mounted"] = "medium", "ext2 rw,relatime"
+    random, large = frame["pattern"] == "randwrite", frame["request"] == "64k"
+    frame.loc[random & (frame["filesystem"] == "f2fs") & frame["request"].isin(["16k", "64k"]), "limit"] = "cpu"
+    frame.loc[random & (frame["filesystem"] == "ext2:block=4k") & large, "limit"] = "bus"
+    frame.loc[frame["filesystem"] == "f2fs", "mounted"] = INPLACE
+    frame["overwrites"] = 12.5
+    for part, percent in (("cpu", 87.0), ("medium", 41.0), ("bus", 3.0)):
+        frame[f"busy_{part}_percent"] = percent
+    return frame
+
+
+def report(**more: Any) -> Report:
+    study = replace(made_up_study(), **more)
+    return report_of(study, rows_of(limited(study)), {})
+
+
+def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
+    study = made_up_study()
+    page = bring_up_to_date(study, rows_of(limited(study)), MANIFEST, tmp_path).read_text()
+    said = "The CPU limits 2 of 12 cells and the bus 1."
+    assert page.count(f"F2FS has no result at request size 1k. {said}") == 1  # the answer's sentence for random writes
+    assert "The CPU limits 2 of 48 cells and the bus 1. There a faster medium" in page
+    table = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+    assert {row["limit"] for row in table} == {"medium", "cpu", "bus"}
+    assert INPLACE in {row["mounted"] for row in table}
+    rows = json.loads((tmp_path / "results.json").read_text())["repetitions"]
+    assert {row["limit"] for row in rows if row["pattern"] == "read"} == {"medium"}
+
+
+def test_what_to_choose_says_it_too() -> None:
+    found = report()
+    [question] = questions(found, [])
+    told = {one.place: one.reason for one in question.advice}
+    assert told["random write"].endswith("The CPU limits 2 of 12 cells and the bus 1.")
+    assert "limits" not in told["sequential read"]
+
+
+def test_what_memory_kept_is_said_once() -> None:
+    study = made_up_study()
+    frame = limited(study)
+    swallowed = (
+        (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite") & (frame["request"] == "64k")
+    )
+    frame.loc[swallowed, "limit"] = "memory"
+    found = report_of(study, rows_of(frame), {})
+    cells = list(found.results.combinations())
+    assert limits.remark(found, cells) == "The CPU limits 2 of 48 cells and memory 1."
+    [question] = questions(found, [("ext2:block=4k", "randwrite", "64k")])
+    [reason] = [one.reason for one in question.advice if one.place == "random write"]
+    assert reason.endswith("so the medium counts little. The CPU limits 2 of 12 cells.")
+
+
+def test_tables_mark_what_is_not_the_mediums() -> None:
+    bandwidth = study_tables(report())[0]
+    notes = {
+        (*(head.text for head in row.heads), column): cell.note
+        for row in bandwidth.rows
+        for column, cell in zip(bandwidth.columns, row.cells, strict=True)
+    }
+    assert notes["16k", "F2FS"].splitlines()[-1] == "limit: CPU"
+    assert notes["64k", "ext2"].splitlines()[-1] == "limit: bus"
+    assert sum("limit" in note for note in notes.values()) == 3
+    assert bandwidth.note.endswith("The CPU limits 2 of 48 cells and the bus 1.")
+
+
+def test_the_shares_stand_beside_the_bytes() -> None:
+    found = report()
+    table = evidence.flow_table(found, flows(found.results, found.fixed), "Bytes")
+    assert table.columns[-4:] == ["Medium", "Bus", "CPU", "Limit"]
+    told = {tuple(head.text for head in row.heads): [cell.text for cell in row.cells[-4:]] for row in table.rows}
+    assert told["F2FS", "random write", "16k"] == ["41 %", "3 %", "87 %", "CPU"]
+
+
+def test_a_cells_limit_is_that_of_most_seeds() -> None:
+    study = made_up_study()
+    frame = limited(study)
+    cell = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "read") & (frame["request"] == "4k")
+    frame.loc[cell & (frame["seed"] < 3), "limit"] = "load"
+    assert report_of(study, rows_of(frame), {}).results.limits["f2fs", "read", "4k"] == "load"
+
+
+# --- what the file systems stood on ---------------------------------------------------------------------------------
+
+
+def flash(**more: Any) -> Any:
+    parameters = {"discard": more.pop("discard")} if "discard" in more else {}
+    return SimpleNamespace(**{"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, **more})
+
+
+@pytest.mark.parametrize(
+    ("medium", "said"),
+    [
+        (flash(), f"All of its {size(64 * GB)} are shown; the whole device was never written; it takes discards."),
+        (flash(discard=0, condition="full"), "; the whole device was written in order once; it takes no discards."),
+        (
+            flash(used_bytes=17 << 30),
+            f"17.0 GiB of {size(64 * GB)} are shown; the whole device was never written, and the rest is room to "
+            "collect into; it takes discards.",
+        ),
+        (flash(used_bytes=17 << 30, condition="full"), "written in order once, and the rest stays full;"),
+        (flash(used_bytes=17 << 30, condition="worn"), "at random in 64 KiB, and the rest stays full;"),
+        (flash(start="kept"), "are shown; it starts as a medium that was kept; it takes discards."),
+        (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), f"All of its {size(320 * GB)} are shown."),
+        (SimpleNamespace(title="known by name only"), None),
+    ],
+)
+def test_the_part_of_a_medium_that_is_shown(medium: Any, said: str | None) -> None:
+    class Media(Titles):
+        def medium(self, selector: str) -> Any:
+            return medium
+
+    found = conditions.media(report(library=Media()))
+    assert found == [] if said is None else (found[0][0] == "usb-stick-2g" and said in found[0][1])
+
+
+def test_how_each_file_system_was_mounted() -> None:
+    table = conditions.mounts(report())
+    assert table is not None
+    told = {row.heads[0].text: row.cells[0].text for row in table.rows}
+    assert told["F2FS"] == INPLACE
+    assert told["ext2"] == "ext2 rw,relatime"
+    study = made_up_study()
+    assert conditions.mounts(report_of(study, rows_of(made_up_frame(study)), {})) is None
+
+
+# --- how long it lasts ----------------------------------------------------------------------------------------------
+
+
+def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> None:
+    study = replace(made_up_study(), bytes_per_day=1 << 30)
+    frame = limited(study)
+    f2fs = frame["filesystem"] == "f2fs"
+    frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
+    frame.loc[f2fs, "lifetime_level_years"] = 9.0
+    found = report_of(study, rows_of(frame), {})
+    table = lives.table(found)
+    assert table is not None
+    assert table.caption == "Years at 1.00 GiB a day"
+    told = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
+    years = told["F2FS", "random write", "16k"][1]
+    assert (years.text, years.note) == ("6.00", "5.00 – 7.00")
+    assert [cell.text for cell in told["ext2", "random write", "16k"]] == ["12.5", "not known yet", "not known yet"]
+    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
+    assert "How long does it last?" in page
+    assert "<dt>written a day</dt><dd>1.00 GiB</dd>" in page
+
+
+def test_without_a_load_no_years_are_told() -> None:
+    assert lives.table(report()) is None

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limits a measurement, from shares of time worked out by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flashbed import limit
+
+MS = 1_000_000
+
+
+def cell(pio_sector_ns: int = 0, nand_cycle_ps: int = 0, **numbers: int) -> Any:
+    board = SimpleNamespace(pio_sector_ns=pio_sector_ns, nand_cycle_ps=nand_cycle_ps)
+    return SimpleNamespace(board=board, medium=SimpleNamespace(numbers=lambda: numbers))
+
+
+def shares(of: Any, counters: dict[str, int], moved_bytes: float) -> tuple[float, float]:
+    found = limit.percents(of, counters, moved_bytes, limit.Time(150 * MS, 0, 100 * MS, 0.0))
+    return found["busy_medium_percent"], found["busy_bus_percent"]
+
+
+def test_of_requests_one_after_the_other_what_is_not_transfer_is_the_medium() -> None:
+    # of 80 ms under way 30 are transfer; two dies, of which one works at a time: 50 ms in all
+    counters = {"busy_ns": 80 * MS, "link_ns": 30 * MS, "flash_read_ns": 50 * MS}
+    assert shares(cell(dies=2), counters, 1e6) == (50, 30)
+
+
+def test_where_transfer_and_array_overlap_the_array_counts_in_full() -> None:
+    counters = {"busy_ns": 90 * MS, "link_ns": 60 * MS, "flash_read_ns": 100 * MS, "flash_program_ns": 70 * MS}
+    assert shares(cell(dies=2), counters, 1e6) == (85, 60)
+    # but it works no longer than requests are under way: the rest is behind their backs
+    assert shares(cell(dies=1), counters, 1e6) == (90, 60)
+
+
+def test_with_pio_the_bus_is_the_cpus_work() -> None:
+    # 1,000 sectors of 20 us: 20 ms, outside the medium's 40
+    assert shares(cell(pio_sector_ns=20_000), {"busy_ns": 40 * MS, "link_ns": 0}, 512_000) == (40, 20)
+
+
+def test_a_raw_chip_has_its_array_and_its_bus() -> None:
+    chip = {"page_bytes": 512, "spare_bytes": 16, "bus_ps_per_byte": 50_000}
+    counters = {"flash_read_ns": 15 * MS, "flash_program_ns": 20 * MS, "flash_erase_ns": 2 * MS}
+    # 100 pages of 528 bytes: 2.64 ms at 50 ns a byte, 3.3 ms where the controller takes 62.5 ns
+    assert shares(cell(**chip), counters, 51_200) == pytest.approx((37, 2.64))
+    assert shares(cell(pio_sector_ns=61_440, nand_cycle_ps=62_500, **chip), counters, 51_200) == pytest.approx(
+        (37, 3.3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("run_ms", "cpu_ms", "processes", "percent"),
+    [
+        (100, 30, 20.0, 30),  # nothing around the run
+        (40, 80, 20.0, 50),  # of 80 ms, 60 may have been around it; 20 cannot
+        (40, 50, 97.0, 97),  # all may have been around it, but the processes took more
+        (40, 200, 0.0, 100),
+    ],
+)
+def test_the_cpu_was_busy_for_at_least_so_long(run_ms: int, cpu_ms: int, processes: float, percent: float) -> None:
+    assert limit.Time(100 * MS, cpu_ms * MS, run_ms * MS, processes).cpu_percent() == percent
+
+
+@pytest.mark.parametrize(
+    ("cpu", "medium", "bus", "pio", "expected"),
+    [
+        (20, 70, 10, False, "medium"),
+        (25, 30, 45, False, "bus"),
+        (60, 30, 10, False, "cpu"),
+        (60, 95, 10, False, "medium"),  # overlapping: a request is always under way, and the CPU has time left
+        (87, 100, 40, False, "cpu"),  # the medium is waited for, but not for long
+        (95, 5, 70, True, "bus"),  # of the CPU's time 70 is for moving data
+        (95, 5, 10, True, "cpu"),
+        (10, 20, 5, False, "load"),
+    ],
+)
+def test_the_limit(cpu: float, medium: float, bus: float, pio: bool, expected: str) -> None:
+    metrics = {"busy_cpu_percent": cpu, "busy_medium_percent": medium, "busy_bus_percent": bus}
+    assert limit.limit(metrics, "write", pio=pio) == expected
+
+
+def test_what_stays_in_memory_measures_memory() -> None:
+    metrics = {"busy_cpu_percent": 100.0, "busy_medium_percent": 1.0, "busy_bus_percent": 0.0}
+    metrics |= {"requested_bytes": 1000.0, "medium_read_bytes": 2000.0, "medium_written_bytes": 499.0}
+    assert limit.limit(metrics, "write", pio=False) == "memory"
+    assert limit.limit(metrics, "read", pio=False) == "cpu"
+    assert limit.limit(metrics, "either", pio=False) == "cpu"
+
+
+def test_old_results_tell_no_limit() -> None:
+    assert limit.limit({"busy_cpu_percent": 99.0}, "write", pio=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"), [("randread", "read"), ("write", "write"), ("randrw", "either"), (None, "either")]
+)
+def test_the_direction_follows_from_the_pattern(pattern: str | None, expected: str) -> None:
+    assert limit.direction_of({"pattern": pattern} if pattern else {}) == expected
