@@ -24,9 +24,18 @@ def state(tool: MediaTool, parameters: Mapping[str, int | str], condition: Condi
 
     Raises InputError if a parameter is refused, HostResourceError if the disk is full.
     """
+    return _state(tool, tuple(sorted(parameters.items())), condition, paths.cache_root())
+
+
+@cache
+def _state(
+    tool: MediaTool, parameters: tuple[tuple[str, int | str], ...], condition: Condition, cache_root: Path
+) -> Path:
+    """Looked at once in a process: to hash a state of 128 MiB anew for each cell that starts from it costs seconds."""
     recipe = {"program": tool.build_digest, "parameters": dict(parameters), "steps": STEPS[condition]}
-    kept = Cache(paths.cache_root() / "conditions")
-    return kept.entry(condition, recipe, lambda folder: make(tool, folder / STATE, parameters, condition)).path(STATE)
+    kept = Cache(cache_root / "conditions")
+    entry = kept.entry(condition, recipe, lambda folder: make(tool, folder / STATE, dict(parameters), condition))
+    return entry.path(STATE)
 
 
 @cache

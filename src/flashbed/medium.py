@@ -43,7 +43,7 @@ def create(name: str, profile: str) -> StoredMedium:
         tool = _tool()
         conditioning.make(tool, stored.state, medium.core_parameters, medium.condition)
         tool.create_content(stored.state, stored.data)
-        made = "created" if medium.condition == "fresh" else f"created, {MEANINGS[medium.condition]}"
+        made = f"created, {MEANINGS[medium.condition]}" if medium.conditioned else "created"
         stored.tell({"profile": profile, "made": [made]})
     return stored
 

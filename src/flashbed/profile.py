@@ -171,11 +171,16 @@ class Medium(Profile):
         return {"kind": self.kind, **self.parameters}
 
     @property
+    def conditioned(self) -> bool:
+        """Whether the whole device is written to before a cell."""
+        return self.condition != "fresh"
+
+    @property
     def begins(self) -> dict[str, Any]:
         """What a cell's medium is before the cell, as far as it is not new: its part in a key."""
         if self._start_digest:
             return {"start": self._start_digest}
-        if self.condition == "fresh":
+        if not self.conditioned:
             return {}
         return {"condition": self.condition, "written_before": STEPS.get(self.condition)}
 
@@ -187,7 +192,7 @@ class Medium(Profile):
                 ("used_bytes",),
                 f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
             )
-        if self.condition != "fresh" and self.kind != "flash":
+        if self.conditioned and self.kind != "flash":
             yield Problem(
                 ("condition",), f'is of kind = "flash" only; a medium of kind "{self.kind}" is always "fresh"'
             )

@@ -72,7 +72,7 @@ def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
         "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
         "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
-        **({"conditioning": conditioning.writer_digest()} if cell.medium.condition != "fresh" else {}),
+        **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
     }
     return Repetition(cell, image, environment, key(cell, environment))
@@ -104,7 +104,7 @@ def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
 
 def conditioned(cell: Cell, image: GuestImage) -> Path | None:
     """The state that the cell's medium starts from, made if it is not there yet; None where it starts otherwise."""
-    if cell.medium.start is not None or cell.medium.condition == "fresh":
+    if cell.medium.start is not None or not cell.medium.conditioned:
         return None
     return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
 

@@ -153,7 +153,7 @@ def _stored(store: Store, wanted: Repetition) -> Record | None:
 
 def _condition(missing: Sequence[Repetition]) -> None:
     """Makes the states that cells start from, before any of them runs: a large one takes a minute."""
-    wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.condition != "fresh"}
+    wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.conditioned}
     if not wanted:
         return
     with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:

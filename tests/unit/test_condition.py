@@ -53,6 +53,14 @@ def test_the_whole_device_is_written_not_what_it_shows(condition, times: int, fr
     assert told["fault"] is None
 
 
+def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch) -> None:
+    """It may have 128 MiB, and each cell that starts from it asks for it."""
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    first = conditioning.state(tool, SMALL, "full")
+    monkeypatch.setattr(Cache, "entry", Mock(side_effect=AssertionError("asked again")))
+    assert conditioning.state(tool, dict(reversed(SMALL.items())), "full") == first
+
+
 def test_a_medium_that_dies_of_it_is_told(fresh_cache: Path) -> None:
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     mortal = {"endurance_erases": 1, "spare_blocks": 1, "program_fail_ppb": 10**9, "erase_fail_ppb": 10**9}
