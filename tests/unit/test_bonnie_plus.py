@@ -13,8 +13,8 @@ from flashbed import medium_counters
 from flashbed.errors import InputError
 from flashbed.study import load_study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.bonnie import Bonnie
-from flashbed.workload.bonnie_parameters import BonnieParameters
+from flashbed.workload.bonnie_plus import BonniePlus
+from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
 
 REST = ",,,,,,,,,,,,,,,,,,14674us,169us,43us,9346us,10us,16us,,,,,,\n"
 ALONE = "1.98,2.00a,flashbed,1,1,8M,,300,5,524,95,12622,4,10575,2,873,99,+++++,+++,+++++,+++" + REST
@@ -23,11 +23,11 @@ SECOND = "1.98,2.00a,flashbed,1,2,8M,,300,5,261,47,6364,2,4945,0,437,50,+++++,++
 
 
 def metrics(*lines: str) -> dict[str, float]:
-    return Bonnie().metrics({"bonnie.csv": "".join(lines).encode()})
+    return BonniePlus().metrics({"bonnie.csv": "".join(lines).encode()})
 
 
 def parameters(**values: object) -> dict[str, object]:
-    return BonnieParameters.model_validate({"file": "8M", **values}).canonical()
+    return BonniePlusParameters.model_validate({"file": "8M", **values}).canonical()
 
 
 def test_rates_and_loads() -> None:
@@ -69,17 +69,17 @@ def test_output_that_cannot_be_read_is_told(text: str) -> None:
 
 def test_the_call() -> None:
     said = parameters(file="40M", chunk="4k", per_character="1M", seeks=4000, seek_processes=3, flush="fsync-each")
-    script = Bonnie().files(said, 7)["measure"].decode()
+    script = BonniePlus().files(said, 7)["measure"].decode()
     assert " -f1 -s 40:4096:4000:3 -b -z $((1792 + k))" in script
     assert " -r 0 " in script
     assert " -D" not in script
-    direct = Bonnie().files(parameters(per_character=0, direct="true"), 7)["measure"].decode()
+    direct = BonniePlus().files(parameters(per_character=0, direct="true"), 7)["measure"].decode()
     assert " -f0 -s 8:8192:8192:5 -D -z" in direct
 
 
 def test_phases_and_the_bytes_they_ask_for() -> None:
     said = parameters(processes="2", per_character="1M", seeks=300)
-    found = [(phase.name, phase.direction, phase.requested_bytes) for phase in Bonnie().phases(said)]
+    found = [(phase.name, phase.direction, phase.requested_bytes) for phase in BonniePlus().phases(said)]
     assert found == [
         ("char_output", "write", 2 << 20),
         ("block_output", "write", 16 << 20),
@@ -88,9 +88,9 @@ def test_phases_and_the_bytes_they_ask_for() -> None:
         ("block_input", "read", 16 << 20),
         ("random_seeks", "read", 2 * 300 * 8192),
     ]
-    small = {phase.name: phase.requested_bytes for phase in Bonnie().phases(parameters(file="1M"))}
+    small = {phase.name: phase.requested_bytes for phase in BonniePlus().phases(parameters(file="1M"))}
     assert small["char_input"] == 1 << 20
-    blocks_only = [phase.name for phase in Bonnie().phases(parameters(per_character=0))]
+    blocks_only = [phase.name for phase in BonniePlus().phases(parameters(per_character=0))]
     assert blocks_only == ["block_output", "rewrite", "block_input", "random_seeks"]
 
 
@@ -111,8 +111,8 @@ TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'
 @pytest.mark.parametrize(
     ("workload", "expected"),
     [
-        ('file = "8M"\npattern = "read"', "13: workload.pattern: is no parameter of bonnie"),
-        ('file = "8M"\njob = "my.fio"', '13: workload.job: is only for tool = "fio", not for "bonnie"'),
+        ('file = "8M"\npattern = "read"', "13: workload.pattern: is no parameter of bonnie++"),
+        ('file = "8M"\njob = "my.fio"', '13: workload.job: is only for tool = "fio", not for "bonnie++"'),
         ('file = "8M"\nflush = "none"', '13: workload.flush: must be "fsync" or "fsync-each", not "none"'),
         ('file = "8193k"', "12: workload.file: bonnie++ counts in MiB, so 8193k must be a multiple of 1M"),
         ('file = "8M"\ndirect = true', "13: workload.direct: true needs per_character = 0"),
@@ -120,7 +120,7 @@ TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'
     ],
 )
 def test_contradictions(tmp_path: Path, workload: str, expected: str) -> None:
-    path = write_study(tmp_path, SAMPLE, (TOOL, f'tool = "bonnie"\n{workload}'))
+    path = write_study(tmp_path, SAMPLE, (TOOL, f'tool = "bonnie++"\n{workload}'))
     path.write_text(path.read_text().partition("[answer]")[0])
     with pytest.raises(InputError) as error:
         load_study(path)
@@ -128,13 +128,13 @@ def test_contradictions(tmp_path: Path, workload: str, expected: str) -> None:
 
 
 def test_a_block_is_a_power_of_two() -> None:
-    said = BonnieParameters.model_validate({"file": "8M", "chunk": "6k"})
+    said = BonniePlusParameters.model_validate({"file": "8M", "chunk": "6k"})
     assert [problem.keys for problem in said.problems()] == [("chunk",)]
 
 
 def test_no_process_of_one_seed_is_one_of_another() -> None:
     def numbers(seed: int) -> set[int]:
-        script = Bonnie().files(parameters(processes=256), seed)["measure"].decode()
+        script = BonniePlus().files(parameters(processes=256), seed)["measure"].decode()
         [first] = re.findall(r"-z \$\(\((\d+) \+ k\)\)", script)
         return {int(first) + k for k in range(256)}
 
