@@ -102,6 +102,8 @@ def test_a_phase_lasts_until_the_next_mark() -> None:
     }
     assert medium_counters.marked(out, ["first", "second"]) == {"first": {"reads": 9}, "second": {"reads": 90}}
     assert medium_counters.marked(out, []) == {}
+    ended = {**out, "counters.first.ended": b"/sys/a/reads:7\n"}
+    assert medium_counters.marked(ended, ["first", "second"]) == {"first": {"reads": 6}, "second": {"reads": 90}}
 
 
 SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', 'chunk = ["4k", "8k"]')

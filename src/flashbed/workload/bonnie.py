@@ -19,7 +19,6 @@ SAID = "bonnie.txt"
 """A line a phase and process: the phase, when it began and ended, CPU time (all ns), bytes or seeks done."""
 
 _MIB = 1 << 20
-_PER_CHARACTER = ("char_output", "char_input")
 
 # All processes of a phase have ended before the next one begins. The first that fails ends all.
 _RUN = f"""\
@@ -69,10 +68,11 @@ class Bonnie:
             seed=seed * MOST_PROCESSES,
             flush=int(said.caches != "kept"),
         )
-        for number, phase in enumerate(self.phases(parameters)):
-            if number and said.caches == "cold":
-                script += f"{REMOUNT}\n"
-            script += f"{MARK} {phase.name}\nrun {phase.name}\n"
+        names = [phase.name for phase in self.phases(parameters)]
+        for name in names:
+            script += f"{MARK} {name}\nrun {name}\n"
+            if said.caches == "cold" and name != names[-1]:
+                script += f"{MARK} {name}.ended\n{REMOUNT}\n"
         return {"prepare": b"true\n", "measure": b"set -e\n" + script.encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
@@ -100,7 +100,7 @@ class Bonnie:
             ("block_input", "read", size),
             ("random_seeks", "read", said.seeks * said.chunk * said.processes),
         ]
-        return [Phase(*phase) for phase in both if said.per_character or phase[0] not in _PER_CHARACTER]
+        return [Phase(*phase) for phase in both]
 
 
 def _said(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from flashbed.tomlfile import Problem
 from flashbed.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters
+from flashbed.workload.parameters import Count, ToolParameters
 
 _MIB = 1 << 20
 
@@ -22,7 +22,6 @@ class BonnieParameters(ToolParameters):
         description="kept: as Bonnie leaves them; a phase ends when its last call returns; flushed: a flush ends each "
         "phase that writes, inside its time; cold: also, each phase begins with the file system mounted anew",
     )
-    per_character: Switch = Field(default=True, description="whether there are phases with putc() and getc()")
     seeks: Count = Field(
         default=4000, ge=1, description="random reads of a block, of all seekers of a process together"
     )
