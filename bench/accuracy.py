@@ -33,6 +33,12 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/accuracy.md"
 
 DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
+    "hdd-25-4200-ide-4g": {
+        "seek to the next track, read, ms": (3, "DK228A-65, press release"),
+        "average seek, read, ms": (12, "DK228A-65, press release"),
+        "full stroke, read, ms": (24, "DK228A-65, press release"),
+        "average latency of rotation, ms": (60e3 / 4200 / 2, "half of 60 s / 4200"),
+    },
     "hdd-25-5400-ide-4g": {
         "seek to the next track, read, ms": (1.0, "Travelstar 5K320, table 7"),
         "seek to the next track, write, ms": (1.1, "Travelstar 5K320, table 7"),

@@ -21,6 +21,9 @@ Counters = dict[str, int]
 
 PREFIX = "counters."
 
+ENDED = ".ended"
+"""Behind a phase's name: the mark of its end, where something that is no part of it comes before the next."""
+
 
 def parse(text: bytes) -> Counters:
     """Counters from lines such as "/sys/block/mblk0/medium/host_reads:17"."""
@@ -35,11 +38,14 @@ def phases(out: Mapping[str, bytes]) -> dict[str, Counters]:
 
 
 def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters]:
-    """What the medium did in each of a measurement's phases: from its mark to the next, or to the end."""
-    moments = [parse(out[PREFIX + name]) for name in names] + [parse(out[MEASURED])]
-    return {
-        name: _difference(later, earlier) for name, earlier, later in zip(names, moments, moments[1:], strict=False)
-    }
+    """What the medium did in each of a measurement's phases: from its mark to that of its end, where it has one, else
+    to the next phase's, or to the end of all.
+    """
+    found: dict[str, Counters] = {}
+    for name, following in zip(names, (*(PREFIX + name for name in names[1:]), MEASURED), strict=False):
+        end = PREFIX + name + ENDED
+        found[name] = _difference(parse(out[end if end in out else following]), parse(out[PREFIX + name]))
+    return found
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:

@@ -219,7 +219,9 @@ def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dic
 def _reached(
     cell: Cell, out: Mapping[str, bytes], page_bytes: int | None
 ) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
-    """For a tool with phases, the medium's counters of each and how much of what it asked for reached the medium."""
+    """For a tool with phases, the medium's counters of each, how much of what it asked for reached the medium, and how
+    many blocks of flash were erased in it.
+    """
     phases = WORKLOADS[cell.workload.tool].phases(cell.workload.parameters)
     if not phases:
         return {}, {}
@@ -229,4 +231,6 @@ def _reached(
         read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
         moved = {"read": read, "write": written, "either": read + written}[phase.direction]
         metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
+        if "flash_erased_blocks" in marked[phase.name]:
+            metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])
     return marked, metrics

@@ -13,8 +13,8 @@ from flashbed.study import load_study
 MIB = 1 << 20
 
 
-def test_bonnie_with_two_processes(fresh_cache: Path, study_file, measure, tmp_path: Path) -> None:
-    workload = '[workload]\ntool = "bonnie"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
+def test_bonnie_plus_with_two_processes(fresh_cache: Path, study_file, measure, tmp_path: Path) -> None:
+    workload = '[workload]\ntool = "bonnie++"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
     [wanted] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
     found = measure(wanted, tmp_path / "cell").result["metrics"]
     assert found["requested_bytes"] == 2 * (6 * MIB + 50 * 8192)

@@ -97,14 +97,15 @@ def test_combinations_of_axes_are_compared_as_one() -> None:
     report = report_of(paper("kim2007"), paper_rows(paper("kim2007")), {})
     assert report.study.answer
     output, *_ = report.comparisons(report.study.answer)
-    assert output.compare == "medium + translation + filesystem"
-    assert report.words.axis(output.compare) == "medium, translation and file system"
+    assert output.compare == "board + medium + translation + filesystem"
+    assert report.words.axis(output.compare) == "board, medium, translation and file system"
     names = [report.words.value(output.compare, value) for value in output.values]
-    assert "2.5 inch disk, ext2" in names
-    assert "256 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16" in names
-    assert len(names) == len(set(names)) == 5
-    boards = [dict(group.at)["board"] for group in output.groups]
-    assert boards == ["pxa270-520", "s3c2440-400"]
+    # A disk, the card in each of two boards, two sizes of chip under YAFFS2, and one of them under a translation.
+    assert "pxa270-520:pio_sector_ns=30720, 2.5 inch disk, ext2" in names
+    assert "s3c2440-400, 64 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16" in names
+    assert len(names) == len(set(names)) == 6
+    files = [dict(group.at)["file"] for group in output.groups]
+    assert files == ["100M", "40M"]
     assert all(group.settings_planned == 1 for group in output.groups)
 
 

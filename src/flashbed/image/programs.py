@@ -75,10 +75,6 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
 
 
-BUILT = {"fio": fio}
-"""Programs that make load and are built from their sources, by name: what builds them."""
-
-
 def own(cache: Cache, archive: Archive, name: str) -> Entry:
     """An entry with a program of ours, of one source file: `outbox`, or one that tests use."""
     source = paths.guest() / f"{name}.c"
@@ -90,6 +86,15 @@ def own(cache: Cache, archive: Archive, name: str) -> Entry:
         run([f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *flags, "-o", folder / name, source])
 
     return cache.entry(name, recipe, fill, products=[name])
+
+
+def bonnie(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `bonnie`, of ours: it carries out the sequence of Bonnie."""
+    return own(cache, archive, "bonnie")
+
+
+BUILT = {"fio": fio, "bonnie": bonnie}
+"""Programs that make load and are built from their sources, by name: what builds them."""
 
 
 def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:

@@ -28,7 +28,7 @@ class WorkloadOutputError(Exception):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a measurement, from the mark of its name to the next phase's mark, or to the end."""
+    """A part of a measurement, from the mark of its name to `NAME.ended`, else to the next phase's mark or the end."""
 
     name: str
     direction: Literal["read", "write", "either"]

@@ -1,145 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bonnie++: writes the scripts that call it and reads its CSV lines.
+"""Tim Bray's Bonnie: its sequence, carried out by a small program of ours (guest/bonnie.c), a call of it a phase.
 
-bonnie++ waits before each phase for a line of input if asked to (-y p). A script hands that line to all processes at
-the same time, so that they are in the same phase, and marks the moment, so that the medium's counters can be told
-phase by phase. Format: bon_time.cpp of bonnie++ 2.00a.
+Bonnie's order: putc() into a new file, rewrite, blocks into a new file, getc(), blocks, seeks. bonnie++ has another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from flashbed.workload.base import MARK, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, REMOUNT, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_parameters import BonnieParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
-PROGRAM = "/usr/sbin/bonnie++"
+PROGRAM = "bonnie"
+SAID = "bonnie.txt"
+"""A line a phase and process: the phase, when it began and ended, CPU time (all ns), bytes or seeks done."""
+
 _MIB = 1 << 20
-_K_A_MIB = 1024.0
 
-PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")
-"""In the order of the CSV line, of the numbers by which bonnie++ names them (from 0), and of time."""
-
-SAID, FORMAT = "bonnie.csv", "1.98"
-"""The file of the CSV lines, and what each begins with."""
-
-SEEKERS_FIELD, FIRST_FIELD = 8, 9
-"""Where the number of seeking threads stands, and the first phase's rate; its CPU load follows."""
-
-TOO_FAST = "+"
-"""What a field of a phase of less than half a second consists of."""
-
-_SEEDS = 1 << 31
-"""A seed has as many numbers as there may be processes, so that no process of one seed is one of another."""
-
-# The first mark is made before the tool starts, for its clock already runs when it first waits. The processes hold
-# their inputs open themselves (<>), so that none sees an end of file. A process that has failed leaves the others
-# waiting for a line, so the first failure ends all.
-_MEASURE = f"""\
-cd /tmp
-mkfifo said
-{MARK} {{first}}
-k=0
-while [ $k -lt {{processes}} ]; do
-	mkfifo hear.$k
-	{{{{ {PROGRAM} {{options}} -z $(({{seed}} + k)); echo "status $?"; }}}} <>hear.$k >said 2>>/out/bonnie.err &
-	k=$((k + 1))
-done
-waiting=0
-while read -r line; do
-	case $line in
-	[0-5]:)
-		waiting=$((waiting + 1))
-		[ $waiting -lt {{processes}} ] && continue
-		waiting=0
-		case $line in
-{{marks}}		esac
-		for hear in hear.*; do echo >$hear; done ;;
-	{FORMAT},*) echo "$line" >>/out/{SAID} ;;
-	"status 0") ;;
-	status*) cat /out/bonnie.err; exit 1 ;;
-	esac
-done <said
+# All processes of a phase have ended before the next one begins. The first that fails ends all.
+_RUN = f"""\
+run() {{{{
+	k=0
+	started=
+	while [ $k -lt {{processes}} ]; do
+		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{flush}} >>/out/{SAID} 2>>/out/bonnie.err &
+		started="$started $!"
+		k=$((k + 1))
+	done
+	for one in $started; do
+		wait $one || {{{{ cat /out/bonnie.err; exit 1; }}}}
+	done
+}}}}
 """
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What a process said of a phase."""
+
+    began_ns: int
+    ended_ns: int
+    cpu_ns: int
+    count: int
 
 
 class Bonnie:
     """The workload `bonnie`."""
 
     parameters: type[ToolParameters] = BonnieParameters
-    built: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ("bonnie++",)
-    programs: tuple[str, ...] = (PROGRAM,)
+    built: tuple[str, ...] = (PROGRAM,)
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
 
     def title(self, parameters: Parameters) -> str:
-        return "bonnie++"
+        return "Bonnie's sequence, carried out by a program of the lab"
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Its files are made in the measurement, and gone after it.
-
-        -r 0 puts its rule aside that a file must be twice the RAM; -n 0 leaves out the creation of small files.
-        """
+        """Its files are made in the measurement and stay, as nothing measured comes after the seeks."""
         said = BonnieParameters.model_validate(dict(parameters))
-        options = [
-            f"-d /mnt -u 0:0 -q -y p -m flashbed -n 0 -r 0 -f{_characters(said) // _MIB}",
-            f"-s {said.file // _MIB}:{said.chunk}:{said.seeks}:{said.seek_processes}",
-            *(["-b"] if said.flush == "fsync-each" else []),
-            *(["-D"] if said.direct else []),
-        ]
-        first, *others = (phase.name for phase in self.phases(parameters))
-        marks = "".join(f"\t\t{PHASES.index(name)}:) {MARK} {name} ;;\n" for name in others)
-        words = {"processes": said.processes, "options": " ".join(options), "seed": seed * MOST_PROCESSES % _SEEDS}
-        script = _MEASURE.format(first=first, marks=marks, **words)
-        return {"prepare": b"true\n", "measure": script.encode()}
+        script = _RUN.format(
+            processes=said.processes,
+            numbers=f"{said.file} {said.chunk} {said.seeks} {said.seek_processes}",
+            seed=seed * MOST_PROCESSES,
+            flush=int(said.caches != "kept"),
+        )
+        names = [phase.name for phase in self.phases(parameters)]
+        for name in names:
+            script += f"{MARK} {name}\nrun {name}\n"
+            if said.caches == "cold" and name != names[-1]:
+                script += f"{MARK} {name}.ended\n{REMOUNT}\n"
+        return {"prepare": b"true\n", "measure": b"set -e\n" + script.encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Rates in MiB/s (seeks a second) and CPU load in percent, of all processes together.
-
-        What a process did too fast to be measured is absent, and what it did not do. Of the seeks, bonnie++ adds up
-        what each thread says of the whole process, so its sum is divided by the threads.
+        """Rates in MiB/s (seeks a second) and CPU load in percent, of all processes together: from the first that began
+        a phase to the last that ended it.
         """
-        lines = [line.split(",") for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
-        if not lines:
-            raise WorkloadOutputError(f"{SAID} is missing: bonnie++ did not get as far as writing its results")
         metrics: dict[str, float] = {}
-        for number, name in enumerate(PHASES):
-            place = FIRST_FIELD + 2 * number
-            rates, loads = ([_number(line, at) for line in lines] for at in (place, place + 1))
-            if None not in rates:
-                metrics[name] = sum(rate or 0.0 for rate in rates) / (1.0 if name == "random_seeks" else _K_A_MIB)
-            if None not in loads:
-                metrics[f"{name}_cpu_percent"] = sum(load or 0.0 for load in loads)
-        if "random_seeks_cpu_percent" in metrics:
-            metrics["random_seeks_cpu_percent"] /= _number(lines[0], SEEKERS_FIELD) or 1.0
+        for name, processes in _said(out).items():
+            ns = max(one.ended_ns for one in processes) - min(one.began_ns for one in processes)
+            if ns <= 0:
+                raise WorkloadOutputError(f"{SAID}: {name} took {ns} ns")
+            count = sum(one.count for one in processes) / (1 if name == "random_seeks" else _MIB)
+            metrics[name] = count / ns * 1e9
+            metrics[f"{name}_cpu_percent"] = 100.0 * sum(one.cpu_ns for one in processes) / ns
         return metrics
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         said = BonnieParameters.model_validate(dict(parameters))
-        characters, blocks = _characters(said) * said.processes, said.file * said.processes
-        both: list[tuple[Literal["read", "write", "either"], int]] = [
-            ("write", characters),
-            ("write", blocks),
-            ("either", 2 * blocks),
-            ("read", characters),
-            ("read", blocks),
-            ("read", said.seeks * said.chunk * said.processes),
+        size = said.file * said.processes
+        both: list[tuple[str, Literal["read", "write", "either"], int]] = [
+            ("char_output", "write", size),
+            ("rewrite", "either", 2 * size),
+            ("block_output", "write", size),
+            ("char_input", "read", size),
+            ("block_input", "read", size),
+            ("random_seeks", "read", said.seeks * said.chunk * said.processes),
         ]
-        found = zip(PHASES, both, strict=True)
-        return [Phase(name, direction, size) for name, (direction, size) in found if size]
+        return [Phase(*phase) for phase in both]
 
 
-def _characters(said: BonnieParameters) -> int:
-    """How many bytes a process handles one at a time."""
-    return min(said.per_character, said.file)
-
-
-def _number(line: Sequence[str], place: int) -> float | None:
-    """The number in a field; None if it is empty or too fast to be measured. Raises WorkloadOutputError."""
-    try:
-        field = line[place]
-        return float(field) if field.strip(TOO_FAST) else None
-    except (IndexError, ValueError):
-        raise WorkloadOutputError(f"{SAID} is not what bonnie++ writes: {','.join(line)}") from None
+def _said(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:
+    """What each process said of each phase. Raises WorkloadOutputError."""
+    found: dict[str, list[_Done]] = {}
+    for line in out.get(SAID, b"").decode(errors="replace").splitlines():
+        try:
+            name, *numbers = line.split()
+            found.setdefault(name, []).append(_Done(*map(int, numbers)))
+        except (TypeError, ValueError):
+            raise WorkloadOutputError(f"{SAID} is not what bonnie writes: {line}") from None
+    if not found:
+        raise WorkloadOutputError(f"{SAID} is missing: bonnie did not get as far as its first result")
+    return found

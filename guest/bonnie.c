@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * bonnie: one phase of the sequence of Tim Bray's Bonnie on one file, written anew from its description.
+ *
+ *	bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH
+ *
+ *	char_output	a new file, with putc()
+ *	rewrite		each chunk is read, changed and written back in its place
+ *	block_output	a new file, chunk by chunk
+ *	char_input	all of the file, with getc()
+ *	block_input	all of the file, chunk by chunk
+ *	random_seeks	SEEKERS processes read SEEKS chunks anywhere, together; each writes every tenth of its own back, changed
+ *
+ * FLUSH is 1 if the phase ends when all of it is on the medium, and 0 if when the last call returns, as in Bonnie. A
+ * file that was there is removed before a phase makes a new one, outside its time. Prints PHASE, the moments at which
+ * it began and ended (CLOCK_MONOTONIC), CPU time of its processes, all ns, and how many bytes or seeks were done.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHANGED_OF = 10, MOST_SEEKERS = 64 };
+
+static struct {
+	const char *path;
+	uint64_t bytes, chunk, seeks, seekers, seed;
+	bool flush;
+} job;
+
+static unsigned char *block;
+static uint64_t began_ns;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bonnie: %s: %s: %s\n", job.path, what, strerror(errno));
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
+}
+
+static uint64_t cpu_ns(int who)
+{
+	struct rusage used;
+
+	getrusage(who, &used);
+	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
+}
+
+static void begin(void)
+{
+	began_ns = now_ns();
+}
+
+static int file(bool fresh)
+{
+	int fd;
+
+	if (fresh && unlink(job.path) && errno != ENOENT)
+		die("cannot be removed");
+	fd = open(job.path, fresh ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
+	if (fd < 0)
+		die("cannot be opened");
+	return fd;
+}
+
+static FILE *stream(bool fresh)
+{
+	FILE *opened = fdopen(file(fresh), fresh ? "w" : "r");
+
+	if (!opened)
+		die("fdopen");
+	return opened;
+}
+
+static void flush(int fd)
+{
+	if (job.flush && fsync(fd))
+		die("fsync");
+}
+
+static void finish(int fd)
+{
+	flush(fd);
+	if (close(fd))
+		die("close");
+}
+
+static void write_block(int fd)
+{
+	ssize_t done = write(fd, block, job.chunk);
+
+	if (done >= 0 && done < (ssize_t)job.chunk)
+		errno = ENOSPC;
+	if (done != (ssize_t)job.chunk)
+		die("write");
+}
+
+static void read_block(int fd)
+{
+	ssize_t done = read(fd, block, job.chunk);
+
+	if (done >= 0 && done < (ssize_t)job.chunk)
+		errno = ENODATA;
+	if (done != (ssize_t)job.chunk)
+		die("read");
+}
+
+static void seek(int fd, off_t offset, int whence)
+{
+	if (lseek(fd, offset, whence) < 0)
+		die("lseek");
+}
+
+static uint64_t char_output(void)
+{
+	FILE *to = stream(true);
+
+	begin();
+	for (uint64_t i = 0; i < job.bytes; i++)
+		if (putc((int)(i & 0x7f), to) == EOF)
+			die("putc");
+	if (fflush(to))
+		die("fflush");
+	flush(fileno(to));
+	if (fclose(to))
+		die("fclose");
+	return job.bytes;
+}
+
+static uint64_t rewrite(void)
+{
+	int fd = file(false);
+
+	begin();
+	for (uint64_t at = 0; at < job.bytes; at += job.chunk) {
+		read_block(fd);
+		block[at / job.chunk % job.chunk]++;
+		seek(fd, -(off_t)job.chunk, SEEK_CUR);
+		write_block(fd);
+	}
+	finish(fd);
+	return job.bytes;
+}
+
+static uint64_t block_output(void)
+{
+	int fd = file(true);
+
+	begin();
+	for (uint64_t at = 0; at < job.bytes; at += job.chunk) {
+		block[at / job.chunk % job.chunk]++;
+		write_block(fd);
+	}
+	finish(fd);
+	return job.bytes;
+}
+
+static uint64_t char_input(void)
+{
+	FILE *from = stream(false);
+	static uint64_t seen[256];
+	uint64_t count = 0;
+	int character;
+
+	begin();
+	for (; (character = getc(from)) != EOF; count++)
+		seen[character]++;
+	if (ferror(from) || fclose(from))
+		die("getc");
+	if (count != job.bytes || seen[0] > count) {
+		errno = ENODATA;
+		die("getc");
+	}
+	return count;
+}
+
+static uint64_t block_input(void)
+{
+	int fd = file(false);
+	volatile unsigned char touched = 0;
+
+	begin();
+	for (uint64_t at = 0; at < job.bytes; at += job.chunk) {
+		read_block(fd);
+		touched ^= block[at / job.chunk % job.chunk];
+	}
+	if (close(fd))
+		die("close");
+	return job.bytes;
+}
+
+/* A ticket a seek, taken from the pipe; an end of file means that all are taken */
+static void seeker(int tickets, int ready, uint64_t number)
+{
+	uint64_t state = (job.seed * MOST_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull, chunks = job.bytes / job.chunk;
+	int fd = file(false);
+	char ticket = 0;
+
+	if (write(ready, &ticket, 1) != 1)
+		die("pipe");
+	for (uint64_t count = 0; read(tickets, &ticket, 1) == 1; count++) {
+		state ^= state >> 12;
+		state ^= state << 25;
+		state ^= state >> 27;
+		seek(fd, (off_t)((state * 0x2545f4914f6cdd1dull >> 32) % chunks * job.chunk), SEEK_SET);
+		read_block(fd);
+		if (count % CHANGED_OF)
+			continue;
+		block[count % job.chunk]++;
+		seek(fd, -(off_t)job.chunk, SEEK_CUR);
+		write_block(fd);
+	}
+	finish(fd);
+	exit(0);
+}
+
+static uint64_t random_seeks(void)
+{
+	int tickets[2], ready[2], status;
+	char ticket = 0;
+
+	if (pipe(tickets) || pipe(ready))
+		die("pipe");
+	for (uint64_t i = 0; i < job.seekers; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			die("fork");
+		if (!child) {
+			close(tickets[1]);
+			seeker(tickets[0], ready[1], i);
+		}
+	}
+	close(tickets[0]);
+	for (uint64_t i = 0; i < job.seekers; i++)
+		if (read(ready[0], &ticket, 1) != 1)
+			die("pipe");
+	begin();
+	for (uint64_t i = 0; i < job.seeks; i++)
+		if (write(tickets[1], &ticket, 1) != 1)
+			die("pipe");
+	close(tickets[1]);
+	for (uint64_t i = 0; i < job.seekers; i++)
+		if (wait(&status) < 0 || status)
+			exit(1); /* it has said why */
+	return job.seeks;
+}
+
+static const struct {
+	const char *name;
+	uint64_t (*run)(void);
+} phases[] = {
+	{ "char_output", char_output }, { "rewrite", rewrite },		{ "block_output", block_output },
+	{ "char_input", char_input },	{ "block_input", block_input }, { "random_seeks", random_seeks },
+};
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t done, ended_ns;
+
+	if (argc == 9) {
+		job.path = argv[2];
+		job.bytes = number(argv[3]);
+		job.chunk = number(argv[4]);
+		job.seeks = number(argv[5]);
+		job.seekers = number(argv[6]);
+		job.seed = number(argv[7]);
+		job.flush = number(argv[8]);
+	}
+	for (size_t i = 0; argc == 9 && job.chunk && i < sizeof(phases) / sizeof(*phases); i++) {
+		if (strcmp(argv[1], phases[i].name))
+			continue;
+		block = calloc(1, job.chunk);
+		if (!block)
+			die("no memory");
+		done = phases[i].run();
+		ended_ns = now_ns();
+		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", argv[1], began_ns, ended_ns,
+		       cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN), done);
+		return 0;
+	}
+	fputs("usage: bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH: see the head of its source\n", stderr);
+	return 2;
+}
