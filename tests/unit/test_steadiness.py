@@ -64,16 +64,17 @@ def test_a_count_is_cut_into_equal_parts_of_time() -> None:
 
 
 def test_logs_of_bandwidth_become_a_count() -> None:
-    # The first line has what is left, however late it is; between 300 and 500 ms an interval has no line
-    log = b"149, 9999, 0, 0, 0\n200, 1000, 0, 0, 0\n300, 1000, 0, 0, 0\n500, 2000, 0, 0, 0\n"
-    moments = fio_series.of_rates([log], 100, 0.5, 1024 * (400 + 51 + 100 + 200))
+    # Between 300 and 500 ms an interval has no line; the last 50 ms have none either, and what is left: 40 KiB
+    log = b"149, 1000, 0, 0, 0\n200, 1000, 0, 0, 0\n300, 1000, 0, 0, 0\n500, 2000, 0, 0, 0\n"
+    moments = fio_series.of_rates([log], 100, 0.55, 1024 * (149 + 51 + 100 + 200 + 40))
     assert [(at, count / 1024) for at, count in moments] == [
         (0.0, 0.0),
-        (0.149, 400.0),
-        (0.2, 451.0),
-        (0.3, 551.0),
-        (0.4, 551.0),
-        (0.5, 751.0),
+        (0.149, 149.0),
+        (0.2, 200.0),
+        (0.3, 300.0),
+        (0.4, 300.0),
+        (0.5, 500.0),
+        (0.55, 540.0),
     ]
 
 

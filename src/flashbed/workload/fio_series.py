@@ -34,42 +34,35 @@ def rate_logs(out: Mapping[str, bytes]) -> list[bytes]:
 def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_bytes: float) -> Moments:
     """From logs of bandwidth of processes that began together and moved so much in all.
 
-    A line is the end of an interval in ms, and KiB/s in it; an interval in which nothing was done has none. The first
-    interval of a process is as long as fio took to get going, which the log does not tell: it has what the others
-    leave. Format: fio's documentation, "Log File Formats".
+    A line is the end of an interval in ms, and KiB/s in it; an interval in which nothing was done has none, and fio
+    writes none of the last, which the run cuts short: it has what the others leave. Format: fio's documentation, "Log
+    File Formats".
     """
     moved: dict[float, float] = {}
-    first_s = 0.0
+    begins: dict[float, float] = {}
     for log in logs:
-        before_ms = None
+        before_ms = 0
         for line in log.decode(errors="replace").splitlines():
             words = line.split(",")
             if len(words) < 2 or not words[0].isdecimal() or not words[1].strip().isdecimal():
                 raise WorkloadOutputError(f"a log of fio's bandwidth has a line that is none: {line[:80]}")
             at_ms = int(words[0])
-            if before_ms is None:
-                first_s = max(first_s, at_ms / 1e3)
-            else:
-                # A longer way from the line before is intervals without a line between
-                length_ms = at_ms - before_ms if at_ms - before_ms < 2 * interval_ms else interval_ms
-                at_s = min(at_ms / 1e3, runtime_s)
-                moved[at_s] = moved.get(at_s, 0.0) + int(words[1]) * 1024 * length_ms / 1e3
+            # A longer way from the line before is intervals without a line between
+            length_ms = at_ms - before_ms if at_ms - before_ms < 2 * interval_ms else interval_ms
+            at_s = min(at_ms / 1e3, runtime_s)
+            moved[at_s] = moved.get(at_s, 0.0) + int(words[1]) * 1024 * length_ms / 1e3
+            begins[at_s] = (at_ms - length_ms) / 1e3
             before_ms = at_ms
-    if not moved:
-        return []
-    first_s = min(first_s, runtime_s)
-    moved[first_s] = moved.get(first_s, 0.0) + max(0.0, moved_bytes - sum(moved.values()))
     found: Moments = [(0.0, 0.0)]
     so_far = 0.0
     for end in sorted(moved):
-        begin = 0.0 if end == first_s else end - interval_ms / 1e3
-        if begin > found[-1][0] and begin < end:
-            found.append((begin, so_far))
+        if found[-1][0] < begins[end] < end:
+            found.append((begins[end], so_far))
         so_far += moved[end]
         if end > found[-1][0]:
             found.append((end, so_far))
-    if found[-1][0] < runtime_s:
-        found.append((runtime_s, so_far))
+    if moved and found[-1][0] < runtime_s:
+        found.append((runtime_s, max(so_far, moved_bytes)))
     return found
 
 
