@@ -78,6 +78,14 @@ def test_logs_of_bandwidth_become_a_count() -> None:
     ]
 
 
+@pytest.mark.parametrize(("moved_kib", "at_150"), [(350, 150.0), (200, 0.0)])
+def test_a_first_line_that_is_late_has_what_is_left(moved_kib: int, at_150: float) -> None:
+    log = b"250, 1000, 0, 0, 0\n350, 1000, 0, 0, 0\n"
+    moments = dict(fio_series.of_rates([log], 100, 0.35, 1024 * moved_kib))
+    assert moments.get(0.15, 1024 * at_150) == 1024 * at_150
+    assert moments[0.35] == 1024 * moved_kib
+
+
 def test_a_write_counts_when_its_flush_has_returned() -> None:
     log = b"""fio version 3 iolog
 1000000 test.0 add

@@ -24,6 +24,9 @@ RATE_LOG = "rate"
 
 SECTOR_BYTES = 512
 
+ENOUGH_LEFT = 0.9
+"""Of what a late first line would have more, if it were of all the time before it: fio's rates are whole KiB/s."""
+
 
 def rate_logs(out: Mapping[str, bytes]) -> list[bytes]:
     """The logs of bandwidth, a process each, in fio's order of processes."""
@@ -35,11 +38,13 @@ def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_by
     """From logs of bandwidth of processes that began together and moved so much in all.
 
     A line is the end of an interval in ms, and KiB/s in it; an interval in which nothing was done has none, and fio
-    writes none of the last, which the run cuts short: it has what the others leave. Format: fio's documentation, "Log
-    File Formats".
+    writes none of the last, which the run cuts short: it has what the others leave. A first line that comes late may
+    be of an interval that was as long, or of the last part of it after nothing was done: the former, if as much is
+    left over. Format: fio's documentation, "Log File Formats".
     """
     moved: dict[float, float] = {}
     begins: dict[float, float] = {}
+    late: list[tuple[float, float]] = []
     for log in logs:
         before_ms = 0
         for line in log.decode(errors="replace").splitlines():
@@ -52,7 +57,13 @@ def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_by
             at_s = min(at_ms / 1e3, runtime_s)
             moved[at_s] = moved.get(at_s, 0.0) + int(words[1]) * 1024 * length_ms / 1e3
             begins[at_s] = (at_ms - length_ms) / 1e3
+            if not before_ms and begins[at_s]:
+                late.append((at_s, int(words[1]) * 1024 * begins[at_s]))
             before_ms = at_ms
+    for at_s, more in late:
+        if moved_bytes - sum(moved.values()) > ENOUGH_LEFT * more:
+            moved[at_s] += more
+            begins[at_s] = 0.0
     found: Moments = [(0.0, 0.0)]
     so_far = 0.0
     for end in sorted(moved):
