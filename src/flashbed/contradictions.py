@@ -37,7 +37,10 @@ MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
 _PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
-_COLUMNS = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "tool", *OWN_FILES)
+_COLUMNS = (
+    *("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes", "tool"),
+    *OWN_FILES,
+)
 """What else the results table and [workload] name."""
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 

@@ -34,6 +34,7 @@ METRICS: dict[str, Metric] = {
         Metric("flush_p99_us", "99th percentile of flushes", "us", "lower"),
         Metric("flush_max_us", "Longest flush", "us", "lower"),
         Metric("runtime_s", "Run time", "s", "lower"),
+        Metric("warm_up_s", "Warm-up before it", "s", None),
         Metric("char_output", "Output per character", "MiB/s", "higher"),
         Metric("block_output", "Block output", "MiB/s", "higher"),
         Metric("rewrite", "Rewrite", "MiB/s", "higher"),

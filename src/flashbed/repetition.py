@@ -184,11 +184,14 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         "mounted": mounted.describe(outcome.files),
         "metrics": {},
         "medium": {},
+        "series": [],
     }
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
     if outcome.status == "measured":
         try:
             result["medium"], result["metrics"] = _measured(cell, outcome.files)
+            found = WORKLOADS[cell.workload.tool].series(cell.workload.parameters, outcome.files)
+            result["series"] = [one.plain() for one in found]
         except (WorkloadOutputError, KeyError, ValueError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
     return Finished(result, files)
@@ -201,7 +204,9 @@ def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dic
     medium = medium_counters.phases(out)
     found = WORKLOADS[cell.workload.tool].metrics(out)
     marked, reached = _reached(cell, out, page_bytes)
-    written, block = found.get("written_bytes", 0.0), medium_counters.translated_bytes(out)
+    # What a warm-up writes, only the medium knows: then no ratio of the two is told
+    told = "warm_up_s" not in found
+    written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
     metrics = {

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, limit, paths, repetition, wear
+from flashbed import image, limit, paths, repetition, steadiness, wear
 from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
@@ -29,6 +29,7 @@ from flashbed.progress import Stage, stage
 from flashbed.repetition import Finished, Repetition
 from flashbed.store import Store
 from flashbed.study import Study, load_study
+from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
     import pandas
@@ -139,7 +140,14 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
     metrics = {**result["metrics"], **wear.years(result["metrics"], bytes_per_day)}
     found = limit.limit(metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio")
-    return {**result["coordinates"], **plain, "limit": found, "mounted": result.get("mounted", ""), **metrics}
+    told = {
+        "limit": found,
+        "mounted": result.get("mounted", ""),
+        "steady": steadiness.verdict(result.get("series", ())),
+        "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
+        "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
+    }
+    return {**result["coordinates"], **plain, **told, **metrics}
 
 
 def _stored(store: Store, wanted: Repetition) -> Record | None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from typing import Any
 
 SYNCED, FINISHED = "wear.synced", "wear.finished"
 """Moments, as medium_counters has them; the files are there for media that wear only."""
@@ -68,6 +69,18 @@ def metrics(
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
     mean = max(sum(erased) / good, found["overwrites"])
     return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+
+
+def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> str:
+    """ "fresh: 4 % of its capacity was ever programmed", for flash that had not been written as much as it holds when
+    all was done, by what the medium counted in its whole life; "" for other media. Such flash need not have collected:
+    a figure of it is that of a new device. `medium` has its parameters.
+    """
+    programmed = counters.get("life", {}).get("flash_programmed_pages")
+    if programmed is None or not medium.get("page_bytes"):
+        return ""
+    written, holds = programmed * medium["page_bytes"], medium["capacity_bytes"]
+    return "" if written >= holds else f"fresh: {100 * written // holds} % of its capacity was ever programmed"
 
 
 def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:

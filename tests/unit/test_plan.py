@@ -53,6 +53,7 @@ def test_a_cell_is_resolved(cell: Cell) -> None:
         "direct": False,
         "processes": 1,
         "queue_depth": 1,
+        "allocate": False,  # what is read was written before
     }
     assert cell.filesystem.mkfs[0].endswith("-s 64 {device}")
     assert cell.kernel == "6.1"

@@ -20,7 +20,7 @@ from flashbed.metrics import METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted")
+BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes")
 """The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]
@@ -45,6 +45,12 @@ class Repetition:
     """What was measured, in the words of limit.py; "" where nothing tells."""
     mounted: str = ""
     """How the kernel had its file system mounted."""
+    steady: str = ""
+    """Whether its rate was steady, in the words of steadiness.py; "" where nothing tells."""
+    fresh: str = ""
+    """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
+    writes: str = ""
+    """Whether its writes allocated or overwrote, where a pattern tells."""
 
     @property
     def is_measured(self) -> bool:
@@ -155,6 +161,9 @@ def results_of(
             {name: float(number) for name, number in numbers.items() if _is_finite(number)},
             _text(row.get("limit")),
             _text(row.get("mounted")),
+            _text(row.get("steady")),
+            _text(row.get("fresh")),
+            _text(row.get("writes")),
         )
         found[repetition.combination, repetition.seed] = repetition
     for combination, seed in planned:

@@ -69,6 +69,7 @@ def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list
         File("/lib/flashbed/cell", guest / "cell"),
         File("/lib/flashbed/mark", guest / "mark"),
         File("/lib/flashbed/remount", guest / "remount"),
+        File("/lib/flashbed/progress", guest / "progress"),
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flashbed.analysis.words import size
+from flashbed.analysis.words import count, size
 from flashbed.condition import MEANINGS, Condition
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
@@ -20,12 +20,44 @@ RESTS: Mapping[Condition, str] = {
 }
 """What is in the part of a device that is not shown, by its condition."""
 
+WRITES: Mapping[str, str] = {
+    "allocates": "the file is new, and each write gives it blocks",
+    "overwrites": "the file was written before, in order, and is overwritten",
+}
+"""For people: how a write finds its file."""
+
 
 def media(report: Report) -> list[tuple[str, str]]:
     """Each medium of the study by name, and in what condition it was."""
     names = report.results.axes.get("medium") or [report.fixed.get("medium", "")]
     found = [(name, report.study.library.medium(name)) for name in names if name]
-    return [(name, text) for name, medium in found if (text := _condition(medium))]
+    return [(name, text + _fresh(report, name)) for name, medium in found if (text := _condition(medium))]
+
+
+def _fresh(report: Report, medium: str) -> str:
+    """In how many repetitions the flash was still new, so that its figures are those of a new device."""
+    told = [r for r in report.results.repetitions if r.is_measured]
+    if "medium" in report.results.axes:
+        told = [r for r in told if report.results.coordinates(r.combination)["medium"] == medium]
+    fresh = sum(bool(r.fresh) for r in told)
+    if not fresh:
+        return ""
+    which = "Each repetition" if fresh == len(told) else f"{fresh} of {count(len(told), 'repetition')}"
+    return (
+        f" {which} ended before as much was ever programmed as the device holds: a figure of a new device, which "
+        "need not have collected."
+    )
+
+
+def writes(report: Report) -> list[tuple[str, str]]:
+    """For the patterns that write, whether they allocated or overwrote."""
+    found: dict[str, dict[str, None]] = {}
+    for repetition in report.results.repetitions:
+        if repetition.writes:
+            said = report.results.coordinates(repetition.combination)
+            pattern = said.get("pattern") or str(getattr(report.study, "workload", {}).get("pattern", ""))
+            found.setdefault(pattern, {})[repetition.writes] = None
+    return [(pattern, " or ".join(WRITES[way] for way in ways) + ".") for pattern, ways in found.items()]
 
 
 def _condition(medium: Any) -> str:

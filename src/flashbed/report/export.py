@@ -36,7 +36,7 @@ def frame_of(results: Results) -> pandas.DataFrame:
     for name in ("outcome", "reason", "key"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
-    for name in ("limit", "mounted"):
+    for name in ("limit", "mounted", "steady", "fresh", "writes"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
@@ -89,6 +89,9 @@ def json_bytes(report: Report) -> bytes:
                 "check": repetition.check,
                 "limit": repetition.limit,
                 "mounted": repetition.mounted,
+                "steady": repetition.steady,
+                "fresh": repetition.fresh,
+                "writes": repetition.writes,
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
             }
             for repetition in report.results.repetitions

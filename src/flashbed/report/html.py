@@ -165,7 +165,7 @@ def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
         "flows": evidence.flow_table(report, found, "Bytes asked for and bytes at the medium") if found else None,
         "swallowed": evidence.flow_table(report, swallowed, "Where memory kept the bytes") if swallowed else None,
         "checks": evidence.check_summaries(report),
-        "media": conditions.media(report),
+        "media": [*conditions.media(report), *conditions.writes(report)],
         "mounts": conditions.mounts(report),
         "lives": lives.table(report),
         "repetitions": evidence.repetition_table(report),

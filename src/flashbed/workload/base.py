@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from flashbed.steadiness import Series
 from flashbed.workload.parameters import ToolParameters
 
 Parameters = Mapping[str, object]
@@ -20,6 +21,10 @@ MARK = "/lib/flashbed/mark"
 
 REMOUNT = "/lib/flashbed/remount"
 """Another: mounts the file system anew, with cold caches, in the middle of a measurement."""
+
+
+PROGRESS, PROGRESS_NOTES = "/lib/flashbed/progress", "progress"
+"""Another: notes in /out/progress what the block device has read and written, over time, until it is killed."""
 
 
 class WorkloadOutputError(Exception):
@@ -59,3 +64,13 @@ class Workload(Protocol):
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         """The phases of the measurement that it marks, in their order."""
+
+    def writes(self, parameters: Parameters) -> str:
+        """ "allocates" where its writes give blocks to a new file, "overwrites" where they change what was laid out
+        before; "" where it does not write, or where nothing tells.
+        """
+
+    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
+        """What it moved over time, by which its rate is judged; none where nothing tells. Raises
+        WorkloadOutputError.
+        """

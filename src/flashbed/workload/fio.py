@@ -10,11 +10,14 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from flashbed.workload import fio_latency
-from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed import steadiness
+from flashbed.steadiness import Series
+from flashbed.workload import fio_latency, fio_series
+from flashbed.workload.base import PROGRESS, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.fio_parameters import FioParameters, with_warm_up
 from flashbed.workload.parameters import ToolParameters
 
 FIO = "/bin/fio --output-format=json+ --eta=never"
@@ -29,6 +32,17 @@ RANDOM = {"randrepeat": 0, "allrandrepeat": 0}
 
 LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
 """Percentiles of the whole wait (lat), and not of the part after a request was handed in (clat)."""
+
+RATE_MS, OWN_RATE_MS = 20, 100
+"""The intervals in which fio logs what it moves: of a pattern, which may last a second only; of a job of the user's."""
+
+_NOTED = f"""\
+{PROGRESS} &
+{{run}}status=$?
+kill $!
+exit $status
+"""
+"""fio, with notes of what the block device has taken meanwhile."""
 
 MOST_LOGGED = 100_000
 """Requests of a repetition whose calls are logged, 60 bytes each; of more, no percentiles are known."""
@@ -55,16 +69,17 @@ class Fio:
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """The job file and the scripts that run it.
 
-        A sequential write makes a new file. Every other pattern works on a file that was written before, in order,
-        and is not in the page cache: so random writes change data and do not fill holes.
+        With `allocate` the file is new, and each write gives it blocks. Else it was written before, in order, and is
+        not in the page cache: writes change data and do not fill holes.
         """
         if "job" in parameters:
             return _own_job(parameters, seed)
         files = {"measure.fio": _measured_jobs(parameters, seed), "prepare": EMPTY_SCRIPT}
-        if parameters["pattern"] != "write":
+        if not _allocates(parameters):
             files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
             files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
-        files["measure"] = f"{FIO} --output=/out/{OUTPUT} /job/measure.fio\n".encode()
+        run = f"{FIO} --output=/out/{OUTPUT} /job/measure.fio\n"
+        files["measure"] = (_NOTED.format(run=run) if _is_cached(parameters) else run).encode()
         return files
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
@@ -72,6 +87,27 @@ class Fio:
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         return ()
+
+    def writes(self, parameters: Parameters) -> str:
+        """Of a job of the user's, only fio knows."""
+        if "job" in parameters or not _writes(parameters):
+            return ""
+        return "allocates" if _allocates(parameters) else "overwrites"
+
+    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
+        """Of a pattern, all processes together; of a job of the user's, each job that is measured, by its name."""
+        if "job" in parameters:
+            return _series_of_jobs(out)
+        if _is_cached(parameters):
+            moments = fio_series.of_progress(fio_series.progress(out), 2)
+        elif logs := _logs(out):
+            moments = fio_series.of_calls(logs)
+        else:
+            told = metrics_of(out, OUTPUT)
+            logs = fio_series.rate_logs(out)
+            moments = fio_series.of_rates(logs, RATE_MS, told["runtime_s"], told["requested_bytes"])
+        found = steadiness.series(moments)
+        return [found] if found else []
 
 
 def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
@@ -92,6 +128,7 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
     together = any(job.get("desc") == FLUSHED_EACH for job in jobs)
     metrics = {
         "runtime_s": runtime_s,
+        **({"warm_up_s": warm_up_s} if (warm_up_s := _warm_up_s(out, name)) else {}),
         **(_flushed_each(jobs, _logs(out)) if together else _each_call(jobs)),
         "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
         "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
@@ -102,6 +139,34 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
         metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
         metrics["iops"] = requests / runtime_s
     return metrics
+
+
+def _series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
+    """None where jobs are reported in groups: which logs are whose is then not known."""
+    jobs, logs = _jobs(out, OUTPUT), fio_series.rate_logs(out)
+    if len(jobs) != len(logs):
+        return []
+    measured, found = _measured(jobs), []
+    for job, log in zip(jobs, logs, strict=True):
+        runtime_s = max(job[d]["runtime"] for d in DIRECTIONS) / 1e3
+        moved = sum(job[d]["io_bytes"] for d in DIRECTIONS)
+        one = steadiness.series(fio_series.of_rates([log], OWN_RATE_MS, runtime_s, moved))
+        if one and job in measured:
+            found.append(replace(one, name=job["jobname"] if len(measured) > 1 else ""))
+    return found
+
+
+def _warm_up_s(out: Mapping[str, bytes], name: str) -> float:
+    """How long the jobs ran before they were measured: what they were told, the longest of them."""
+    everything = json.loads(out[name])
+    told = [options.get("ramp_time", "0") for options in _options(everything)]
+    return max((float(text.rstrip("s")) for text in told if re.fullmatch(r"[0-9.]+s?", text)), default=0.0)
+
+
+def _options(everything: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """What each measured job and all of them together were told."""
+    own = [job.get("job options", {}) for job in _measured(everything["jobs"])]
+    return [everything.get("global options", {}), *own]
 
 
 def _measured(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -155,7 +220,7 @@ def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, byt
         return {"measure": _job_in_full(parameters, seed)}
     queued = parameters["queue_depth"] != 1
     jobs = {name: _measured_job(parameters, seed)}
-    if parameters["pattern"] != "write":
+    if not _allocates(parameters):
         jobs["prepare"] = _preparing_job(parameters, seed)
     for job in jobs.values():
         del job["directory"], job["ioengine"]
@@ -173,7 +238,7 @@ def _job_in_full(parameters: Parameters, seed: int) -> bytes:
     """The user's job file with its variables put in, and what the command line says in the lab at its head."""
     variables = parameters["variables"]
     assert isinstance(variables, Mapping)
-    text = str(parameters["job"])
+    text = with_warm_up(str(parameters["job"]))
     for name, value in variables.items():
         text = text.replace(f"${{{name}}}", str(value))
     head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
@@ -202,6 +267,15 @@ def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
     return job
 
 
+def _allocates(parameters: Parameters) -> bool:
+    return bool(parameters.get("allocate", parameters["pattern"] == "write"))
+
+
+def _is_cached(parameters: Parameters) -> bool:
+    """Whether a write is done, to fio, before the medium has it."""
+    return _writes(parameters) and not parameters["direct"] and parameters["flush"] != "fsync-each"
+
+
 def _writes(parameters: Parameters) -> bool:
     return parameters["pattern"] not in ("read", "randread")
 
@@ -214,7 +288,7 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
     asked = int(str(parameters["io_size"] or parameters["file"]))
     requests = processes * asked // int(str(parameters["request"]))
     if parameters["flush"] != "fsync-each" or not _writes(parameters) or requests > MOST_LOGGED:
-        return section("measure", job)
+        return section("measure", job if _is_cached(parameters) else job | _rate_log(RATE_MS))
     return b"".join(
         section(
             "measure" if k == 0 else f"measure.{k}",
@@ -222,6 +296,10 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
         )
         for k in range(processes)
     )
+
+
+def _rate_log(interval_ms: int) -> dict[str, object]:
+    return {"write_bw_log": f"/out/{fio_series.RATE_LOG}", "log_avg_msec": interval_ms, "per_job_logs": 1}
 
 
 def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
@@ -255,10 +333,11 @@ def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     variables = parameters["variables"]
     assert isinstance(variables, Mapping)
     exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
-    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"}
+    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime", **_rate_log(OWN_RATE_MS)}
     options = " ".join([f"--output=/out/{OUTPUT}", *(f"--{name}={value}" for name, value in defaults.items())])
     script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
-    return {"measure.fio": str(parameters["job"]).encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
+    job = with_warm_up(str(parameters["job"]))
+    return {"measure.fio": job.encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
 
 
 def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:

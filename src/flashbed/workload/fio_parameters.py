@@ -7,7 +7,7 @@ how fio is called or what it prints.
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -37,10 +37,30 @@ class FioParameters(ToolParameters):
         "time measured; fsync-each: after each request",
     )
     direct: Switch = Field(default=False, description="past the page cache (O_DIRECT)")
+    allocate: Switch | None = Field(
+        default=None,
+        description="of patterns that write: true: the file is new, and each write gives it blocks; false: it was "
+        "written before, in order, and is overwritten; by default true for write, false for randwrite",
+    )
     queue_depth: Count = Field(default=1, ge=1, le=1024, description="requests that a process has under way at a time")
+
+    @property
+    def allocates(self) -> bool:
+        """Whether the file is new when the measurement begins."""
+        return self.pattern == "write" if self.allocate is None else self.allocate
+
+    def canonical(self) -> dict[str, Any]:
+        """With `allocate` as it turns out, so that a study may say it or leave it out."""
+        return self.model_dump() | {"allocate": self.allocates}
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions between parameters."""
+        if self.allocate and self.pattern not in ("write", "randwrite"):
+            yield Problem(
+                ("allocate",),
+                f'true cannot stand with pattern = "{self.pattern}": what is read must have been written before; take '
+                "allocate away, or set it to false",
+            )
         if self.request > self.file:
             yield Problem(
                 ("request",),
@@ -68,6 +88,22 @@ class FioParameters(ToolParameters):
                 f'{self.queue_depth} cannot stand with flush = "fsync-each": fio flushes without waiting for requests '
                 "that are under way, so that no request would be on the medium when its flush returns",
             )
+
+
+_TIME_BASED = re.compile(r"^[ \t]*time_based[ \t]*(?:=[ \t]*1[ \t]*)?(?:[;#].*)?$", re.MULTILINE)
+_RAMP_TIME = re.compile(r"^[ \t]*ramp_time[ \t]*=", re.MULTILINE)
+
+WARM_UP_S = 5
+"""How long a job that runs for a time runs before its measurement begins, if it does not say so itself, s."""
+
+
+def with_warm_up(job_text: str) -> str:
+    """A job file of the user's in which each section that is time_based begins with a warm-up of WARM_UP_S; unchanged
+    if it sets ramp_time anywhere, for then it has decided on its own.
+    """
+    if _RAMP_TIME.search(job_text):
+        return job_text
+    return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
 
 
 _FIXED_NUMBERS = re.compile(

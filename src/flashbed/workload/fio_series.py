@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fio's processes had moved at each moment, from what a run leaves behind: the series by which its rate is judged.
+
+Where a request lasts until the medium has done it, fio's own logs tell: of the bytes in each interval of time
+(write_bw_log), or of each call, where those are logged anyway. A write into the page cache is done before the medium
+has seen it. There the guest notes what the block device has taken (guest/progress); where there is no block device,
+nothing tells.
+
+Must not know jobs, nor when a rate is steady.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+
+from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
+
+Moments = list[tuple[float, float]]
+"""(seconds, bytes so far), in order."""
+
+RATE_LOG = "rate"
+"""What fio is told to begin the names of its logs of bandwidth with; fio itself adds the process's number."""
+
+SECTOR_BYTES = 512
+
+ENOUGH_LEFT = 0.9
+"""Of what a late first line would have more, if it were of all the time before it: fio's rates are whole KiB/s."""
+
+
+def rate_logs(out: Mapping[str, bytes]) -> list[bytes]:
+    """The logs of bandwidth, a process each, in fio's order of processes."""
+    names = [name for name in out if name.startswith(f"{RATE_LOG}_bw.")]
+    return [out[name] for name in sorted(names, key=lambda name: int(name.split(".")[1]))]
+
+
+def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_bytes: float) -> Moments:
+    """From logs of bandwidth of processes that began together and moved so much in all.
+
+    A line is the end of an interval in ms, and KiB/s in it; an interval in which nothing was done has none, and fio
+    writes none of the last, which the run cuts short: it has what the others leave. A first line that comes late may
+    be of an interval that was as long, or of the last part of it after nothing was done: the former, if as much is
+    left over. Format: fio's documentation, "Log File Formats".
+    """
+    moved: dict[float, float] = {}
+    begins: dict[float, float] = {}
+    late: list[tuple[float, float]] = []
+    for log in logs:
+        before_ms = 0
+        for line in log.decode(errors="replace").splitlines():
+            words = line.split(",")
+            if len(words) < 2 or not words[0].isdecimal() or not words[1].strip().isdecimal():
+                raise WorkloadOutputError(f"a log of fio's bandwidth has a line that is none: {line[:80]}")
+            at_ms = int(words[0])
+            # A longer way from the line before is intervals without a line between
+            length_ms = at_ms - before_ms if at_ms - before_ms < 2 * interval_ms else interval_ms
+            at_s = min(at_ms / 1e3, runtime_s)
+            moved[at_s] = moved.get(at_s, 0.0) + int(words[1]) * 1024 * length_ms / 1e3
+            begins[at_s] = (at_ms - length_ms) / 1e3
+            if not before_ms and begins[at_s]:
+                late.append((at_s, int(words[1]) * 1024 * begins[at_s]))
+            before_ms = at_ms
+    for at_s, more in late:
+        if moved_bytes - sum(moved.values()) > ENOUGH_LEFT * more:
+            moved[at_s] += more
+            begins[at_s] = 0.0
+    found: Moments = [(0.0, 0.0)]
+    so_far = 0.0
+    for end in sorted(moved):
+        if found[-1][0] < begins[end] < end:
+            found.append((begins[end], so_far))
+        so_far += moved[end]
+        if end > found[-1][0]:
+            found.append((end, so_far))
+    if moved and found[-1][0] < runtime_s:
+        found.append((runtime_s, max(so_far, moved_bytes)))
+    return found
+
+
+def of_calls(logs: Iterable[bytes]) -> Moments:
+    """From logs of calls in which each write is flushed: a write counts when the flush behind it has returned. A line
+    is the moment of a call in us; a call returns, nearly, when the next one is made.
+    """
+    steps: list[tuple[float, float]] = []
+    begun: list[float] = []
+    for log in logs:
+        written, flushing = 0.0, False
+        lines = [line.split() for line in log.decode(errors="replace").splitlines()[1:]]
+        calls = [(int(words[0]) / 1e6, words[2], words[3:]) for words in lines if len(words) > 2]
+        begun += [at for at, action, _ in calls if action == "write"][:1]
+        for at, action, more in calls:
+            if flushing:
+                steps.append((at, written))
+                written = 0.0
+            flushing = action == "sync" and written > 0
+            if action == "write":
+                written += float(more[1])
+    steps.sort()
+    if not steps:
+        return []
+    counts = accumulate(size for _, size in steps)
+    return [(min(begun), 0.0), *((at, count) for (at, _), count in zip(steps, counts, strict=True))]
+
+
+def of_progress(notes: bytes, column: int) -> Moments:
+    """From what the guest noted of its block device, from the first to the last moment at which its count moved.
+    `column` is 1 for sectors read, 2 for sectors written.
+    """
+    lines = [line.split() for line in notes.decode().splitlines()]
+    noted = [(float(words[0]), float(words[column]) * SECTOR_BYTES) for words in lines if len(words) > column]
+    if not noted:
+        return []
+    first = max((place for place, one in enumerate(noted) if one[1] == noted[0][1]), default=0)
+    last = min(place for place, one in enumerate(noted) if one[1] == noted[-1][1])
+    return noted[first : last + 1]
+
+
+def progress(out: Mapping[str, bytes]) -> bytes:
+    """The guest's notes; empty where there is no block device."""
+    return out.get(PROGRESS_NOTES, b"")
