@@ -108,20 +108,20 @@ def _remarks(report: Report, judgement: Judgement, swallowed: Collection[Combina
     return [
         beside_words(judgement),
         printed_words(judgement, report.words),
-        _memory(judgement, swallowed),
-        _queue(report, judgement),
+        memory(judgement, swallowed),
+        queue(report, judgement),
         judgement.why,
     ]
 
 
-def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
+def memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
     """Whether the cells compared measure the medium at all."""
     cells = {cell for finding in judgement.findings for cell in finding.cells}
     kept = len(cells & set(swallowed))
     return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
 
 
-def _queue(report: Report, judgement: Judgement) -> str:
+def queue(report: Report, judgement: Judgement) -> str:
     """Whether the claim compares schedulers where there is none."""
     compared_axes = {
         axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.told
