@@ -253,6 +253,7 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
         "The closest is the ratio at request size 64k against that at request size 4k: 2.5 times (one seed), "
         "where 0.38 to 2.6 is asked."
     )
+    assert judge(gap, results({name: {"4k": [1.0]} for name in "ab"})).verdict == "cannot be decided"  # no second value
     data["b"]["16k"] = []
     open_ = judge(gap, results(data))
     assert open_.verdict == "cannot be decided"

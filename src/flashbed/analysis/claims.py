@@ -256,7 +256,9 @@ def _gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
     series: dict[Case, dict[str, Finding]] = {}
     for found in _findings(claim, metric, results):
         here = dict(found.case)
-        value = here.pop(claim.gap_along)
+        value = here.pop(claim.gap_along, None)
+        if value is None:  # of a part of the study, with one value: nothing can change
+            continue
         series.setdefault(tuple(here.items()), {})[value] = found
     for case, by_value in series.items():
         for relation, wanted, later, earlier in _trend(claim, list(by_value)):
