@@ -51,6 +51,7 @@ def test_choi2014_tells_a_write_that_memory_keeps_from_one_that_is_flushed() -> 
             "pattern": ["write"],
             "request": ["4k", "64k"],
             "direct": ["false"],
+            "allocate": ["true"],
         },
     )
     reached, asked = report.results.numbers("medium_written_bytes"), report.results.numbers("requested_bytes")
