@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures papers clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench      what a cell costs, how fast the models are"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
+	@echo "make papers     write docs/papers.md from the stored results of the studies after papers"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
 setup:
@@ -74,6 +75,10 @@ accuracy: setup $(STAMP)-dev
 yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
 	$(BIN)/python bench/yaffs2.py $(OPTIONS)
+
+# OPTIONS=--partial writes it with results missing, and marks them
+papers: setup $(STAMP)-dev
+	$(BIN)/python bench/papers.py $(OPTIONS)
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

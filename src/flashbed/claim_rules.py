@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from flashbed.contradictions import combinations, full_selection, known_axis, known_metric, matches, raise_all
+from flashbed.metrics import METRICS
 from flashbed.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
 from flashbed.study_format import SYSTEM, Claim, StudyFile, Where
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest
 
 Cell = Mapping[str, str]
+
+TIME_UNITS = ("s", "us")
+"""Units of metrics that are times."""
 
 
 def checked_claims(file: TomlFile, study: StudyFile, skip: Sequence[Where]) -> tuple[Claim, ...]:
@@ -48,8 +52,11 @@ def _checked(study: StudyFile, skip: Sequence[Where], claim: Claim, at: Keys, pr
         full_selection(wide, selection, (*at, "compare", index), problems)
         for index, selection in enumerate(claim.compare)
     ]
-    if claim.along is not None:
-        known_axis(wide, claim.along, (*at, "along"), problems)
+    for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
+        if axis is not None:
+            known_axis(wide, axis, (*at, name), problems)
+    for axis in claim.over:
+        known_axis(wide, axis, (*at, "over"), problems)
     printed = []
     for index, figure in enumerate(claim.printed):
         selection = full_selection(wide, figure.at, (*at, "printed", index, "at"), problems)
@@ -73,13 +80,18 @@ def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
     if len(given) > 1:
         yield Problem((*at, given[1]), f"cannot stand beside {given[0]}: make two claims of it")
         return
-    words = {"compare": RELATIONS, "along": TRENDS, "value": LEVELS}[given[0]]
+    kind = "gap_along" if claim.gap_along is not None else given[0]
+    words = {"compare": RELATIONS, "along": TRENDS, "gap_along": TRENDS, "value": LEVELS}[kind]
     for relation in claim.relation:
         if relation not in words:
-            yield Problem((*at, "relation"), f'"{relation}" is no relation of {given[0]}{nearest(relation, words)}')
+            yield Problem((*at, "relation"), f'"{relation}" is no relation of {kind}{nearest(relation, words)}')
             return
-    steps = len(claim.compare) - 1 if claim.compare else 1
-    if claim.compare and steps < 1:
+    if kind == "gap_along" and [len(values) for one in claim.compare for values in one.values()] != [1, 1]:
+        yield Problem((*at, "gap_along"), "needs two selections to compare, of one value of one axis each")
+        return
+    yield from _average_problems(claim, at)
+    steps = len(claim.compare) - 1 if claim.compare and kind == "compare" else 1
+    if claim.compare and len(claim.compare) < 2:
         yield Problem((*at, "compare"), "has one selection; give two or more, each to be held against the next")
         return
     for name, said in (("relation", claim.relation), ("by", claim.by)):
@@ -94,6 +106,18 @@ def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
             return
 
 
+def _average_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
+    """How is averaged is said only where something is, and time only of times."""
+    for name, is_said in (("over", bool(claim.over)), ("average", claim.average != "ratios")):
+        if is_said and claim.cells != "average":
+            yield Problem((*at, name), 'says how to average; it goes with cells = "average"')
+    if claim.average == "time":
+        for metric in claim.metric:
+            unit = METRICS[metric].unit if metric in METRICS else "s"
+            if unit not in TIME_UNITS:
+                yield Problem((*at, "average"), f'"time" is for times, and {metric} is none; leave it out')
+
+
 def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
     """Selections that are compared name the same axes, and `where` names others."""
     for index, selection in enumerate(claim.compare):
@@ -106,6 +130,9 @@ def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
         for axis in selection:
             if axis in claim.where:
                 yield Problem((*at, "where", axis), "is compared already; keep it here or in compare")
+            for name, taken in (("gap_along", [claim.gap_along]), ("over", claim.over)):
+                if axis in taken:
+                    yield Problem((*at, name), f'"{axis}" is compared already; name an axis that is not')
 
 
 def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
@@ -113,8 +140,9 @@ def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Pr
     if not cells:
         yield Problem((*at, "where"), "leaves no cell to judge by")
         return
-    if claim.along is not None and len({cell[claim.along] for cell in cells}) < 2:
-        yield Problem((*at, "along"), f'"{claim.along}" has one value here: nothing can change along it')
+    for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
+        if axis is not None and len({cell[axis] for cell in cells}) < 2:
+            yield Problem((*at, name), f'"{axis}" has one value here: nothing can change along it')
     for index, (left, right) in enumerate(zip(claim.compare, claim.compare[1:], strict=False), start=1):
         here = (*at, "compare", index)
         first, second = ([_setting(cell, left) for cell in cells if matches(cell, side)] for side in (left, right))

@@ -59,8 +59,8 @@ def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, floa
 def metrics(
     phases: Mapping[str, Counters], page_bytes: int | None, translated_bytes: int | None, workload_bytes: float
 ) -> dict[str, float]:
-    """Bytes that the medium read and wrote while measured, and write amplification: bytes programmed against bytes
-    written.
+    """Bytes that the medium read and wrote while measured, requests that it got until all had reached it, and write
+    amplification: bytes programmed against bytes written.
 
     `page_bytes` is the size of a flash page, None for a medium without. Write amplification counts until all data
     have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only: what was written
@@ -70,6 +70,8 @@ def metrics(
     read, moved = moved_bytes(phases["measured"], page_bytes)
     found = {"medium_read_bytes": read, "medium_written_bytes": moved}
     synced = phases["synced"]
+    if "host_reads" in synced:
+        found["medium_requests"] = float(synced["host_reads"] + synced["host_writes"])
     programmed = synced.get("flash_programmed_pages", 0) * (page_bytes or 0)
     written = synced.get("host_written_bytes", translated_bytes)
     if page_bytes and written:

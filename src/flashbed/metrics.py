@@ -77,6 +77,7 @@ METRICS: dict[str, Metric] = {
         Metric("written_bytes", "Written by the workload", "bytes", None),
         Metric("medium_read_bytes", "Read from the medium", "bytes", "lower"),
         Metric("medium_written_bytes", "Written to the medium", "bytes", "lower"),
+        Metric("medium_requests", "Requests that the medium got", "", "lower"),
         Metric("write_amplification", "Write amplification", "", "lower"),
         Metric("total_write_amplification", "Write amplification, file system included", "", "lower"),
         Metric("cpu_percent", "CPU load", "%", "lower"),

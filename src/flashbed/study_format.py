@@ -140,6 +140,10 @@ class Printed(Strict):
     invalid: str = Field(default="", description="why the figure cannot be right: shown, and not judged by")
 
 
+Verdict = Literal["holds", "does not hold", "undecided", "cannot be decided"]
+"""What may become of a claim. Undecided: the seeds disagree. Cannot be decided: something was not measured."""
+
+
 class Claim(Strict):
     """A sentence about the results that the results decide. It has one of `compare`, `along` and `value`."""
 
@@ -149,14 +153,27 @@ class Claim(Strict):
     metric: Names = Field(min_length=1, description="of several, the claim must hold for each")
     compare: list[Selection] = Field(default_factory=list, description="cells, each against the next")
     along: str | None = Field(default=None, description="an axis along which the metric rises, falls or stays")
+    gap_along: str | None = Field(
+        default=None, description="an axis along which the ratio of the two compared rises, falls or stays"
+    )
     value: float | None = Field(default=None, gt=0, description="a number that the metric is held against")
-    relation: Texts = Field(min_length=1, description="> < = >> <<; along an axis: rises, falls, flat")
-    by: Texts = Field(default=(), description='"at least 8 %", "at most 2 times", "3 to 4 times", "within 10 %"')
-    cells: Literal["every", "most", "average"] = Field(
-        default="every", description="over what is neither compared nor fixed: in every cell, in most, on average"
+    relation: Texts = Field(min_length=1, description="> < = >= <= >> <<; along an axis: rises, falls, flat")
+    by: Texts = Field(
+        default=(), description='"at least 8 %", "at most 2 times", "3 to 4 times", "about 6 %", "within 10 %"'
+    )
+    cells: Literal["every", "almost every", "most", "average"] = Field(
+        default="every",
+        description="over what is neither compared nor fixed: in every cell, but for a few, in most, on average",
+    )
+    over: Names = Field(default=(), description="the axes that an average is over; absent: all")
+    average: Literal["ratios", "time"] = Field(
+        default="ratios", description="the geometric mean of ratios, or the ratio of mean times"
     )
     unit: str = Field(default="", description="of the printed figures")
     printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
+    why: dict[Verdict, str] = Field(
+        default_factory=dict, description="by verdict, why it is so: shown as long as that is the verdict"
+    )
 
     @property
     def is_about_systems(self) -> bool:

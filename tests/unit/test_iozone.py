@@ -67,6 +67,13 @@ def test_only_what_is_asked_for() -> None:
     assert [p.requested_bytes for p in Iozone().phases(parameters(processes=2))] == [8 << 20] * 4
 
 
+def test_content_is_constant_unless_random_is_asked_for() -> None:
+    # A file system that compresses stores a constant in next to no room; IOzone's is one, fio's own is random.
+    constant = Iozone().files(parameters(), 3)["write.fio"]
+    assert b"buffer_pattern=0xdeadbeef\nscramble_buffers=0" in constant
+    assert b"buffer_pattern" not in Iozone().files(parameters(content="random"), 3)["write.fio"]
+
+
 def test_the_call_of_iozone() -> None:
     lines = script(program="digest", include_flush=True, include_close=True, direct=True, tests="write,read")
     calls = [line for line in lines if line.startswith("/job/program")]

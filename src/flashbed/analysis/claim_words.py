@@ -13,6 +13,9 @@ from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
 from flashbed.analysis.words import Words, count, factor, listing, metric_of, number
 from flashbed.relation import Band
 
+NARROW = 1.02
+"""A band whose ends lie no further apart is told with more digits."""
+
 MOST_REASONS = 2
 """So many reasons are told in a sentence; of more, only how many there are."""
 
@@ -92,8 +95,9 @@ def _reasons(findings: Sequence[Finding], words: Words) -> str:
 def told(finding: Finding, words: Words) -> str:
     """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
     assert finding.ratio is not None
-    what = _place(finding, words)
-    return f"{what}: {ratio_text(finding.ratio.median)} times{_seeds(finding)}, where {asked(finding.band)} is asked"
+    what, exact = _place(finding, words), is_narrow(finding.band)
+    found = ratio_text(finding.ratio.median, exact)
+    return f"{what}: {found} times{_seeds(finding)}, where {asked(finding.band)} is asked"
 
 
 def compared(finding: Finding, words: Words) -> str:
@@ -101,7 +105,8 @@ def compared(finding: Finding, words: Words) -> str:
     title = metric_of(finding.metric).title
     if finding.right.cell is None and not finding.right.told:
         return f"{title} against {number(finding.right.printed.value if finding.right.printed else math.nan)}"
-    return f"{side(finding.left, words)} against {side(finding.right, words)}"
+    what = "the ratio at " if finding.is_gap else ""
+    return f"{what}{side(finding.left, words)} against {what and 'that at '}{side(finding.right, words)}"
 
 
 def side(one: Side, words: Words) -> str:
@@ -116,20 +121,26 @@ def _place(finding: Finding, words: Words) -> str:
     return f"{compared(finding, words)}{metric}{f' at {place}' if place else ''}"
 
 
+def is_narrow(band: Band) -> bool:
+    """Whether two digits behind the point are too few to tell a ratio from its ends."""
+    return 0 < band.low < band.high < band.low * NARROW
+
+
 def asked(band: Band) -> str:
     """The band in numbers."""
+    exact = is_narrow(band)
     if band.high == math.inf:
         return f"at least {ratio_text(band.low)}"
     if band.low == 0:
         return f"at most {ratio_text(band.high)}"
     if band.low == band.high:
         return "exactly 1" if band.low == 1 else ratio_text(band.low)
-    return f"{ratio_text(band.low)} to {ratio_text(band.high)}"
+    return f"{ratio_text(band.low, exact)} to {ratio_text(band.high, exact)}"
 
 
-def ratio_text(ratio: float) -> str:
-    """As many digits as a reader can use, but never 1.00 for what is not one."""
-    text = factor(ratio)
+def ratio_text(ratio: float, exact: bool = False) -> str:
+    """As many digits as a reader can use, but never 1.00 for what is not one; two more if they are wanted."""
+    text = f"{ratio:.4g}" if exact else factor(ratio)
     digits = 4
     while float(text.replace(",", "")) == 1 != ratio and digits <= 17:
         text = f"{ratio:.{digits}g}"
@@ -145,11 +156,24 @@ def _seeds(finding: Finding) -> str:
     if low == high:
         return f" (with each of {ratio.n} seeds)"
     kind = "95 % confidence, " if ratio.is_confidence and not finding.band.is_exact else ""
-    return f" ({ratio_text(low)} to {ratio_text(high)}, {kind}{ratio.n} seeds)"
+    exact = is_narrow(finding.band)
+    return f" ({ratio_text(low, exact)} to {ratio_text(high, exact)}, {kind}{ratio.n} seeds)"
 
 
-def printed_words(judgement: Judgement) -> str:
-    """What the paper's own figures say of its claim."""
+def beside_words(judgement: Judgement) -> str:
+    """Of mean times: what the geometric mean of the single ratios would have said, where that is something else."""
+    finding = judgement.deciding
+    if finding is None or finding.beside is None:
+        return ""
+    mean = ratio_text(finding.beside.median, is_narrow(finding.band))
+    if finding.verdict_beside == finding.verdict:
+        return f"The geometric mean of the single ratios is {mean} and says the same."
+    otherwise = _SINGULAR[finding.verdict_beside or "undecided"]
+    return f"The geometric mean of the single ratios is {mean}: by that, it {otherwise}."
+
+
+def printed_words(judgement: Judgement, words: Words) -> str:
+    """What the paper's own figures say of its claim; if they refute it, with the two that do."""
     told_ = []
     invalid = judgement.invalid
     if invalid:
@@ -159,5 +183,16 @@ def printed_words(judgement: Judgement) -> str:
     if judgement.printed_verdict is not None:
         verb = {"holds": "bear the claim out", "does not hold": "do not bear the claim out"}[judgement.printed_verdict]
         which = ", where they are valid," if invalid else ""
-        told_.append(f"The paper's own figures{which} {verb}.")
+        told_.append(f"The paper's own figures{which} {verb}{_against(judgement, words)}.")
     return " ".join(told_)
+
+
+def _against(judgement: Judgement, words: Words) -> str:
+    """ ": deadline against none is 0.9342 times (13.21 : 14.14), where 0.978 to 0.9818 is asked" """
+    finding = judgement.printed_against
+    if finding is None or finding.printed_ratio is None or judgement.printed_verdict != "does not hold":
+        return ""
+    pair = [one.printed.value for one in (finding.left, finding.right) if one.printed]
+    figures = f" ({' : '.join(f'{value:,.12g}' for value in pair)})" if len(pair) == 2 else ""
+    found = ratio_text(finding.printed_ratio, is_narrow(finding.band))
+    return f": {_place(finding, words)} is {found} times{figures}, where {asked(finding.band)} is asked"

@@ -12,20 +12,21 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Literal
+from statistics import fmean
 
 from flashbed.analysis.ratio import Numbers, geometric_mean, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread, spread
-from flashbed.relation import CLEAR, Band, band, each
-from flashbed.study_format import Claim, Printed, Where
+from flashbed.relation import CLEAR, FEW, Band, band, each
+from flashbed.study_format import Claim, Printed, Verdict, Where
 from flashbed.units import by_size
 
-ClaimVerdict = Literal["holds", "does not hold", "undecided", "cannot be decided"]
-"""Undecided: the seeds disagree. Cannot be decided: something was not measured."""
+ClaimVerdict = Verdict
 
 NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
 """What each step along an axis on which a metric rises must at least be."""
+
+NO_SEED = "the two have no seed in common"
 
 Case = tuple[tuple[str, str], ...]
 """Axis and value of all that is neither compared nor the same everywhere."""
@@ -41,7 +42,7 @@ class Side:
     numbers: Numbers
     printed: Printed | None = None
     of: tuple[Side, ...] = ()
-    """The sides that an average is of."""
+    """The sides that it is made of: those that an average is of, or the two of which it is the ratio."""
 
     @property
     def spread(self) -> Spread | None:
@@ -66,12 +67,15 @@ class Finding:
     """Why there is no ratio."""
     printed_ratio: float | None
     """That of the paper's figures, if it has both and neither is invalid."""
+    is_gap: bool = False
+    """Whether each side is a ratio itself, and the finding tells how that changes."""
+    beside: Spread | None = None
+    """Of a ratio of mean times, the geometric mean of the single ratios: shown, and not judged by."""
 
     @property
     def cells(self) -> list[Combination]:
         """The cells that it rests on."""
-        sides = [one for side in (self.left, self.right) for one in (side.of or (side,))]
-        return [one.cell for one in sides if one.cell is not None]
+        return [cell for side in (self.left, self.right) for cell in _cells_of(side)]
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -87,6 +91,11 @@ class Finding:
             return "cannot be decided"
         held = self.band.holds(*self.interval)
         return _verdict(bool(held) if self.band.is_exact else held)
+
+    @property
+    def verdict_beside(self) -> ClaimVerdict | None:
+        """What it would be by the geometric mean of the single ratios."""
+        return None if self.beside is None else _verdict(self.band.holds(self.beside.low, self.beside.high))
 
     @property
     def margin(self) -> float:
@@ -130,6 +139,17 @@ class Judgement:
         return min(found, key=lambda finding: finding.margin)
 
     @property
+    def why(self) -> str:
+        """The study's own words on why the claim came to this verdict; none if it came to another."""
+        return self.claim.why.get(self.verdict, "")
+
+    @property
+    def printed_against(self) -> Finding | None:
+        """Where the paper's own figures are clearest against it."""
+        found = [finding for finding in self.findings if finding.printed_verdict == "does not hold"]
+        return min(found, key=lambda finding: _printed_margin(finding)) if found else None
+
+    @property
     def invalid(self) -> list[Printed]:
         """The paper's figures that cannot be right."""
         return [printed for printed in self.claim.printed if printed.invalid]
@@ -137,9 +157,11 @@ class Judgement:
 
 def judge(claim: Claim, results: Results) -> Judgement:
     """Holds a claim, with its selections in full, against results that have its axes."""
-    findings = _without_constants([found for metric in claim.metric for found in _findings(claim, metric, results)])
+    find = _findings if claim.gap_along is None else _gaps
+    findings = [found for metric in claim.metric for found in find(claim, metric, results)]
     if claim.cells == "average":
-        findings = list(_averages(findings))
+        findings = list(_averages(claim, findings))
+    findings = _without_constants(findings)
     verdicts: dict[tuple[str, Case], list[ClaimVerdict]] = {}
     for finding in findings:
         verdicts.setdefault((finding.metric, finding.case), []).append(finding.verdict)
@@ -148,7 +170,7 @@ def judge(claim: Claim, results: Results) -> Judgement:
     for finding in findings:
         if finding.printed_verdict is not None:
             printed.setdefault((finding.metric, finding.case), []).append(finding.printed_verdict)
-    combine = most if claim.cells == "most" else every
+    combine = {"most": most, "almost every": almost_every}.get(claim.cells, every)
     if not cases:
         return Judgement(claim, "cannot be decided", [], {}, None, "none of its cells is among the results")
     return Judgement(
@@ -178,6 +200,17 @@ def most(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
     if found.count("holds") * 2 > len(found):
         return "holds"
     if found.count("does not hold") * 2 >= len(found):
+        return "does not hold"
+    return "undecided" if "undecided" in found else "cannot be decided"
+
+
+def almost_every(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+    """All but a few (relation.FEW); what is open counts as neither."""
+    found = list(verdicts)
+    few = FEW * len(found)
+    if len(found) - found.count("holds") <= few:
+        return "holds"
+    if found.count("does not hold") > few:
         return "does not hold"
     return "undecided" if "undecided" in found else "cannot be decided"
 
@@ -217,6 +250,37 @@ def _findings(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
             )
 
 
+def _gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
+    """How the ratio of the two that are compared changes along an axis: a ratio of ratios, seed by seed."""
+    assert claim.gap_along is not None
+    series: dict[Case, dict[str, Finding]] = {}
+    for found in _findings(claim, metric, results):
+        here = dict(found.case)
+        value = here.pop(claim.gap_along, None)
+        if value is None:  # of a part of the study, with one value: nothing can change
+            continue
+        series.setdefault(tuple(here.items()), {})[value] = found
+    for case, by_value in series.items():
+        for relation, wanted, later, earlier in _trend(claim, list(by_value)):
+            pair = by_value[later], by_value[earlier]
+            left, right = (
+                Side(None, ((claim.gap_along, value),), _ratios(one), of=(one.left, one.right))
+                for value, one in zip((later, earlier), pair, strict=True)
+            )
+            ratio_of_ratios = ratio([(left.numbers, right.numbers)])
+            reason = "" if ratio_of_ratios else next((one.reason for one in pair if one.reason), NO_SEED)
+            tells = len(claim.metric) > 1
+            yield Finding(
+                case, metric, tells, 0, relation, wanted, left, right, ratio_of_ratios, reason, None, is_gap=True
+            )
+
+
+def _ratios(finding: Finding) -> Numbers:
+    """Left by right, seed by seed; nothing where there is no ratio."""
+    mine, its = finding.left.numbers, finding.right.numbers
+    return {seed: mine[seed] / its[seed] for seed in mine if its.get(seed, 0) > 0} if finding.ratio else {}
+
+
 def _without_constants(findings: Sequence[Finding]) -> list[Finding]:
     """Without what is the same in the case of each."""
     columns = list(zip(*(finding.case for finding in findings), strict=True))
@@ -248,11 +312,16 @@ def _steps(
 
 
 def _along(claim: Claim, cells: Sequence[Combination], place: int) -> Iterator[Step]:
-    """Rising: no step back, and the last above the first. Flat: no two apart."""
-    relation, wanted = claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0])
-    order = by_size([cell[place] for cell in cells])
+    """The comparisons of the cells of one case along an axis."""
     by_value = {cell[place]: cell for cell in cells}
-    ordered = [by_value[value] for value in order]
+    for relation, wanted, later, earlier in _trend(claim, list(by_value)):
+        yield relation, wanted, by_value[later], by_value[earlier]
+
+
+def _trend(claim: Claim, values: Sequence[str]) -> Iterator[tuple[str, Band, str, str]]:
+    """What must hold between values of an axis. Rising: no step back, the last above the first. Flat: no two apart."""
+    relation, wanted = claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0])
+    ordered = by_size(values)
     if relation == "flat":
         for first, second in combinations(ordered, 2):
             yield "=", wanted, second, first
@@ -291,32 +360,69 @@ def _printed(claim: Claim, metric: str, coordinates: Mapping[str, str]) -> Print
     return None
 
 
-def _averages(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for each comparison that the claim makes: the geometric mean of its ratios over the cases.
+def _averages(claim: Claim, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each comparison that the claim makes, over the cases or over those that differ in `over` alone.
 
-    Cases differ in what is not compared; so the same comparison is that of the same two sides.
+    It is of the geometric mean of the ratios or, as many papers have it, of the ratio of the mean times: there a long
+    file counts for more. Cases differ in what is not compared; so the same comparison is that of the same two sides.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.metric, finding.relation, finding.band, finding.left.told, finding.right.told)
-        groups.setdefault(key, []).append(finding)
+        case = tuple(pair for pair in finding.case if claim.over and pair[0] not in claim.over)
+        key = (finding.metric, finding.relation, finding.band, finding.left.told, finding.right.told, case)
+        groups.setdefault(key, []).append(replace(finding, case=case))
+    in_time = claim.average == "time"
     for group in groups.values():
         first = group[0]
         missing = [finding for finding in group if finding.ratio is None]
-        found = None if missing else ratio([(finding.left.numbers, finding.right.numbers) for finding in group])
-        printed = [finding.printed_ratio for finding in group if finding.printed_ratio is not None]
-        mean = geometric_mean(printed) if len(printed) == len(group) else None
         left, right = first.left, first.right
+        single = None if missing else ratio([(finding.left.numbers, finding.right.numbers) for finding in group])
+        found = single
         if len(group) > 1:
-            left, right = (_all_cells([getattr(one, side) for one in group]) for side in ("left", "right"))
-        reason = missing[0].reason if missing else "" if found else "its cells have no seed in common"
-        yield replace(first, case=(), left=left, right=right, ratio=found, reason=reason, printed_ratio=mean)
+            sides = [[getattr(one, name) for one in group] for name in ("left", "right")]
+            left, right = (_all_cells(each_, in_time and not missing) for each_ in sides)
+            if in_time and not missing:
+                found = ratio([(left.numbers, right.numbers)])
+        reason = missing[0].reason if missing else "" if found else NO_SEED
+        beside = single if in_time and len(group) > 1 else None
+        printed = _mean_printed(group, in_time)
+        yield replace(first, left=left, right=right, ratio=found, reason=reason, printed_ratio=printed, beside=beside)
 
 
-def _all_cells(sides: Sequence[Side]) -> Side:
-    """Of an average no single cell's numbers are shown; the paper's figure is, if it is one for all."""
+def _mean_printed(group: Sequence[Finding], in_time: bool) -> float | None:
+    """The paper's figures averaged likewise; None if one of them is missing or invalid."""
+    ratios = [finding.printed_ratio for finding in group if finding.printed_ratio is not None]
+    if len(ratios) < len(group):
+        return None
+    if not in_time:
+        return geometric_mean(ratios)
+    pairs = [(one.left.printed, one.right.printed) for one in group]
+    return fmean(a.value for a, _ in pairs if a) / fmean(b.value for _, b in pairs if b)
+
+
+def _all_cells(sides: Sequence[Side], in_time: bool) -> Side:
+    """Of an average of ratios no single cell's numbers are shown, of one of times the means; the paper's figure is, if
+    it is one for all.
+    """
     same = all(side.printed == sides[0].printed for side in sides)
-    return Side(None, sides[0].told, {}, sides[0].printed if same else None, tuple(sides))
+    seeds = [seed for seed in sides[0].numbers if all(seed in side.numbers for side in sides)] if in_time else []
+    means = {seed: fmean(side.numbers[seed] for side in sides) for seed in seeds}
+    return Side(None, sides[0].told, means, sides[0].printed if same else None, tuple(sides))
+
+
+def _cells_of(side: Side) -> Iterator[Combination]:
+    if side.cell is not None:
+        yield side.cell
+    for one in side.of:
+        yield from _cells_of(one)
+
+
+def _printed_margin(finding: Finding) -> float:
+    """As Finding.margin, of the paper's figures."""
+    found = finding.printed_ratio
+    assert found is not None
+    bottom = math.log(finding.band.low) if finding.band.low else -math.inf
+    return min(math.log(found) - bottom, math.log(finding.band.high) - math.log(found))
 
 
 def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
@@ -331,4 +437,4 @@ def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
         return next(iter(ends), f"it has no {metric}")
     if any(number <= 0 for side in sides for number in side.numbers.values()):
         return "a number that is not above zero has no ratio"
-    return "the two have no seed in common"
+    return NO_SEED

@@ -6,15 +6,24 @@ Arranges what the analysis judged. Must not know HTML.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Side
-from flashbed.analysis.claim_words import asked, compared, evidence, printed_words, ratio_text
+from flashbed.analysis.claim_words import (
+    asked,
+    beside_words,
+    compared,
+    evidence,
+    is_narrow,
+    printed_words,
+    ratio_text,
+)
 from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
 from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.study_format import Where
 
 OPEN_ROWS = 6
 """A longer table is folded."""
@@ -58,9 +67,7 @@ def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection
             judgement.claim.source,
             judgement.verdict,
             evidence(judgement, report.words),
-            " ".join(
-                filter(None, (printed_words(judgement), _memory(judgement, swallowed), _queue(report, judgement)))
-            ),
+            " ".join(filter(None, _remarks(report, judgement, swallowed))),
             _table(judgement, report.words) if judgement.findings else None,
             len(judgement.findings),
         )
@@ -96,14 +103,25 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
     )
 
 
-def _memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
+def _remarks(report: Report, judgement: Judgement, swallowed: Collection[Combination]) -> list[str]:
+    """What is to be known beside the verdict; last the study's own words, if they are of this verdict."""
+    return [
+        beside_words(judgement),
+        printed_words(judgement, report.words),
+        memory(judgement, swallowed),
+        queue(report, judgement),
+        judgement.why,
+    ]
+
+
+def memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
     """Whether the cells compared measure the medium at all."""
     cells = {cell for finding in judgement.findings for cell in finding.cells}
     kept = len(cells & set(swallowed))
     return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
 
 
-def _queue(report: Report, judgement: Judgement) -> str:
+def queue(report: Report, judgement: Judgement) -> str:
     """Whether the claim compares schedulers where there is none."""
     compared_axes = {
         axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.told
@@ -123,8 +141,12 @@ def _table(judgement: Judgement, words: Words) -> Table:
         if finding.right.told
     )
     averaged = judgement.claim.cells == "average"
+    in_time = averaged and judgement.claim.average == "time"
+    has_ours = not averaged or in_time
     scales = {
-        metric: scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
+        metric: Scale("")
+        if judgement.claim.gap_along is not None
+        else scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
         for metric in judgement.claim.metric
     }
     rows = []
@@ -132,14 +154,19 @@ def _table(judgement: Judgement, words: Words) -> Table:
         heads = [Head(words.value(axis, value)) for axis, value in finding.case]
         if several:
             heads.append(Head(metric_of(finding.metric).title))
-        cells = [] if averaged else [_ours(finding, scales[finding.metric])]
+        cells = [_ours(finding, scales[finding.metric])] if has_ours else []
         if has_printed:
             cells.insert(0, _papers(finding))
         rows.append(Row([*heads, Head(compared(finding, words))], [*cells, *_ratio_cells(finding)]))
     rest = f" The first {LISTED_ROWS} of {len(judgement.findings):,}." if len(judgement.findings) > LISTED_ROWS else ""
     metrics = listing([scales[metric].title(metric_of(metric)) for metric in judgement.claim.metric])
+    if judgement.claim.gap_along is not None:
+        sides = [words.places(list(_single(selection))) for selection in judgement.claim.compare]
+        metrics = f"{metrics}, ratio of {sides[0]} to {sides[1]}"
     unit = f", the paper's in {judgement.claim.unit}" if has_printed and judgement.claim.unit else ""
-    mean = "; geometric means over all cases" if averaged else ""
+    over = listing([words.axis_plural(axis) for axis in judgement.claim.over]) or "all cases"
+    kind = f"mean times over {over}; below a ratio the geometric mean of the single ones" if in_time else ""
+    mean = f"; {kind or f'geometric means over {over}'}" if averaged else ""
     clock = "; real time" if judgement.claim.is_about_systems else ""
     return Table(
         caption="The numbers that decide",
@@ -147,7 +174,7 @@ def _table(judgement: Judgement, words: Words) -> Table:
         corner=[*(_capital(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
         columns=[
             *(["Paper"] if has_printed else []),
-            *([] if averaged else ["Elsewhere" if judgement.claim.is_about_systems else "Here"]),
+            *(["Elsewhere" if judgement.claim.is_about_systems else "Here"] if has_ours else []),
             "Ratio",
             "Asked",
             "Verdict",
@@ -191,10 +218,18 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     ratio = finding.ratio
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
-        note = "" if ratio.n == 1 else " – ".join(map(ratio_text, finding.interval))
-        found = Cell(f"{ratio_text(ratio.median)} ×", note=note)
+        exact = is_narrow(finding.band)
+        note = "" if ratio.n == 1 else " – ".join(ratio_text(end, exact) for end in finding.interval)
+        if finding.beside is not None:
+            note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
+        found = Cell(f"{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]
+
+
+def _single(selection: Where) -> Iterator[tuple[str, str]]:
+    for axis, values in selection.items():
+        yield axis, values[0]
 
 
 def _capital(text: str) -> str:

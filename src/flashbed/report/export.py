@@ -133,6 +133,7 @@ def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
         "verdict": judgement.verdict,
         "evidence": evidence(judgement, report.words),
         "printed_verdict": judgement.printed_verdict,
+        "why": judgement.why,
         "cases": len(judgement.cases),
         "findings": [_finding(finding) for finding in judgement.findings],
     }

@@ -303,7 +303,8 @@ def _rate_log(interval_ms: int) -> dict[str, object]:
 
 
 def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
-    return _common_job(parameters, seed) | {"rw": "write", "bs": 65536, "ioengine": "psync", "end_fsync": 1}
+    whole = min(65536, int(str(parameters["file"])))
+    return _common_job(parameters, seed) | {"rw": "write", "bs": whole, "ioengine": "psync", "end_fsync": 1}
 
 
 def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:

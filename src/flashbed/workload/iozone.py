@@ -17,6 +17,9 @@ from flashbed.workload.parameters import ToolParameters
 PROGRAM = "/job/program"
 _KIB, _MIB = 1 << 10, 1 << 20
 
+CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
+"""Content that repeats every four bytes, and the same in each record."""
+
 PAIRS = (("write", "rewrite"), ("read", "reread"))
 """What IOzone does in one call, by the number that its -i has."""
 
@@ -98,6 +101,7 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
         "direct": int(said.direct),
         "overwrite": int(test == "rewrite"),
         "end_fsync": int(said.include_flush and test.endswith("write")),
+        **(CONSTANT if said.content == "constant" else {}),  # fio's own is random
         "group_reporting": 1,
     }
 

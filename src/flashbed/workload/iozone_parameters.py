@@ -2,7 +2,7 @@
 """The parameters of an IOzone workload. Must not know how IOzone is called or what it prints."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -38,6 +38,11 @@ class IozoneParameters(ToolParameters):
     remount: Switch = Field(
         default=True, description="mounts the file system anew before the first read, so that it is from the medium"
     )
+    content: Literal["constant", "random"] = Field(
+        default="constant",
+        description="what is written: one word again and again, as IOzone does it, or random bytes, which nothing "
+        "compresses; random needs fio, so no program",
+    )
     program: str = Field(
         default="", description="an IOzone 3 for arm64, linked statically, relative to the study; absent: fio stands in"
     )
@@ -63,6 +68,8 @@ class IozoneParameters(ToolParameters):
                     ("include_close",), 'true needs IOzone itself (program = "..."): fio does not time the closing'
                 )
             return
+        if self.content != "constant":
+            yield Problem(("content",), f'"{self.content}" cannot stand beside program: IOzone writes what it writes')
         if self.processes > 1:
             yield Problem(("processes",), f"{self.processes} cannot stand beside program: the lab calls IOzone for one")
         for name, size in (("file", self.file), ("record", self.record)):

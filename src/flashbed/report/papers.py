@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies after papers as one page of Markdown: each claim, its verdict, our figures beside the printed ones, and why.
+
+Arranges what the analysis judged. Must not know where results come from, nor where the page goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flashbed.analysis import Combination, Finding, Judgement, Side
+from flashbed.analysis.claim_words import (
+    asked,
+    beside_words,
+    compared,
+    evidence,
+    is_narrow,
+    printed_words,
+    ratio_text,
+    summary,
+)
+from flashbed.analysis.flow import flows
+from flashbed.analysis.words import count, listing, metric_of, scale_of
+from flashbed.report.claims import memory, queue
+from flashbed.report.model import Report
+
+MOST_ROWS = 16
+"""Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
+
+NOT_EXPLAINED = "*Why is not explained yet.*"
+
+HEAD = """\
+# What papers say, and what comes out here
+
+Written by `make papers` from the results; do not edit. Times are virtual: the page is the same on every host.
+
+Each claim is held to what its sentence says, by one set of words for all studies ([studies.md](studies.md#claim)). It
+*holds*, *does not hold*, is *undecided* (the seeds disagree) or *cannot be decided* (something is not measured). Under
+"Paper" stand its figures as printed. A ratio is of the first to the second. What a study says on why a claim came to
+its verdict stands below it, and only as long as that is the verdict.
+"""
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """A claim that does not hold, of which the study does not say why."""
+
+    study: str
+    number: int
+    text: str
+    verdict: str
+
+
+def page(reports: Sequence[Report]) -> str:
+    """The whole page, a section a study."""
+    return "\n".join([HEAD, *(line for report in reports for line in _study(report))]).rstrip("\n") + "\n"
+
+
+def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
+    """What a reader would ask and the page does not answer."""
+    return [
+        Unexplained(report.study.name, number, judgement.claim.text, judgement.verdict)
+        for report in reports
+        for number, judgement in enumerate(report.judgements(), start=1)
+        if _needs_words(judgement) and not judgement.why
+    ]
+
+
+def _needs_words(judgement: Judgement) -> bool:
+    """Whether the results say something else than the sentence."""
+    return judgement.verdict in ("does not hold", "undecided")
+
+
+def _study(report: Report) -> Iterator[str]:
+    judgements = report.judgements()
+    swallowed = [flow.combination for flow in flows(report.results, report.fixed) if flow.swallowed]
+    yield f"## {report.study.title}\n"
+    measured = sum(one.is_measured for one in report.results.repetitions)
+    planned = len(report.results.repetitions)
+    rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"
+    there = f"{count(measured, 'repetition')}{rest}"
+    yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {there}."
+    yield f"{summary(judgements)}\n"
+    for number, judgement in enumerate(judgements, start=1):
+        yield from _claim(report, number, judgement, swallowed)
+
+
+def _claim(report: Report, number: int, judgement: Judgement, swallowed: Sequence[Combination]) -> Iterator[str]:
+    claim = judgement.claim
+    source = f" ({claim.source})" if claim.source else ""
+    yield f"### {number}. {claim.text}\n"
+    figures = ""
+    if judgement.deciding and judgement.deciding.ratio and not claim.printed:
+        figures = f" ({_ours(judgement.deciding)})".replace(" (–)", "")
+    yield f"**{judgement.verdict.capitalize()}**{source}. {evidence(judgement, report.words)}{figures}\n"
+    yield from _table(report, judgement)
+    remarks = [
+        beside_words(judgement),
+        printed_words(judgement, report.words),
+        memory(judgement, swallowed),
+        queue(report, judgement),
+    ]
+    if any(remarks):
+        yield f"{' '.join(filter(None, remarks))}\n"
+    if judgement.why:
+        yield f"{judgement.why}\n"
+    elif _needs_words(judgement):
+        yield f"{NOT_EXPLAINED}\n"
+
+
+def _table(report: Report, judgement: Judgement) -> Iterator[str]:
+    """The comparisons with figures of the paper."""
+    if not judgement.claim.printed:
+        return
+    rows = [one for one in judgement.findings if any(side.printed for side in _sides(one)) or one.printed_ratio]
+    if not rows:
+        return
+    yield "| | Paper | Ratio | Here | Ratio | Asked | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for finding in rows[:MOST_ROWS]:
+        yield f"| {' | '.join(_cells(report, judgement, finding))} |"
+    yield ""
+    if len(rows) > MOST_ROWS:
+        yield f"And {count(len(rows) - MOST_ROWS, 'more comparison')}.\n"
+
+
+def _sides(finding: Finding) -> tuple[Side, Side]:
+    return finding.left, finding.right
+
+
+def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[str]:
+    """What stands in a row, in the order of the columns."""
+    unit, exact = judgement.claim.unit, is_narrow(finding.band)
+    case = f", {report.words.places(finding.case)}" if finding.case else ""
+    metric = f", {metric_of(finding.metric).title.lower()}" if finding.metric_tells else ""
+    yield f"{compared(finding, report.words)}{case}{metric}"
+    papers = [f"{side.printed.value:,.12g}" if side.printed else "–" for side in _sides(finding)]
+    has_papers = any(side.printed for side in _sides(finding))
+    bad = listing([side.printed.invalid for side in _sides(finding) if side.printed and side.printed.invalid])
+    yield f"{' : '.join(papers)} {unit}".rstrip() + (f" (invalid: {bad})" if bad else "") if has_papers else "–"
+    yield "–" if finding.printed_ratio is None else ratio_text(finding.printed_ratio, exact)
+    yield _ours(finding)
+    yield "–" if finding.ratio is None else _interval(finding, exact)
+    yield asked(finding.band)
+    yield finding.verdict + (f": {finding.reason}" if finding.reason else "")
+
+
+def _ours(finding: Finding) -> str:
+    spreads = [side.spread for side in _sides(finding)]
+    if finding.is_gap or not any(spreads):
+        return "–"
+    scale = scale_of(metric_of(finding.metric), [spread.median for spread in spreads if spread])
+    return f"{' : '.join(scale.number(spread.median) if spread else '–' for spread in spreads)} {scale.unit}".rstrip()
+
+
+def _interval(finding: Finding, exact: bool) -> str:
+    ratio = finding.ratio
+    assert ratio is not None
+    low, high = (ratio_text(end, exact) for end in finding.interval)
+    return ratio_text(ratio.median, exact) + (f" ({low} to {high})" if low != high else "")

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A few cells of the shipped studies after papers, as they are, in guests: what their claims rest on can be measured.
+
+Each slice is of the study's own axes, so a claim is judged here by the same words as in its report; cells that are not
+in the slice are not there at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flashbed import paths, run
+from flashbed.analysis import Judgement
+from flashbed.report.model import Report, report_of
+from flashbed.study import load_study
+
+
+def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
+    """The cells of a study with these values, with its first seed, from guests."""
+    study = load_study(paths.studies() / f"{name}.toml")
+    axes = {axis: tuple(v for v in values if v in where.get(axis, values)) for axis, values in study.axes.items()}
+    assert all(axes.values()), "the slice names a value that the study does not have"
+    part = replace(study, axes=axes, seeds=study.seeds[:1], traces=())
+    report = report_of(part, run.rows(run.run(part, jobs=1)), {})
+    assert report.results.outcomes() == {"measured": len(list(part.combinations()))}
+    return report
+
+
+def judged(report: Report, begins: str) -> Judgement:
+    """The claim whose text begins so."""
+    (found,) = [one for one in report.judgements() if one.claim.text.startswith(begins)]
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _own_results(fresh_cache: Path) -> None:
+    """Nothing is taken from results that are there already."""
+
+
+def test_choi2014_tells_a_write_that_memory_keeps_from_one_that_is_flushed() -> None:
+    report = measured(
+        "choi2014",
+        {
+            "medium": ["usb-stick-2g:used_bytes=1G"],
+            "kernel": ["6.1"],
+            "file": ["10M"],
+            "pattern": ["write"],
+            "request": ["4k", "64k"],
+            "direct": ["false"],
+            "allocate": ["true"],
+        },
+    )
+    reached, asked = report.results.numbers("medium_written_bytes"), report.results.numbers("requested_bytes")
+    flush = list(report.results.axes).index("flush")
+    for cell, by_seed in reached.items():
+        share = by_seed[1] / asked[cell][1]
+        assert (share < 0.1) if cell[flush] == "none" else (share >= 1), cell
+    # What is flushed runs at the stick's own speed, whatever the size of a request. What memory takes does not.
+    assert judged(report, "The size of a request hardly matters for writes (flushed").verdict == "holds"
+    kept = judged(report, "The size of a request hardly matters for writes (not waited for)")
+    assert kept.verdict in ("holds", "does not hold")
+    assert len(kept.findings) == 2  # FAT16 and ext2, 64k against 4k
+
+
+def test_choi2014_counts_the_accesses_for_one_small_file() -> None:
+    report = measured("choi2014-accesses", {})
+    counts = {cell: by_seed[1] for cell, by_seed in report.results.numbers("medium_requests").items()}
+    # A file of 1 KiB is a request, and its directory entry or inode another, at the least; the paper's most is 6.
+    assert all(2 <= counted <= 20 for counted in counts.values()), counts
+    assert judged(report, "Writing a small file takes ext2 more accesses").verdict == "holds"
+
+
+def test_lee2013_has_schedulers_where_there_is_a_queue_and_content_where_it_is_compressed() -> None:
+    report = measured(
+        "lee2013",
+        {
+            "filesystem": ["jffs2", "yaffs2"],
+            "translation": ["none"],
+            "scheduler": ["none", "cfq"],
+            "file": ["1M"],
+        },
+    )
+    assert judged(report, "No scheduler sees what JFFS2 and YAFFS2 ask").verdict == "holds"
+    assert judged(report, "Writing, YAFFS2 is fastest with noop").verdict == "does not hold"
+    seconds = {cell: by_seed[1] for cell, by_seed in report.results.numbers("write_s").items()}
+    chip = {cell: by_seed[1] for cell, by_seed in report.results.numbers("medium_written_bytes").items()}
+    constant, random = (
+        (name, "none", content, "none", "1M") for name, content in (("jffs2", "constant"), ("jffs2", "random"))
+    )
+    assert chip[constant] < 0.2 * chip[random]  # zlib leaves little of a word that repeats
+    assert seconds[constant] < seconds[random]
+    # YAFFS2 compresses nothing: the same pages, but for where the seed's other data end.
+    assert chip["yaffs2", "none", "constant", "none", "1M"] == pytest.approx(
+        chip["yaffs2", "none", "random", "none", "1M"], rel=0.01
+    )
+
+
+def test_lee2013_lays_nilfs2_on_a_layer_with_a_queue() -> None:
+    report = measured(
+        "lee2013",
+        {
+            "filesystem": ["nilfs2"],
+            "translation": ["ftl-page"],
+            "content": ["constant"],
+            "scheduler": ["mq-deadline", "cfq"],
+            "file": ["1M"],
+        },
+    )
+    advice = judged(report, "For NILFS2 that writes take deadline")
+    assert advice.verdict in ("holds", "does not hold")
+    (finding,) = advice.findings
+    assert finding.ratio is not None
+    assert not report.queueless

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/papers.md: our figures beside the printed ones, reasons with their verdict only, and nothing without results."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_papers import paper, paper_rows
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+import papers
+
+from flashbed.report.model import Report, report_of
+from flashbed.report.papers import NOT_EXPLAINED, page, unexplained
+
+Rows = list[dict[str, Any]]
+
+
+def complete(rows: Rows) -> Rows:
+    """Made-up results for each cell: seconds by file system and size, so that what comes out is known."""
+    seconds = {"yaffs2": 1.0, "nilfs2": 2.0, "jffs2": 8.0}
+    return [
+        row | {"write_s": seconds[row["filesystem"]] * int(row["file"][:-1]), "read_s": 1.0, "outcome": "measured"}
+        for row in rows
+    ]
+
+
+def lee2013(lost: int = 0) -> Report:
+    study = paper("lee2013")
+    cells = [(cell, seed) for cell in study.combinations() for seed in study.seeds]
+    rows = [{**cell, "seed": seed, "reason": "", "key": "k", "check": ""} for cell, seed in cells]
+    return report_of(study, complete(rows)[lost:], {})
+
+
+def claim(text: str, number: int) -> str:
+    """A claim's section."""
+    return text.partition(f"### {number}. ")[2].partition("\n### ")[0]
+
+
+def test_our_figures_stand_beside_the_printed_ones() -> None:
+    found = claim(page([lee2013()]), 9)
+    assert found.startswith("Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.\n")
+    assert "**Holds** (tables 3, 4 and 5)." in found
+    # Means over the sizes of 1 to 16 MB, 6.2 times what 1 MB takes; the paper's 7.7825 by 13.6275 s.
+    line = next(
+        line for line in found.splitlines() if "no translation against NILFS2, ftl-page, content constant" in line
+    )
+    assert line == (
+        "| YAFFS2, no translation against NILFS2, ftl-page, content constant | – | 0.57 | 6.20 : 12.4 s | 0.50 | "
+        "at most 0.99 | holds |"
+    )
+    first = claim(page([lee2013()]), 1)
+    assert (
+        "| anticipatory against none | 47.79 : 51.97 s | 0.92 | 49.6 : 49.6 s | 1.00 | at most 0.92 | does not hold |"
+        in first
+    )
+
+
+def test_figures_that_refute_their_own_sentence_are_told() -> None:
+    found = claim(page([lee2013()]), 6)
+    assert "The paper's own figures do not bear the claim out: mq-deadline against none at ftl-page is 0.9342" in found
+
+
+def test_a_reason_stands_only_with_its_verdict() -> None:
+    report = lee2013()
+    assert "past the block layer" in claim(page([report]), 1)
+    assert 1 not in [one.number for one in unexplained([report])]
+    rows = [
+        dict(zip(report.results.axes, one.combination, strict=True))
+        | {"seed": one.seed, "outcome": "measured", "reason": "", "key": "k", **one.metrics}
+        for one in report.results.repetitions
+    ]
+    for row in rows:
+        if row["scheduler"] == "anticipatory":
+            row["write_s"] *= 0.5
+    turned = report_of(report.study, rows, {})
+    assert "**Holds**" in claim(page([turned]), 1)
+    assert "no scheduler sees its requests" not in claim(page([turned]), 1)
+    bare = replace(report.study, claims=tuple(one.model_copy(update={"why": {}}) for one in report.study.claims))
+    assert NOT_EXPLAINED in claim(page([replace(report, study=bare)]), 1)
+
+
+def test_what_rests_on_missing_results_is_marked() -> None:
+    text = page([lee2013(lost=200)])
+    assert "300 repetitions of 500: **results are missing, and what rests on them is open**" in text
+    assert "**Cannot be decided** (table 3)." in claim(text, 1)
+
+
+def test_the_command_refuses_to_write_without_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "papers.md"
+    monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
+    monkeypatch.setattr(papers.run, "stored", lambda study: study)
+    monkeypatch.setattr(papers.run, "rows", paper_rows)
+    assert papers.main([]) == 1
+    assert not written.exists()
+    assert "`flashbed run lee2013`" in capsys.readouterr().err
+    assert papers.main(["--partial"]) == 0
+    assert written.read_text().startswith("# What papers say")
+    assert "claim 2, does not hold" not in capsys.readouterr().err  # the study says why
+    assert papers.main(["--partial", "--check"]) == 0
+    written.write_text("x")
+    assert papers.main(["--partial", "--check"]) == 1
+
+
+def test_which_studies_are_on_the_page() -> None:
+    names = [study.name for study in papers.studies_after_papers()]
+    assert {"choi2014", "choi2014-accesses", "kim2007", "lee2013"} <= set(names)
+    assert "quick" not in names
