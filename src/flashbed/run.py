@@ -21,8 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, limit, paths, repetition, steadiness, wear
+from flashbed import image, limit, medium_parameters, paths, repetition, steadiness, wear
 from flashbed.errors import InputError, host_refusal
+from flashbed.image import hosttools
+from flashbed.image.cache import Cache
 from flashbed.machine import qemu
 from flashbed.plan import plan
 from flashbed.progress import Stage, stage
@@ -75,7 +77,10 @@ def open_store() -> Store:
 
 
 def prepare(study: Study) -> list[Repetition]:
-    """The repetitions of a study, with their keys. Builds the guest if that is missing."""
+    """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
+    that the media core does not take.
+    """
+    medium_parameters.check_study(study, hosttools.build(Cache(paths.cache_root() / "image")))
     cells = plan(study)
     versions = sorted({cell.kernel for cell in cells})
     sets = {repetition.program_set(cell) for cell in cells}

@@ -62,6 +62,8 @@ class Study:
     """Whether raw chips lose power when all else of a cell is measured."""
     bytes_per_day: int | None = None
     """The load for which lifetimes are told."""
+    slice_note: str = ""
+    """Of a slice: which cells it has, and what is left out with the others."""
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
