@@ -46,8 +46,9 @@ class Study:
     tool: str
     workload: Mapping[str, str]
     """The fixed parameters, without `tool` and `job`."""
-    job: str | None
-    """The text of the user's job file."""
+    job: Mapping[str, str] | None
+    """The texts of the user's job files, by the names that the study gives them: one, or one for each value of an axis.
+    """
     program: bytes | None
     """The user's own build of the tool."""
     answer: Answer | None
@@ -81,7 +82,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     profiles = library or Library.beside(path)
     contradictions.check_names(file, content)
     contradictions.check_profiles(file, content, profiles)
-    job = contradictions.read_job(file, content)
+    job = contradictions.read_jobs(file, content)
     program = contradictions.read_program(file, content)
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)
