@@ -14,8 +14,7 @@ from typing import Any
 
 from flashbed import image, medium_parameters, paths
 from flashbed.errors import InputError
-from flashbed.image import hosttools, modules
-from flashbed.image.cache import Cache
+from flashbed.image import modules
 from flashbed.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.run import failure_folder, open_store
 from flashbed.study import load_study, study_schema
@@ -98,7 +97,7 @@ def schema(kind: str) -> dict[str, Any]:
     if kind not in known:
         raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
     if kind == "medium":
-        return medium_parameters.schema(hosttools.build(Cache(paths.cache_root() / "image")).parameters)
+        return medium_parameters.schema(image.media_tool().parameters)
     return profile_schema(known[kind])
 
 

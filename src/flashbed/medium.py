@@ -15,11 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flashbed import conditioning, medium_parameters, paths
+from flashbed import conditioning, image, medium_parameters, paths
 from flashbed.condition import MEANINGS
 from flashbed.errors import InputError, host_refusal
-from flashbed.image import hosttools
-from flashbed.image.cache import Cache
 from flashbed.image.hosttools import MediaTool
 from flashbed.library import Library, LookupProblem
 from flashbed.stored_medium import StoredMedium, locate
@@ -198,4 +196,4 @@ def _size(stored: StoredMedium) -> int:
 
 
 def _tool() -> MediaTool:
-    return hosttools.build(Cache(paths.cache_root() / "image"))
+    return image.media_tool()

@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from flashbed import image, limit, medium_parameters, paths, repetition, request_log, steadiness, wear
 from flashbed.errors import InputError, host_refusal
-from flashbed.image import hosttools
-from flashbed.image.cache import Cache
 from flashbed.machine import qemu
 from flashbed.plan import plan
 from flashbed.progress import Stage, stage
@@ -80,7 +78,7 @@ def prepare(study: Study) -> list[Repetition]:
     """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
     that the media core does not take.
     """
-    medium_parameters.check_study(study, hosttools.build(Cache(paths.cache_root() / "image")))
+    medium_parameters.check_study(study, image.media_tool())
     cells = plan(study)
     versions = sorted({cell.kernel for cell in cells})
     sets = {repetition.program_set(cell) for cell in cells}

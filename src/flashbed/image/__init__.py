@@ -72,13 +72,7 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
     modules.check_names(wanted_modules)
-    root = paths.cache_root() / "image"
-    if any(character.isspace() or character == ":" for character in str(root)):
-        raise SetupError(
-            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
-            "set FLASHBED_CACHE to another folder"
-        )
-    cache, archive = Cache(root), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    cache, archive = _cache(), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
         archive.forget_versions()
     built = kernel.build(cache, archive, version)
@@ -102,6 +96,21 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
+
+
+def media_tool() -> MediaTool:
+    """The media core's host programs, built if they are missing. Raises SetupError where nothing can be built."""
+    return hosttools.build(_cache())
+
+
+def _cache() -> Cache:
+    root = paths.cache_root() / "image"
+    if any(character.isspace() or character == ":" for character in str(root)):
+        raise SetupError(
+            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
+            "set FLASHBED_CACHE to another folder"
+        )
+    return Cache(root)
 
 
 def _part_names(wanted: ProgramSet) -> list[str]:
