@@ -6,8 +6,9 @@
  * the kernel comes to them, so its own CPU time lies between them as on a board. What the driver itself computes lies
  * within the time of the cycles or of the chip, not on top.
  *
- * Waiting for R/B# sleeps until exactly the moment at which the chip is ready. A transfer by the CPU keeps it busy until
- * its last byte is over; with dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
+ * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an interrupt; with poll the CPU is
+ * busy until then, but for what else wants to run. A transfer by the CPU keeps it busy until its last byte is over; with
+ * dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
  *
  * The error correction is the framework's software: Hamming where the data sheet asks for one bit, else BCH.
  *
@@ -88,16 +89,36 @@ static void put_address(struct media_nand *mn, const u8 *addresses, unsigned int
 	}
 }
 
+#define POLL_NS	2000	/* between two looks at R/B#; each is a chance for others to run */
+
+static void poll_until(ktime_t time)
+{
+	ktime_t now;
+
+	while (ktime_before(now = ktime_get(), time)) {
+		media_spin_until(min(time, ktime_add_ns(now, POLL_NS)));
+		cond_resched();
+	}
+}
+
+static void wait_until(struct media_nand *mn, ktime_t time)
+{
+	if (mn->polls)
+		poll_until(time);
+	else
+		sleep_until(time);
+}
+
 static int wait_ready(struct media_nand *mn, unsigned int timeout_ms)
 {
 	ktime_t limit = ktime_add_ms(ktime_get(), timeout_ms);
 	ktime_t ready = ns_to_ktime(mn->bus.ready_ns);
 
 	if (ktime_before(limit, ready)) {
-		sleep_until(limit);
+		wait_until(mn, limit);
 		return -ETIMEDOUT;
 	}
-	sleep_until(ready);
+	wait_until(mn, ready);
 	return 0;
 }
 

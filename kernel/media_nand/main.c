@@ -28,6 +28,10 @@ static bool dma;
 module_param(dma, bool, 0444);
 MODULE_PARM_DESC(dma, "the controller moves data; default: the CPU does");
 
+static bool poll;
+module_param(poll, bool, 0444);
+MODULE_PARM_DESC(poll, "the CPU asks again and again whether the chip is ready; default: an interrupt wakes it");
+
 static bool whole_pages;
 module_param(whole_pages, bool, 0444);
 MODULE_PARM_DESC(whole_pages, "error correction takes whole pages: no sub-page is read or programmed");
@@ -66,6 +70,7 @@ static int open_chip(struct media_nand *mn)
 	fb_bus_init(&mn->bus, mn->medium, data_region.memory, registers);
 	mn->cycle_ps = max_t(u64, cycle_ps, params->bus_ps_per_byte);
 	mn->dma = dma;
+	mn->polls = poll;
 	mn->whole_pages = whole_pages;
 	mn->used_bytes = used_bytes;
 	return cycle_log_start(&mn->cycles, record);

@@ -88,8 +88,10 @@ def percents(cell: Cell, counters: Mapping[str, int], moved_bytes: float, time: 
     }
 
 
-def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool) -> Limit:
-    """What limited a repetition with these metrics; "" where they do not tell."""
+def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls: bool = False) -> Limit:
+    """What limited a repetition with these metrics; "" where they do not tell. With `pio` the CPU moves the data, and
+    where it `polls` it is busy while the chip is: neither is work of its own.
+    """
     cpu, medium, bus = (metrics.get(f"busy_{part}_percent") for part in PARTS)
     if cpu is None or medium is None or bus is None:
         return ""
@@ -97,6 +99,8 @@ def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool) -> Lim
         return "memory"
     if pio:
         cpu = max(0.0, cpu - bus)
+    if polls:
+        cpu = max(0.0, cpu - medium)
     if cpu >= BUSY_PERCENT:
         return "cpu"
     if cpu + bus + medium < IDLE_BELOW_PERCENT:

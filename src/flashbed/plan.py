@@ -80,6 +80,11 @@ class Cell:
         return self.scheduler if has_queue(self.medium, self.translation) else Scheduler(title="no queue", name="none")
 
     @property
+    def polls(self) -> bool:
+        """Whether the CPU is busy while the medium is."""
+        return self.medium.provides == "mtd" and self.board.nand_wait == "poll"
+
+    @property
     def label(self) -> str:
         """A line for people: "fat16:cluster=16k randwrite 4k, seed 2"."""
         return f"{' '.join(self.coordinates.values()) or 'only cell'}, seed {self.seed}"
@@ -134,7 +139,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}) if cell.translation.device else {}
     )
     board = cell.board.model_dump(exclude={"title", "source"})
-    for name in ("nand_cycle_ps", "nand_unit"):
+    for name in ("nand_cycle_ps", "nand_unit", "nand_wait"):
         if board[name] == Board.model_fields[name].default:
             del board[name]
     inputs = {

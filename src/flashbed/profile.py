@@ -74,6 +74,10 @@ class Board(Profile):
     nand_unit: Literal["subpage", "page"] = Field(
         default="subpage", description="raw NAND: the least that its controller reads or programs with error correction"
     )
+    nand_wait: Literal["interrupt", "poll"] = Field(
+        default="interrupt",
+        description="raw NAND: how the CPU waits for the chip: asleep, or asking again and again",
+    )
 
     @field_validator("instruction_ns")
     @classmethod

@@ -160,7 +160,9 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     result, cell = record.result, record.repetition.cell
     plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
     metrics = {**result["metrics"], **wear.years(result["metrics"], bytes_per_day)}
-    found = limit.limit(metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio")
+    found = limit.limit(
+        metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio", polls=cell.polls
+    )
     told = {
         "limit": found,
         "mounted": result.get("mounted", ""),

@@ -26,6 +26,7 @@ DMA, PIO = "arm64-1000", "arm64-250-pio:pio_sector_ns=12345,nand_cycle_ps=40000"
         (DMA, "slc-nand-64m", "jffs2", "dma=1"),
         (f"{DMA}:nand_cycle_ps=40000", "slc-nand-64m", "jffs2", "cycle_ps=40000 dma=1"),
         (f"{DMA}:nand_unit=page", "slc-nand-64m", "jffs2", "dma=1 whole_pages=1"),
+        (f"{DMA}:nand_wait=poll", "slc-nand-64m", "jffs2", "dma=1 poll=1"),
         (PIO, "slc-nand-64m", "jffs2", "cycle_ps=40000"),
         ("arm64-250-pio:nand_cycle_ps=0", "slc-nand-64m", "jffs2", ""),
     ],

@@ -82,6 +82,14 @@ def test_the_limit(cpu: float, medium: float, bus: float, pio: bool, expected: s
     assert limit.limit(metrics, "write", pio=pio) == expected
 
 
+def test_a_cpu_that_polls_waits_for_the_chip() -> None:
+    metrics = {"busy_cpu_percent": 100.0, "busy_medium_percent": 70.0, "busy_bus_percent": 10.0}
+    assert limit.limit(metrics, "write", pio=True) == "cpu"
+    assert limit.limit(metrics, "write", pio=True, polls=True) == "medium"  # 100 - 70 - 10 are its own
+    busy = metrics | {"busy_medium_percent": 5.0}
+    assert limit.limit(busy, "write", pio=True, polls=True) == "cpu"
+
+
 def test_what_stays_in_memory_measures_memory() -> None:
     metrics = {"busy_cpu_percent": 100.0, "busy_medium_percent": 1.0, "busy_bus_percent": 0.0}
     metrics |= {"requested_bytes": 1000.0, "medium_read_bytes": 2000.0, "medium_written_bytes": 499.0}

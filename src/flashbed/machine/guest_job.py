@@ -93,6 +93,7 @@ def _transfer(cell: Cell) -> str:
     words = {
         f"cycle_ps={board.nand_cycle_ps}": board.nand_cycle_ps > 0,
         "dma=1": board.transfer == "dma",
+        "poll=1": board.nand_wait == "poll",
         "whole_pages=1": board.nand_unit == "page",
     }
     return " ".join(word for word, said in words.items() if said)
