@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashbed.analysis import Combination, Comparison, Group, Numbers, Spread, is_ahead, ratio
-from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
+from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
+from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
 from flashbed.metrics import Metric
 from flashbed.report import limits
 from flashbed.report.figures import Drawing
@@ -23,17 +23,12 @@ from flashbed.study_format import Table as StudyTable
 
 @dataclass(frozen=True)
 class Cell:
-    """Text with, below it, a smaller note, of a line or more.
-
-    `share` draws a bar of that part of the cell's width in the colour of `slot`; `sort` is the number behind the text.
-    """
+    """Text with, below it, a smaller note, of a line or more; `sort` is the number behind the text."""
 
     text: str
     note: str = ""
     hint: str = ""
     tone: str = ""
-    share: float | None = None
-    slot: int | None = None
     sort: float | None = None
 
 
@@ -94,7 +89,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         best = _best(known, metrics[0]) if marks_best else None
         texts.append(
             [
-                _number_cell(report, spreads[metric], cell, scales[metric], column == best)
+                number_cell(report, spreads[metric], cell, scales[metric], column == best)
                 for metric in metrics
                 for column, cell in here.items()
             ]
@@ -143,7 +138,7 @@ def _column_head(report: Report, axes: Sequence[str], values: Combination) -> st
     return report.words.places(list(zip(axes, values, strict=True)))
 
 
-def _number_cell(
+def number_cell(
     report: Report, spreads: Mapping[Combination, Spread], cell: Combination | None, scale: Scale, best: bool
 ) -> Cell:
     if cell is None:
@@ -188,85 +183,6 @@ def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination |
         if others and all(leads(mine, its) for its in others):
             return column
     return None
-
-
-def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) -> Table:
-    """Who is best in each group, by how much, and where all others are."""
-    words, axis = report.words, comparison.compare
-    metric = metric_of(comparison.metric)
-    values = comparison.values
-    settings = max((len(group.settings) for group in comparison.groups), default=0)
-    mean = "geometric mean over the other axes, " if settings > 1 else ""
-    rows = []
-    for group, head in zip(
-        comparison.groups,
-        _spanned([[words.value(name, value) for name, value in group.at] or ["All"] for group in comparison.groups]),
-        strict=True,
-    ):
-        rows.append(
-            Row(
-                head,
-                [
-                    _winner_cell(report, comparison, group, slots),
-                    _lead_cell(report, comparison, group),
-                    *_score_cells(group, values, slots, metric.better == "lower"),
-                ],
-            )
-        )
-    return Table(
-        caption="Winners",
-        note=f"{metric.title}, {mean}relative to the best of the row. {direction(metric)}",
-        corner=[_capital(words.axis(name)) for name in comparison.by] or [""],
-        columns=["Best", "Ahead of the next", *(words.value(axis, value) for value in values)],
-        rows=rows,
-        kind="winners",
-    )
-
-
-def _winner_cell(report: Report, comparison: Comparison, group: Group, slots: Mapping[str, int]) -> Cell:
-    if group.best is None:
-        return Cell("no result", tone="bad")
-    name = report.words.value(comparison.compare, group.best)
-    if not group.leads:
-        return Cell(f"only {name}", tone="quiet")
-    if group.depends:
-        on = listing([report.words.axis(axis) for axis in group.telling_axes])
-        return Cell(f"depends on {on}", note=f"{name} on the whole", tone="even")
-    if group.winner is None:
-        names = [name, *(report.words.value(comparison.compare, lead.over) for lead in group.leads_that_are("even"))]
-        return Cell(listing(names, "or"), note="no clear difference", tone="even")
-    note = "one seed" if group.seeds == 1 else "seeds agree"
-    return Cell(name, note=note, slot=slots.get(group.best), tone="winner")
-
-
-def _lead_cell(report: Report, comparison: Comparison, group: Group) -> Cell:
-    if not group.leads:
-        return Cell("–", tone="quiet")
-    lead = group.leads[0]
-    other = report.words.value(comparison.compare, lead.over)
-    moves = factor(lead.lowest) != factor(lead.highest)
-    note = f"{factor(lead.lowest)} – {factor(lead.highest)}" if moves else ""
-    return Cell(
-        f"{factor(lead.factor)} ×",
-        note=f"{other}: {note}" if note else other,
-        tone="" if lead.verdict == "ahead" else "quiet",
-    )
-
-
-def _score_cells(group: Group, values: Sequence[str], slots: Mapping[str, int], lower_is_better: bool) -> list[Cell]:
-    scores = {standing.value: standing.score for standing in group.standings}
-    if not scores:
-        return [Cell("–", tone="quiet") for _ in values]
-    best, top = scores[group.standings[0].value], max(scores.values())
-    cells = []
-    for value in values:
-        if value not in scores:
-            cells.append(Cell("–", hint="not in this row, or no result in common with the others", tone="quiet"))
-            continue
-        percent = scores[value] / best * 100
-        text = f"{percent:,.0f} %" if percent >= 10 else f"{percent:.1f} %"
-        cells.append(Cell(text, share=scores[value] / top, slot=slots.get(value)))
-    return cells
 
 
 def data_table(drawing: Drawing) -> Table:
