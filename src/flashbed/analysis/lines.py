@@ -26,6 +26,9 @@ METRIC = "metric"
 MANNERS = ("flush", "direct")
 """Axes that say how something is done: alone, they need a word for what is done."""
 
+PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after")
+"""A place that begins so needs no "for"."""
+
 Verdict = tuple[str, tuple[str, ...]]
 Box = Mapping[str, Sequence[str]]
 
@@ -85,7 +88,7 @@ def _verdict(load: Load) -> Verdict:
     if not group.leads:
         return "alone", (group.best,)
     if group.depends:
-        return "depends", (*group.telling_axes, *sorted([group.best, *_others(group, "depends")]))
+        return "depends", tuple(group.telling_axes)
     if group.winner is None:
         return "even", tuple(sorted([group.best, *_others(group, "even")]))
     return "ahead", (group.best,)
@@ -102,13 +105,17 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
         best = words.value(comparison.compare, told[0])
         return f"{best} {_superlative(loads, several)}{where}: {_lead(loads, words)}."
     if kind == "depends":
-        if len(loads) == 1:
-            metric = metric_of(comparison.metric)
-            parts = [dependence(lead, group, comparison, metric, words) for lead in group.leads_that_are("depends")]
-            return _capital(f"{'; '.join(parts)}{where}.")
+        depending = [load.group.leads_that_are("depends") for load in loads]
+        if len(loads) == len(depending[0]) == 1 and not several:
+            return _capital(
+                f"{dependence(depending[0][0], group, comparison, metric_of(comparison.metric), words)}{where}."
+            )
+        pairs = {tuple(sorted([load.group.best or "", *_others(load.group, "depends")])) for load in loads}
         axes = listing([words.axis(axis) for axis in group.telling_axes])
-        names = [group.best or "", *_others(group, "depends")]
-        return f"Which of {_names(comparison, names, words)} {_superlative(loads, several)} depends on {axes}{where}."
+        which = words.axis(comparison.compare)
+        if len(pairs) == 1:
+            which = f"of {_names(comparison, [group.best or '', *_others(group, 'depends')], words)}"
+        return f"Which {which} {_superlative(loads, several)} depends on {axes}{where}."
     if kind == "even":
         names = [group.best or "", *_others(group, "even")]
         rest = "; the others are behind" if any(len(load.group.leads) > len(told) - 1 for load in loads) else ""
@@ -173,8 +180,10 @@ def _where(here: Sequence[Setting], everywhere: Sequence[Setting], words: Words)
             return f" for all but {_place(rest[0], words)}"
     if len(told) > NAMED_BOXES:
         return f" for {count(len(here), 'load')} of {len(everywhere)}"
-    with_commas = any(", " in place for place in told)
-    return f" for {(', and for ' if with_commas else ' and ').join(told)}"
+    for_ = ["" if place.partition(" ")[0] in PREPOSITIONS else "for " for place in told]
+    if not any(", " in place for place in told) and len(set(for_)) == 1:
+        return f" {for_[0]}{' and '.join(told)}"
+    return f" {', and '.join(map(''.join, zip(for_, told, strict=True)))}"
 
 
 def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:

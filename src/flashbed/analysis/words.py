@@ -50,6 +50,7 @@ VALUE_WORDS = {
         "fsync-each": "flushed after each request",
     },
     "translation": {"none": "no translation"},
+    "scheduler": {"none": "no scheduler"},
     "direct": {"true": "past the page cache", "false": "through the page cache"},
 }
 """A workload's abbreviations, written out."""

@@ -130,7 +130,7 @@ def _cells(report: Report, results: Results, load: Load) -> Table:
     metric = metric_of(comparison.metric)
     spreads = results.spreads(metric.name)
     at = dict(group.at)
-    cells = [cell for cell in results.combinations({axis: (value,) for axis, value in at.items()})]
+    cells = list(results.combinations({axis: (value,) for axis, value in at.items()}))
     scale = scale_of(metric, (spreads[cell].high for cell in cells if cell in spreads))
     rest = [axis for axis in results.axes if axis != comparison.compare and axis not in at]
     rows = []

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from flashbed.analysis import Comparison, Doubt, Group, Lead, Load
 from flashbed.analysis.answer import CLOSE_FACTOR, is_speed
+from flashbed.analysis.ratio import CLEAR_FACTOR
 from flashbed.analysis.words import Scale, Words, direction, factor, listing, metric_of, percent_more, scale_of
 
 TONES = {
-    "best": ("★", "clearly the best"),
+    "best": ("★", "ahead, as far as the seeds tell"),
     "even": ("≈", "not told apart from the best"),
     "turns": ("↕", "better at some sizes, worse at others"),
-    "behind": ("▾", "clearly behind the best"),
+    "behind": ("▾", "behind, as far as the seeds tell"),
     "doubt": ("?", "memory, the CPU or a transient decided, as it says"),
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
@@ -150,5 +151,7 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
 def _behind(comparison: Comparison, lead: Lead) -> str:
     """ "2.8× slower", "4 % slower"; of what is no speed "2.8× higher" """
     metric = metric_of(comparison.metric)
+    if max(lead.factor, 1 / lead.factor) < CLEAR_FACTOR:
+        return "equal on the whole"
     than = "slower" if is_speed(metric) else "higher" if metric.better == "lower" else "lower"
     return f"{percent_more(lead.factor)} {than}" if lead.factor < CLOSE_FACTOR else f"{factor(lead.factor)}× {than}"

@@ -21,6 +21,13 @@ from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
 
 
+MOST_COLUMNS = 9
+"""More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
+
+DENSE_COLUMNS = 6
+"""From more on a table has smaller type."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """Text with, below it, a smaller note, of a line or more; `sort` is the number behind the text."""
@@ -70,6 +77,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
     numbers = report.results.numbers(wanted.metric[0])
     cells = list(report.results.combinations(wanted.where))
+    wanted = _fitting(wanted, [report.results.coordinates(cell) for cell in cells])
 
     def part(cell: Combination, names: Sequence[str]) -> Combination:
         return tuple(cell[axes.index(name)] for name in names)
@@ -117,8 +125,19 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         ],
         over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
-        kind="plain" if len(metrics) == 1 else "several",
+        kind="dense" if len(columns) * len(metrics) > DENSE_COLUMNS else "plain",
     )
+
+
+def _fitting(wanted: StudyTable, cells: Sequence[Mapping[str, str]]) -> StudyTable:
+    """The table as wide as a page: axes of its columns go to its rows while there are too many columns."""
+    rows, columns = wanted.rows, wanted.columns
+    while len(columns) > 1 or (columns and len(wanted.metric) > 1):
+        found = {tuple(cell[axis] for axis in columns) for cell in cells}
+        if len(found) * len(wanted.metric) <= MOST_COLUMNS:
+            break
+        rows, columns = (*rows, columns[0]), columns[1:]
+    return wanted.model_copy(update={"rows": rows, "columns": columns})
 
 
 def _head(place: str, title: str, metric: Metric, metrics: int) -> str:
