@@ -305,9 +305,8 @@ def _checked_answer(
         known_metric(metric, (*at, "metric"), problems)
         if metric in METRICS and METRICS[metric].better is None:
             problems.append(Problem((*at, "metric"), f'"{metric}" has no better direction'))
-    if len(problems) == before:
-        if not any(matches(cell, where) for cell in combinations(study.axes, skip)):
-            problems.append(Problem((*at, "where"), "leaves no cell to compare"))
+    if len(problems) == before and not any(matches(cell, where) for cell in combinations(study.axes, skip)):
+        problems.append(Problem((*at, "where"), "leaves no cell to compare"))
     return answer.model_copy(update={"where": where})
 
 

@@ -74,7 +74,7 @@ def test_what_memory_kept_is_said_once() -> None:
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
     assert told.endswith(
         "This rests on 2 of 4 settings: F2FS has no result at request size 1k and the others are not decided: "
-        "memory (memory kept most of the bytes). The CPU limits 2 of 12 cells."
+        "memory (memory kept most of the bytes from the medium). The CPU limits 2 of 12 cells."
     )
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from samples import shipped
 
 from flashbed.analysis import (
     Load,
@@ -134,7 +135,10 @@ def test_a_disk_in_memory_is_not_recommended() -> None:
     found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
     assert told(found) == (
         ["Not decided: memory, everywhere; nothing is recommended there."],
-        ["For random read, not decided: memory (memory kept most of the bytes). Only card was measured without that."],
+        [
+            "For random read, not decided: memory (memory kept most of the bytes from the medium). "
+            "Only card was measured without that."
+        ],
     )
 
 
@@ -144,7 +148,7 @@ def test_the_others_are_compared_and_nobody_is_called_best() -> None:
         ["Not decided: memory, everywhere; nothing is recommended there."],
         [
             "For random read, card is 2.0 times as fast as chip. "
-            "Not decided: disk, because of memory (memory kept most of the bytes)."
+            "Not decided: disk, because of memory (memory kept most of the bytes from the medium)."
         ],
     )
 
@@ -164,3 +168,21 @@ def test_bytes_tell_of_memory_where_no_limit_does() -> None:
     assert [one.limit for one in found.repetitions] == ["memory"]
     writing = with_memory_told(results_of({"medium": ("disk",)}, rows), {"pattern": "write"})
     assert [one.limit for one in writing.repetitions] == [""]
+
+
+def test_fewer_bytes_may_be_compression() -> None:
+    rows = [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
+        for name in ("small", "large")
+    ]
+    found = with_memory_told(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
+    kinds = {cell: doubt.kind for cell, doubt in doubts(found, "write_s").items()}
+    assert kinds == {("small",): "memory or compression", ("large",): "memory"}
+    assert doubts(found, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
+
+
+def test_profiles_tell_which_file_systems_compress() -> None:
+    library = shipped()
+    told = {name: library.filesystem(name).compresses for name in ("jffs2", "jffs2:compression=none", "ubifs", "ext2")}
+    assert told == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}

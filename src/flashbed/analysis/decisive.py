@@ -7,14 +7,14 @@ no workload.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from flashbed.analysis.results import Combination, Repetition, Results
 from flashbed.limit import direction_of, is_swallowed
 
-Kind = Literal["memory", "not steady", "CPU"]
+Kind = Literal["memory", "memory or compression", "not steady", "CPU"]
 
 REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
@@ -52,12 +52,13 @@ def why_not(repetition: Repetition, metric: str) -> Doubt | None:
     phase = _phase(repetition.metrics, metric)
     if phase is None and metric not in TIMED and not metric.startswith(TIMED_BEGINNINGS):
         return None
+    memory: Kind = "memory or compression" if repetition.compresses else "memory"
     if phase is not None:
         reached = repetition.metrics[f"{phase}_reached_percent"]
         if reached < REACHED_PERCENT:
-            return Doubt("memory", f"only {reached:.0f} % of the bytes passed between board and medium")
+            return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
     elif repetition.limit == "memory":
-        return Doubt("memory", "memory kept most of the bytes")
+        return Doubt(memory, f"{memory} kept most of the bytes from the medium")
     if repetition.steady.startswith(NOT_STEADY):
         reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
@@ -94,10 +95,17 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
     return told
 
 
-def with_memory_told(results: Results, fixed: Mapping[str, str]) -> Results:
-    """With `limit` saying "memory" also where only the bytes tell; `fixed` has the parameters on no axis."""
+def with_memory_told(
+    results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
+) -> Results:
+    """With `limit` saying "memory" also where only the bytes tell; `fixed` has the parameters on no axis, and
+    `compresses` says it of a file system by its name in the study.
+    """
 
     def told(repetition: Repetition) -> Repetition:
+        if compresses:
+            name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
+            repetition = replace(repetition, compresses=bool(name) and compresses(name))
         if not repetition.is_measured or repetition.limit:
             return repetition
         direction = direction_of({**fixed, **results.coordinates(repetition.combination)})

@@ -25,7 +25,7 @@ AXIS_WORDS = {
     "board": ("board", "boards"),
     "kernel": ("kernel", "kernels"),
     "system": ("system", "systems"),
-    "flush": ("flush", "ways to flush"),
+    "flush": ("flush of writes", "ways to flush writes"),
     "queue_depth": ("queue depth", "queue depths"),
     "processes": ("number of processes", "numbers of processes"),
     "direct": ("direct", "choices of direct"),
@@ -99,7 +99,9 @@ class Words:
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
-        """The study's label, else a given name, else the written-out word, else the name before the options if that is enough to tell."""
+        """The study's label, else a given name, else the written-out word, else the name before the options if that is
+        enough to tell.
+        """
         if JOINT in axis:
             parts = list(zip(axis.split(JOINT), value.split(JOINT), strict=True))
             return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value

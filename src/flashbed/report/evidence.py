@@ -191,8 +191,8 @@ def repetition_table(report: Report) -> Table:
     rest = f" The first {len(listed):,}; {left:,} more are in results.csv." if left else ""
     return Table(
         caption="Every repetition",
-        note="Numbers in three digits; exact ones, and all metrics, are in results.csv; `flashbed show KEY` has the rest."
-        f"{rest}",
+        note="Numbers in three digits; exact ones, and all metrics, are in results.csv, and flashbed show KEY has the "
+        f"rest.{rest}",
         corner=[*_corner(report), "Seed"],
         columns=["Outcome", "Key", "Limit", *(scales[name].title(metric_of(name)) for name in metrics)],
         rows=rows,

@@ -135,7 +135,11 @@ def report_of(
         for coordinates in study.combinations()
         for seed in study.seeds
     ]
-    results = with_memory_told(results_of(study.axes, rows, planned), {**study.fixed, **study.workload})
+    results = with_memory_told(
+        results_of(study.axes, rows, planned),
+        {**study.fixed, **study.workload},
+        lambda name: bool(study.library.filesystem(name).compresses),
+    )
     words = words_of(study.library, results.axes, study.labels)
     measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
     return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there)

@@ -20,7 +20,6 @@ from flashbed.report.model import Report
 from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
 
-
 MOST_COLUMNS = 9
 """More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
 
