@@ -63,6 +63,8 @@ def test_reads_are_not_flushed() -> None:
     ]
     words = Words({"pattern": ("read",)})
     assert words.places({"pattern": "read", "flush": "fsync"}) == "sequential read"
+    assert words.places({"pattern": "randread", "allocate": "true"}) == "random read"
+    assert words.places({"pattern": "write", "allocate": "false"}) == "sequential write, overwriting"
     assert words.places({"pattern": "rw", "flush": "fsync"}) == "sequential read and write, flushed at the end"
 
 
@@ -128,6 +130,20 @@ def test_boxes_hold_what_they_should_and_no_more() -> None:
     everywhere = [at(pattern, size) for pattern in PATTERNS for size in SIZES]
     here = [at("read", size) for size in SIZES] + [at("write", "1k"), at("write", "4k")]
     assert boxes(here, everywhere) == [{"pattern": ["read"]}, {"pattern": ["read", "write"], "request": ["1k", "4k"]}]
+
+
+def test_the_first_axis_is_said_even_where_it_has_one_value() -> None:
+    """Of two sizes only random write has the small one."""
+    table = {
+        ("write", "large"): (30.0, 10.0),
+        ("randwrite", "large"): (10.0, 30.0),
+        ("randwrite", "small"): (10.0, 10.0),
+    }
+    assert said({"pattern": ("write", "randwrite"), "request": ("large", "small")}, table) == [
+        "a is fastest for sequential write: 3.0 times as fast as b.",
+        "b is fastest for random write, request size large: 3.0 times as fast as a.",
+        "No clear difference between a and b for random write, request size small.",
+    ]
 
 
 def test_an_answer_has_at_most_ten_lines() -> None:

@@ -23,7 +23,7 @@ NAMED_BOXES = 3
 METRIC = "metric"
 """Stands for an axis where a question has several metrics."""
 
-MANNERS = ("flush", "direct")
+MANNERS = ("flush", "direct", "allocate", "caches")
 """Axes that say how something is done: alone, they need a word for what is done."""
 
 PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after")
@@ -187,7 +187,9 @@ def _where(here: Sequence[Setting], everywhere: Sequence[Setting], words: Words)
 
 
 def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
-    """Products of values that hold all of `here` and of `everywhere` no other; axes that do not matter are absent."""
+    """Products of values that hold all of `here` and of `everywhere` no other; axes that do not matter are absent, but
+    for the first where one value is left of it.
+    """
     axes = [axis for axis, _ in everywhere[0]]
     values = {axis: list(dict.fromkeys(dict(at)[axis] for at in everywhere)) for axis in axes}
     wanted, left = set(here), list(here)
@@ -211,8 +213,11 @@ def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
                 if value not in box[axis] and allowed(grown):
                     box = grown
             box[axis] = [value for value in values[axis] if value in box[axis]]
-        found.append({axis: box[axis] for axis in axes if axis in box})
         covered = set(inside(box))
+        first = {value for at in covered for axis, value in at[:1]}
+        if len(first) == 1:  # what is said first is what a reader looks for
+            box.setdefault(axes[0], [*first])
+        found.append({axis: box[axis] for axis in axes if axis in box})
         left = [at for at in left if at not in covered]
     return found
 

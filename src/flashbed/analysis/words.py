@@ -29,10 +29,16 @@ AXIS_WORDS = {
     "queue_depth": ("queue depth", "queue depths"),
     "processes": ("number of processes", "numbers of processes"),
     "direct": ("direct", "choices of direct"),
+    "caches": ("caches", "states of the caches"),
+    "content": ("content", "contents"),
+    "allocate": ("allocation", "ways to allocate"),
 }
 """One and many, for the axes that studies usually have."""
 
-SPEAKING_AXES = ("system", "pattern", "flush", "direct", "filesystem", "medium", "translation", "scheduler", "board")
+SPEAKING_AXES = (
+    *("system", "pattern", "allocate", "flush", "direct", "caches", "content"),
+    *("filesystem", "medium", "translation", "scheduler", "board"),
+)
 """Axes whose values say by themselves what they are."""
 
 VALUE_WORDS = {
@@ -51,12 +57,18 @@ VALUE_WORDS = {
     },
     "translation": {"none": "no translation"},
     "scheduler": {"none": "no scheduler"},
+    "caches": {"kept": "caches kept", "cold": "caches dropped"},
+    "content": {"constant": "equal bytes", "random": "random bytes"},
+    "allocate": {"true": "allocating", "false": "overwriting"},
     "direct": {"true": "past the page cache", "false": "through the page cache"},
 }
 """A workload's abbreviations, written out."""
 
 READS = ("read", "randread")
-"""Patterns that leave nothing to flush: of them no word of flushing is said."""
+"""Patterns that only read."""
+
+OF_WRITES = ("flush", "allocate")
+"""Axes that say how is written: nothing is said of them where all is reading."""
 
 JOINT = " + "
 """Between the names of axes that are compared as one, and between their values."""
@@ -130,7 +142,7 @@ class Words:
     def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
         """Whether an axis means nothing beside what else is said: there is nothing to flush where all is reading."""
         patterns = said.get("pattern", ())
-        return axis == "flush" and bool(patterns) and all(pattern in READS for pattern in patterns)
+        return axis in OF_WRITES and bool(patterns) and all(pattern in READS for pattern in patterns)
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
         pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)

@@ -56,7 +56,7 @@ def legend(library: Library | None, words: Words, labels: Labels) -> list[tuple[
                 told[name] = label.meaning
             elif axis in PROFILES and library is not None and (label is not None or ":" in value):
                 told[name] = f"{getattr(library, axis)(value).title} ({value})"
-    return list(told.items())
+    return [(name, meaning) for name, meaning in told.items() if meaning.partition(" (")[0] != name or ":" in meaning]
 
 
 def _short(title: str, selector: str) -> str:
