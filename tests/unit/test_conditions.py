@@ -79,6 +79,25 @@ def test_what_memory_kept_is_said_once() -> None:
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
 
 
+def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -> None:
+    study = made_up_study()
+    frame = limited(study).assign(steady="steady")
+    rises = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
+    frame.loc[rises, "steady"] = "not steady: 40 % faster in the second half"
+    found = report_of(study, rows_of(frame), {})
+    # F2FS failed at 1k: three of its four cells have a rate.
+    assert len(found.unsteady) == 3
+    [question] = questions(found)
+    row = question.matrix.parts[0].rows[PATTERNS.index("randwrite")]
+    assert [field and (field.tone, field.text) for field in row.fields][2] == ("doubt", "not steady")
+    assert "Not decided: not steady, for random write; nothing is recommended there." in question.lines
+    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
+    assert "In 3 cells the rate was not steady while it was measured" in page
+    bandwidth = study_tables(found)[0]
+    assert sum("not steady" in cell.note for row in bandwidth.rows for cell in row.cells) == 3
+    assert "steady" in next(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+
+
 def test_tables_mark_what_is_not_the_mediums() -> None:
     bandwidth = study_tables(report())[0]
     notes = {

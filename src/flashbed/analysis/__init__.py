@@ -8,7 +8,7 @@ no random numbers, no order that depends on hashing.
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
-from flashbed.analysis.decisive import Doubt, doubts, why_not, with_memory_told
+from flashbed.analysis.decisive import Doubt, doubts, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, is_ahead, ratio
@@ -48,6 +48,7 @@ __all__ = [
     "shortened",
     "spread",
     "undecidable",
+    "unsteady",
     "why_not",
     "with_memory_told",
 ]

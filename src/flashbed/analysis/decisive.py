@@ -95,6 +95,16 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
     return told
 
 
+def unsteady(results: Results) -> dict[Combination, str]:
+    """By cell, why its rate was not steady, where at least half of the seeds that were measured say so."""
+    found: dict[Combination, list[str]] = {}
+    for repetition in results.repetitions:
+        if repetition.is_measured:
+            found.setdefault(repetition.combination, []).append(repetition.steady)
+    told = {cell: [text for text in texts if text.startswith(NOT_STEADY)] for cell, texts in found.items()}
+    return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) >= len(found[cell])}
+
+
 def with_memory_told(
     results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
 ) -> Results:

@@ -108,6 +108,7 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     """Bytes asked for against bytes that reached the medium."""
     scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
     limits = report.results.limits
+    told = {repetition.combination for repetition in report.results.repetitions if repetition.steady}
     shares = [report.results.spreads(f"busy_{part}_percent") for part in ("medium", "bus", "cpu")]
     rows = []
     for flow in found:
@@ -117,14 +118,26 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
         limit = limits.get(flow.combination, "")
         busy = [_percent(found.get(flow.combination)) for found in shares]
         what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
-        rows.append(Row(_places(report, flow.combination), [*cells, share, *busy, what]))
+        why = report.unsteady.get(flow.combination)
+        steady = [Cell("no", hint=why, tone="warn") if why else Cell("yes" if flow.combination in told else "–")]
+        rows.append(Row(_places(report, flow.combination), [*cells, share, *busy, what, *(steady if told else [])]))
     return Table(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
         "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
         "is what one would have to make faster.",
         corner=_corner(report),
-        columns=["Asked for", "Read from medium", "Written to medium", "Reached", "Medium", "Bus", "CPU", "Limit"],
+        columns=[
+            "Asked for",
+            "Read from medium",
+            "Written to medium",
+            "Reached",
+            "Medium",
+            "Bus",
+            "CPU",
+            "Limit",
+            *(["Steady"] if told else []),
+        ],
         rows=rows,
         kind="sortable",
     )

@@ -131,6 +131,13 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
     if limited:
         text = f"{limited} There a faster medium, or a better order on it, would change little."
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
+    if report.unsteady:
+        cell, why = next(iter(report.unsteady.items()))
+        text = (
+            f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
+            f"does not rest on them (such as {report.cell_name(cell)}: {why})."
+        )
+        cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
     if damaged:
         text = f"The checker found damage in images that {listing(damaged)} left behind."

@@ -23,6 +23,7 @@ from flashbed.analysis import (
     judge,
     results_of,
     undecidable,
+    unsteady,
     with_memory_told,
 )
 from flashbed.analysis.words import JOINT, listing, metric_of
@@ -86,6 +87,11 @@ class Report:
             if pair not in has:
                 has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
         return frozenset(cell for cell, pair in cells.items() if not has[pair])
+
+    @cached_property
+    def unsteady(self) -> dict[Combination, str]:
+        """The cells whose rate was not steady, with the reason."""
+        return unsteady(self.results)
 
     def asked(self, answer: Answer) -> Results:
         """The results that a question is about, with what it compares as one axis."""

@@ -172,6 +172,7 @@ def number_cell(
         _range(spread, scale),
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
         f"limit: {SHORT[limit]}" if limit != MEDIUM else "",
+        "not steady" if cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned else "best" if best else ""
     return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
