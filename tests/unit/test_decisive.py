@@ -130,6 +130,17 @@ def test_half_of_the_seeds_decide_for_the_cell() -> None:
     assert of("cpu", "cpu", "cpu", "memory") == "CPU"
 
 
+def test_what_was_too_fast_to_be_measured_was_memory() -> None:
+    """bonnie++ prints no rate for a phase that memory answers at once."""
+    rows = [
+        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"block_input_reached_percent": 0.0, "block_output": 5.0, "block_output_reached_percent": 100.0}
+    ]
+    found = results_of(AXES, rows)
+    assert [doubt.kind for doubt in doubts(found, "block_input").values()] == ["memory"]
+    assert doubts(found, "block_output") == doubts(found, "flush_p99_us") == {}
+
+
 def test_a_disk_in_memory_is_not_recommended() -> None:
     """890 against 100: the lead was that of RAM."""
     found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))

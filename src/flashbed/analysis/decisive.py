@@ -79,7 +79,9 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
     found: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
-        if repetition.is_measured and metric in repetition.metrics:
+        # What memory answered at once may have no rate at all: the tool calls it too fast to be measured.
+        told_of = metric in repetition.metrics or _phase(repetition.metrics, metric) is not None
+        if repetition.is_measured and told_of:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
             doubt = why_not(repetition, metric)
             if doubt:

@@ -108,5 +108,5 @@ def mounts(report: Report) -> Table | None:
         corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],
         columns=["Mounted as"],
         rows=rows,
-        kind="dense",
+        kind="dense mounts",
     )
