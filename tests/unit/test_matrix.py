@@ -116,15 +116,16 @@ def test_combinations_of_axes_are_compared_as_one() -> None:
     report = report_of(paper("kim2007"), paper_rows(paper("kim2007")), {})
     assert report.study.answer
     output, *_ = report.comparisons(report.study.answer)
-    assert output.compare == "medium + translation + filesystem"
-    assert report.words.axis(output.compare) == "medium, translation and file system"
+    assert output.compare == "board + medium + translation + filesystem"
+    assert report.words.axis(output.compare) == "board, medium, translation and file system"
     names = [report.words.value(output.compare, value) for value in output.values]
-    # The study's own labels, for what was "256 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16".
-    assert "disk, ext2" in names
-    assert "NAND of 64 MB, page FTL, FAT16" in names
-    assert len(names) == len(set(names)) == 5
-    boards = [dict(group.at)["board"] for group in output.groups]
-    assert boards == ["pxa270-520", "s3c2440-400"]
+    # A disk, the card in each of two boards, two sizes of chip under YAFFS2, and one of them under a translation; in
+    # the study's own labels, for what was "s3c2440-400, 64 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16".
+    assert "PXA270, disk, ext2" in names
+    assert "S3C2440, NAND of 64 MB, page FTL, FAT16" in names
+    assert len(names) == len(set(names)) == 6
+    files = [dict(group.at)["file"] for group in output.groups]
+    assert files == ["100M", "40M"]
     assert all(group.settings_planned == 1 for group in output.groups)
 
 
@@ -169,12 +170,12 @@ def test_seeks_in_memory_recommend_no_disk() -> None:
     study = paper("kim2007")
     rows = paper_rows(study)
     for row in rows:
-        if row["medium"] == "hdd-25-5400-ide-4g" and row["outcome"] == "measured":
+        if row["medium"] == "hdd-25-4200-ide-4g" and row["outcome"] == "measured":
             row |= {"random_seeks": 890.0, "random_seeks_reached_percent": 8.0}
     found = questions(report_of(study, rows, {}))[0]
     seeks = found.matrix.parts[2].rows[0]
-    disk = seeks.fields[found.matrix.columns.index("disk, ext2")]
+    disk = seeks.fields[found.matrix.columns.index("PXA270, disk, ext2")]
     assert disk
     assert (disk.tone, disk.text) == ("doubt", "memory")
-    assert any(line.startswith("Not decided: memory, for random seeks, PXA270") for line in found.lines)
-    assert not any(line.startswith("disk, ext2") and "random seeks" in line for line in found.lines)
+    assert any(line.startswith("Not decided: memory, for random seeks, file size 100M") for line in found.lines)
+    assert not any(line.startswith("PXA270, disk, ext2") and "random seeks" in line for line in found.lines)

@@ -20,6 +20,8 @@ MOST_LINES = 10
 NAMED_BOXES = 3
 """So many are named in a line; of more, only how many loads they are."""
 
+NOT_DECIDED = "Not decided"
+
 METRIC = "metric"
 """Stands for an axis where a question has several metrics."""
 
@@ -59,7 +61,9 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
 
 
 def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[list[str]]:
-    """The lines of several questions, together at most so many (but one for each): the longest answers give way."""
+    """The lines of several questions, together at most so many (but one for each): the longest answers give way; what
+    they keep first is what is not decided.
+    """
     kept = [len(answer) for answer in answers]
     while sum(kept) > most and max(kept) > 1:
         kept[kept.index(max(kept))] -= 1
@@ -69,7 +73,8 @@ def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[
             told.append(list(answer))
         else:
             rest = f"For {count(len(answer) - lines_ + 1, 'more verdict')} see the picture."
-            told.append([*answer[: lines_ - 1], rest] if lines_ > 1 else ["It differs from load to load: see above."])
+            first = sorted(answer, key=lambda line: not line.startswith(NOT_DECIDED))
+            told.append([*first[: lines_ - 1], rest] if lines_ > 1 else ["It differs from load to load: see above."])
     return told
 
 
@@ -121,7 +126,7 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
         rest = "; the others are behind" if any(len(load.group.leads) > len(told) - 1 for load in loads) else ""
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}."
     if kind == "not decided":
-        return f"Not decided: {listing(told)},{where or ' everywhere'}; nothing is recommended there."
+        return f"{NOT_DECIDED}: {listing(told)},{where or ' everywhere'}; nothing is recommended there."
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
     if kind == "alone":

@@ -58,7 +58,7 @@ VALUE_WORDS = {
     "translation": {"none": "no translation"},
     "scheduler": {"none": "no scheduler"},
     "caches": {"kept": "caches kept", "cold": "caches dropped"},
-    "content": {"constant": "equal bytes", "random": "random bytes"},
+    "content": {"constant": "constant bytes", "random": "random bytes"},
     "allocate": {"true": "allocating", "false": "overwriting"},
     "direct": {"true": "past the page cache", "false": "through the page cache"},
 }

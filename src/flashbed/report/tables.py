@@ -23,6 +23,9 @@ from flashbed.study_format import Table as StudyTable
 MOST_COLUMNS = 9
 """More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
 
+MOST_WITH_HEADS = 13
+"""The same, with the columns of the heads of rows."""
+
 DENSE_COLUMNS = 6
 """From more on a table has smaller type."""
 
@@ -133,7 +136,8 @@ def _fitting(wanted: StudyTable, cells: Sequence[Mapping[str, str]]) -> StudyTab
     rows, columns = wanted.rows, wanted.columns
     while len(columns) > 1 or (columns and len(wanted.metric) > 1):
         found = {tuple(cell[axis] for axis in columns) for cell in cells}
-        if len(found) * len(wanted.metric) <= MOST_COLUMNS:
+        wide = len(found) * len(wanted.metric)
+        if wide <= MOST_COLUMNS and len(rows) + wide <= MOST_WITH_HEADS:
             break
         rows, columns = (*rows, columns[0]), columns[1:]
     return wanted.model_copy(update={"rows": rows, "columns": columns})
