@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """flashbed: a test bed for embedded-Linux storage stacks, in virtual time, on modelled media.
 
-The one function here is for notebooks and scripts; it loads nothing until it is called.
+The functions here are for notebooks and scripts; they load nothing until they are called.
 """
 
 from pathlib import Path
@@ -10,15 +10,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["results"]
+__all__ = ["requests", "results"]
 
 
 def results(study: str | Path) -> "pandas.DataFrame":
-    """The results of a study that are in the store: a row a repetition; columns as docs/studies.md tells.
+    """The results of a study that are in the store: a row a repetition; columns as docs/studies.md tells. `study` is a
+    file, the name of one in the present folder, or of a shipped study.
 
     Raises FlashbedError for a study that cannot be read, or a store that cannot be opened.
     """
     from importlib import import_module
 
     frame: pandas.DataFrame = import_module("flashbed.run").results(Path(study))
+    return frame
+
+
+def requests(key: str) -> "pandas.DataFrame":
+    """The requests that the block device of a repetition got, in order of arrival; `key` is its key, or the first
+    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
+
+    Raises FlashbedError for a repetition that is not in the store, or one that a [[trace]] did not make keep its log.
+    """
+    from importlib import import_module
+
+    frame: pandas.DataFrame = import_module("flashbed.run").requests(key)
     return frame

@@ -46,6 +46,14 @@ StudyName = Annotated[
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
 ]
+Slice = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="AXIS=VALUE",
+        help="Only cells with this value, such as filesystem=fat16. May be repeated: values of one axis add up.",
+    ),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,6 +77,7 @@ def _options(
 def run_command(
     study: StudyName,
     folder: OutFolder = None,
+    where: Slice = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
     limit: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
@@ -82,11 +91,11 @@ def run_command(
     """
     from flashbed import run
 
-    parsed = _load(study)
+    parsed = _load(study, where)
     done = run.run(parsed, jobs=jobs, limit_s=limit)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
-    _report(done, folder)
+    _report(done, folder, where)
     if done.failures:
         raise CellsFailedError(
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
@@ -95,26 +104,21 @@ def run_command(
 
 
 @app.command("report")
-def report_command(study: StudyName, folder: OutFolder = None) -> None:
+def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None) -> None:
     """Write the report of what has been measured, without measuring anything."""
     from flashbed import run
 
-    done = run.stored(_load(study))
+    done = run.stored(_load(study, where))
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
-    _report(done, folder)
+    _report(done, folder, where)
 
 
 @app.command("export")
 def export_command(
     study: StudyName,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the jobs.")],
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="AXIS=VALUE", help="Only cells with this value, such as filesystem=fat16. May be repeated."
-        ),
-    ] = None,
+    where: Slice = None,
 ) -> None:
     """Write a study's fio jobs, to be run on another computer under any system that has fio.
 
@@ -123,7 +127,7 @@ def export_command(
     """
     from flashbed.elsewhere import jobs
 
-    count, folders = jobs.export(_load(study), folder, _pairs("--where", where or []))
+    count, folders = jobs.export(_load(study, where), folder)
     there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
     out.print(f"{folder}: {there}; README.txt there says how to run them")
 
@@ -318,12 +322,26 @@ def medium_inspect(name: MediumName) -> None:
         _print_table(title, columns, rows)
 
 
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """ "filesystem=fat16:cluster=16k" -> filesystem: fat16:cluster=16k"""
-    for text in texts:
-        if "=" not in text:
-            raise InputError(f"{option} {text}: write AXIS=VALUE, such as filesystem=fat16")
-    return {text.partition("=")[0]: text.partition("=")[2] for text in texts}
+@medium_app.command("params")
+def medium_params(
+    kind: Annotated[str | None, typer.Argument(metavar="KIND", help="flash, disk, null or nand. Default: all.")] = None,
+) -> None:
+    """List every parameter of a medium's profile: unit, range, value if absent, meaning."""
+    from flashbed import medium
+
+    for line in medium.parameters(kind):
+        out.print(line)
+
+
+def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
+    """ "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]"""
+    found: dict[str, list[str]] = {}
+    for text in texts or []:
+        axis, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--where {text}: write AXIS=VALUE, such as filesystem=fat16")
+        found.setdefault(axis, []).append(value)
+    return found
 
 
 def _request_bytes(option: str, text: str) -> int:
@@ -354,17 +372,19 @@ def _print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, .
     out.print(table)
 
 
-def _load(name: str) -> Any:
-    from flashbed import run
+def _load(name: str, where: Sequence[str] | None = None) -> Any:
+    from flashbed import run, slicing
     from flashbed.study import load_study
 
-    return load_study(run.find_study(name))
+    return slicing.narrowed(load_study(run.find_study(name)), _selection(where))
 
 
-def _report(done: Any, folder: Path | None) -> None:
-    from flashbed import reporting
+def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+    from flashbed import reporting, slicing
 
-    path = reporting.write(done, folder or Path("reports") / done.study.name)
+    if done.study.slice_note:
+        out.print(done.study.slice_note)
+    path = reporting.write(done, folder or Path("reports") / slicing.folder_name(done.study.name, _selection(where)))
     out.print(f"Report: {path.absolute()}")
 
 

@@ -76,9 +76,11 @@ def _name_problems(study: StudyFile) -> Iterator[Problem]:
         yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
         return
     for name in OWN_FILES:
-        if name in study.workload and name not in WORKLOADS[tool].own_files:
+        said = name in study.workload or (name == "job" and name in study.axes)
+        if said and name not in WORKLOADS[tool].own_files:
             tools = " or ".join(f'"{other}"' for other, workload in WORKLOADS.items() if name in workload.own_files)
-            yield Problem(("workload", name), f'is only for tool = {tools}, not for "{tool}"')
+            at: Keys = ("workload", name) if name in study.workload else ("axes", name)
+            yield Problem(at, f'is only for tool = {tools}, not for "{tool}"')
     for name in STACK:
         if name in study.axes and getattr(study, name) is not None:
             yield Problem((name,), "is fixed here and varied under [axes]; keep one of the two")
@@ -87,7 +89,7 @@ def _name_problems(study: StudyFile) -> Iterator[Problem]:
     for name in study.parameters():
         if name in study.axes:
             yield Problem(("workload", name), "is fixed here and varied under [axes]; keep one of the two")
-    yield from _job_name_problems(study) if "job" in study.workload else _parameter_name_problems(study)
+    yield from _job_name_problems(study) if study.has_jobs else _parameter_name_problems(study)
     count = prod(len(values) for values in study.axes.values())
     if count * len(study.seeds) > LARGEST:
         text = f"{count} combinations with {len(study.seeds)} seeds are more than {LARGEST} repetitions"
@@ -109,7 +111,11 @@ def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
 def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
     for name in study.parameters():
         yield Problem(("workload", name), "cannot stand beside job: the job file says it; or make it an axis")
+    if "job" in study.axes and "job" in study.workload:
+        yield Problem(("workload", "job"), "is fixed here and varied under [axes]; keep one of the two")
     for name in study.axes:
+        if name == "job":
+            continue
         if name in METRICS or name in _COLUMNS:
             yield Problem(("axes", name), "is the name of a column of the results; choose another")
         elif name not in STACK and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
@@ -131,30 +137,39 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
     raise_all(file, problems)
 
 
-def read_job(file: TomlFile, study: StudyFile) -> str | None:
-    """The text of the study's job file, which must use each axis of its own. Raises InputError."""
-    if "job" not in study.workload:
+def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:
+    """The texts of the study's job files, each of which must use every axis of its own. Raises InputError."""
+    if not study.has_jobs:
         return None
-    path = file.path.parent / str(study.workload["job"])
+    places: dict[str, Keys] = (
+        {name: ("axes", "job", index) for index, name in enumerate(study.axes["job"])}
+        if "job" in study.axes
+        else {str(study.workload["job"]): ("workload", "job")}
+    )
+    return {name: _read_job(file, study, name, at) for name, at in places.items()}
+
+
+def _read_job(file: TomlFile, study: StudyFile, name: str, at: Keys) -> str:
+    path = file.path.parent / name
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
-        raise file.error(("workload", "job"), f"{path} cannot be read: {why}") from None
+        raise file.error(at, f"{path} cannot be read: {why}") from None
     variables = job_variables(text)
-    own = [name for name in study.axes if name not in STACK]
+    own = [axis for axis in study.axes if axis not in STACK and axis != "job"]
     problems = [
-        Problem(("axes", name), f"does not reach the job: {path} has no ${{{name}}}{nearest(name, variables)}")
-        for name in own
-        if name not in variables
+        Problem(("axes", axis), f"does not reach the job: {path} has no ${{{axis}}}{nearest(axis, variables)}")
+        for axis in own
+        if axis not in variables
     ]
     problems += [
-        Problem(("workload", "job"), f"{path} uses ${{{name}}}, which is no axis{nearest(name, own)}")
-        for name in sorted(variables - set(own))
+        Problem(at, f"{path} uses ${{{variable}}}, which is no axis{nearest(variable, own)}")
+        for variable in sorted(variables - set(own))
     ]
     if len(study.seeds) > 1 and (option := fixed_numbers(text)):
         why = f"{path} sets {option}, so that fio takes the same random numbers with each of {len(study.seeds)} seeds"
-        problems.append(Problem(("workload", "job"), f"{why}; take it out of the job, or give the study one seed"))
+        problems.append(Problem(at, f"{why}; take it out of the job, or give the study one seed"))
     raise_all(file, problems)
     return text
 
@@ -204,7 +219,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
         if stack not in stacks:
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
-        if "job" in study.workload:
+        if study.has_jobs:
             continue  # what it writes, only fio knows
         said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if said not in workloads:

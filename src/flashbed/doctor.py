@@ -30,6 +30,7 @@ TOOLS = {
     "setpriv": "util-linux",
     "timeout": "coreutils",
     "fsck.fat": "dosfstools",
+    "fsck.exfat": "exfatprogs",
     "e2fsck": "e2fsprogs",
     "fsck.f2fs": "f2fs-tools",
 }

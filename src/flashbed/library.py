@@ -112,6 +112,10 @@ class Library:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
         return self._once("board", text, lambda: self._adjusted("board", Selector.parse(text), Board))
 
+    def file(self, kind: Kind, name: str) -> TomlFile:
+        """The file of a profile, for messages about it. Raises LookupProblem if there is none."""
+        return self._load(kind, name)[0]
+
     def medium(self, text: str) -> Medium:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""
         return self._once("medium", text, lambda: self._medium(text))

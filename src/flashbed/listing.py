@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import image, paths
+from flashbed import image, medium_parameters, paths
 from flashbed.errors import InputError
+from flashbed.image import modules
 from flashbed.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.run import failure_folder, open_store
 from flashbed.study import load_study, study_schema
@@ -95,16 +96,18 @@ def schema(kind: str) -> dict[str, Any]:
     known: dict[str, Kind] = {name: name for name in FOLDERS}
     if kind not in known:
         raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
+    if kind == "medium":
+        return medium_parameters.schema(image.media_tool().parameters)
     return profile_schema(known[kind])
 
 
 def build_image(version: str, *, update: bool) -> Rows:
-    """Builds the guest for every shipped file system; the names and digests of its parts."""
+    """Builds the guest for every shipped file system, and every module; the names and digests of its parts."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
-    built = image.build(
-        version, {image.ProgramSet(system.packages, system.programs) for system in systems}, update=update
-    )
+    every_module = tuple(modules.to_choose())
+    sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
+    built = image.build(version, sets, update=update)
     return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
 
 

@@ -15,11 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flashbed import conditioning, paths
+from flashbed import conditioning, image, medium_parameters, paths
 from flashbed.condition import MEANINGS
 from flashbed.errors import InputError, host_refusal
-from flashbed.image import hosttools
-from flashbed.image.cache import Cache
 from flashbed.image.hosttools import MediaTool
 from flashbed.library import Library, LookupProblem
 from flashbed.stored_medium import StoredMedium, locate
@@ -32,20 +30,29 @@ Table = tuple[str, Sequence[str], Rows]
 def create(name: str, profile: str) -> StoredMedium:
     """A new medium, as from the factory. Raises InputError if there is one already, or no such profile."""
     stored = locate(name, Path())
+    library = Library((Path("profiles"), paths.profiles()))
     try:
-        medium = Library((Path("profiles"), paths.profiles())).medium(profile)
+        medium = library.medium(profile)
     except LookupProblem as problem:
         raise InputError(str(problem)) from None
     if medium.start is not None:
         raise InputError(f"{profile}: a medium is made from its profile alone; copy the folder to have it twice")
+    tool = _tool()
+    medium_parameters.check_selector(library, profile, tool)
     with _new(stored):
         stored.folder.mkdir(parents=True)
-        tool = _tool()
         conditioning.make(tool, stored.state, medium.core_parameters, medium.condition)
         tool.create_content(stored.state, stored.data)
         made = f"created, {MEANINGS[medium.condition]}" if medium.conditioned else "created"
         stored.tell({"profile": profile, "made": [made]})
     return stored
+
+
+def parameters(kind: str | None) -> Iterator[str]:
+    """Every parameter of a medium's profile, or those of one kind, in lines for a person. Raises InputError for no
+    kind.
+    """
+    return medium_parameters.lines(_tool().parameters, kind)
 
 
 def precondition(
@@ -189,4 +196,4 @@ def _size(stored: StoredMedium) -> int:
 
 
 def _tool() -> MediaTool:
-    return hosttools.build(Cache(paths.cache_root() / "image"))
+    return image.media_tool()

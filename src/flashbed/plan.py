@@ -114,7 +114,9 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
 
 def _workload(study: Study, said: dict[str, str]) -> Workload:
     if study.job is not None:
-        return Workload(study.tool, {"job": study.job, "variables": said})
+        name = said.pop("job", None)
+        text = next(iter(study.job.values())) if name is None else study.job[name]
+        return Workload(study.tool, {"job": text, "variables": said})
     files = {} if study.program is None else {"program": study.program}
     digests = {name: digest_bytes(data) for name, data in files.items()}
     return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)

@@ -17,11 +17,11 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, limit, paths, repetition, steadiness, wear
+from flashbed import image, limit, medium_parameters, paths, repetition, request_log, steadiness, wear
 from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
@@ -75,7 +75,10 @@ def open_store() -> Store:
 
 
 def prepare(study: Study) -> list[Repetition]:
-    """The repetitions of a study, with their keys. Builds the guest if that is missing."""
+    """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
+    that the media core does not take.
+    """
+    medium_parameters.check_study(study, image.media_tool())
     cells = plan(study)
     versions = sorted({cell.kernel for cell in cells})
     sets = {repetition.program_set(cell) for cell in cells}
@@ -106,10 +109,29 @@ def stored(study: Study) -> Run:
 
 
 def results(study: Path) -> pandas.DataFrame:
-    """What the store has of a study, a row a repetition. `study` is a file or the name of a shipped study."""
+    """What the store has of a study, a row a repetition. `study` is a file or a name, as for the commands."""
     import pandas
 
     return pandas.DataFrame(rows(stored(load_study(find_study(str(study))))))
+
+
+def requests(key: str) -> pandas.DataFrame:
+    """The requests of the repetition whose key starts with `key`, a row a request in order of arrival: operation,
+    begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
+
+    Raises InputError if there is no such repetition, or if it kept no log.
+    """
+    import pandas
+
+    with open_store() as store:
+        found = store.find(key)
+    try:
+        log = request_log.read(found.folder / "out")
+    except (FileNotFoundError, ValueError):
+        raise InputError(
+            f"{key}: kept no log of its requests; a [[trace]] in the study makes the cells that it shows keep one"
+        ) from None
+    return pandas.DataFrame(asdict(request) for request in log.requests)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:
@@ -118,13 +140,12 @@ def rows(done: Run) -> list[dict[str, Any]]:
 
 
 def find_study(name: str) -> Path:
-    """The file of a study: `name` as a path, else one of the shipped studies. Raises InputError."""
-    path = Path(name)
-    if path.is_file():
-        return path
-    shipped = paths.studies() / f"{name}.toml"
-    if shipped.is_file():
-        return shipped
+    """The file of a study: `name` as a path, with or without .toml, else one of the shipped studies; as with profiles,
+    a study of one's own wins. Raises InputError.
+    """
+    for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
+        if path.is_file():
+            return path
     known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
 

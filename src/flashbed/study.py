@@ -47,8 +47,9 @@ class Study:
     tool: str
     workload: Mapping[str, str]
     """The fixed parameters, without `tool` and `job`."""
-    job: str | None
-    """The text of the user's job file."""
+    job: Mapping[str, str] | None
+    """The texts of the user's job files, by the names that the study gives them: one, or one for each value of an axis.
+    """
     program: bytes | None
     """The user's own build of the tool."""
     answer: Answer | None
@@ -65,6 +66,8 @@ class Study:
     """The load for which lifetimes are told."""
     labels: Labels = field(default_factory=Labels)
     """What people call its axes and values."""
+    slice_note: str = ""
+    """Of a slice: which cells it has, and what is left out with the others."""
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
@@ -82,7 +85,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     profiles = library or Library.beside(path)
     contradictions.check_names(file, content)
     contradictions.check_profiles(file, content, profiles)
-    job = contradictions.read_job(file, content)
+    job = contradictions.read_jobs(file, content)
     program = contradictions.read_program(file, content)
     skip = contradictions.checked_skip(file, content)
     contradictions.check_cells(file, content, skip, profiles)

@@ -244,6 +244,11 @@ class StudyFile(Strict):
         if "tool" not in self.workload:
             yield Problem(("workload", "tool"), 'is missing; write tool = "fio"')
 
+    @property
+    def has_jobs(self) -> bool:
+        """Whether the user's job files stand in place of a tool's parameters."""
+        return "job" in self.workload or "job" in self.axes
+
     def fixed(self) -> dict[str, str]:
         """The parts of the stack that are on no axis, defaults too; absent where the study says nothing."""
         said = {name: getattr(self, name) or DEFAULTS.get(name) for name in STACK if name not in self.axes}

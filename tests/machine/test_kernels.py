@@ -27,6 +27,8 @@ STUDY = """
     ("filesystem", "more"),
     [
         ("fat16:cluster=32k", {}),
+        ("fat32", {}),
+        ("exfat", {}),
         ("ext2", {"scheduler": "cfq"}),
         ("f2fs", {"scheduler": "anticipatory"}),
         ("jffs2", {"medium": "slc-nand-64m"}),

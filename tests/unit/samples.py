@@ -71,7 +71,9 @@ read_ns        = "assumed: a test"
 def documented(page: str) -> list[tuple[str, str]]:
     """The files that a page of docs/ shows: the name in each block's first line, and the block."""
     text = (Path(__file__).parents[2] / "docs" / page).read_text()
-    return [(name, block) for block, name in re.findall(r"```toml\n(# ([\w./-]+)\n.*?)```", text, re.DOTALL)]
+    return [
+        (name, block) for block, name in re.findall(r"```toml(?: tested)?\n(# ([\w./-]+)\n.*?)```", text, re.DOTALL)
+    ]
 
 
 def replaced(text: str, *pairs: tuple[str, str]) -> str:

@@ -17,6 +17,7 @@ from samples import write_study
 
 from flashbed.elsewhere import jobs, results
 from flashbed.errors import InputError
+from flashbed.slicing import narrowed
 from flashbed.study import Study, load_study
 
 
@@ -49,7 +50,7 @@ def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str,
 @pytest.fixture
 def exported(study: Study, tmp_path: Path) -> Path:
     folder = tmp_path / "jobs"
-    jobs.export(study, folder, {"filesystem": "fat16"})
+    jobs.export(narrowed(study, {"filesystem": ["fat16"]}), folder)
     return folder
 
 
@@ -80,7 +81,7 @@ def test_each_cell_and_seed_is_a_job_that_knows_no_place(exported: Path) -> None
 
 
 def test_each_stack_has_a_folder_that_the_readme_names(study: Study, tmp_path: Path) -> None:
-    assert jobs.export(study, tmp_path / "all", {}) == (16, 2)
+    assert jobs.export(study, tmp_path / "all") == (16, 2)
     readme = (tmp_path / "all" / "README.txt").read_bytes().decode()
     assert "01: filesystem fat16:cluster=32k\r\n" in readme
     assert "02: filesystem ext2:block=4k\r\n" in readme
@@ -107,19 +108,19 @@ def test_a_job_of_the_users_has_its_variables_put_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ({"filesytem": "fat16"}, '--where: "filesytem" is no axis of sample; did you mean "filesystem"?'),
-        ({"filesystem": "fat61"}, '--where: "fat61" is not on the axis "filesystem"'),
+        ({"filesytem": ["fat16"]}, '--where: "filesytem" is no axis of sample; did you mean "filesystem"?'),
+        ({"filesystem": ["fat61"]}, '--where: "fat61" is not on the axis "filesystem"'),
     ],
 )
-def test_a_selection_that_is_none_is_told(study: Study, tmp_path: Path, where: dict[str, str], said: str) -> None:
+def test_a_selection_that_is_none_is_told(study: Study, tmp_path: Path, where: dict[str, list[str]], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("?", r"\?")):
-        jobs.export(study, tmp_path / "none", where)
+        jobs.export(narrowed(study, where), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_nothing_is_written_over(study: Study, exported: Path) -> None:
     with pytest.raises(InputError, match="is there already; name a new folder"):
-        jobs.export(study, exported, {})
+        jobs.export(study, exported)
 
 
 # --- import ---------------------------------------------------------------------------------------------------------
@@ -272,10 +273,11 @@ def test_the_script_keeps_no_result_of_a_job_that_failed(exported: Path, tmp_pat
 @pytest.mark.skipif(shutil.which("fio") is None, reason="no fio here; `apt-get install fio` brings it")
 def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
     study = sample(tmp_path, ('"8M"', '"64k"'), ("seeds      = 2", "seeds = 1"))
-    jobs.export(study, tmp_path / "jobs", {"filesystem": "ext2"})
+    jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "jobs")
     place = tmp_path / "place"
     place.mkdir()
     environment = {**os.environ, "FLASHBED_COLD": "true"}
-    subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "02", place], env=environment, check=True, timeout=120)
+    # A slice numbers its own folders, so that of the only stack left is the first
+    subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "01", place], env=environment, check=True, timeout=120)
     assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
     assert {row["metrics"]["requested_bytes"] for row in results.kept(study)} == {65536.0}

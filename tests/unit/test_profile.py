@@ -61,7 +61,7 @@ def test_each_shipped_profile_is_sound(kind: Kind, name: str) -> None:
 
 def test_each_documented_profile_is_sound(tmp_path: Path) -> None:
     kinds = {folder: kind for kind, folder in FOLDERS.items()}
-    files = documented("profiles.md")
+    files = [file for file in documented("profiles.md") if file[0].startswith("profiles/")]  # not the study of them all
     assert len(files) == len(FOLDERS)
     for name, text in files:
         path = write(tmp_path / name, text)

@@ -9,6 +9,7 @@ from samples import documented, write, write_study
 from flashbed import paths
 from flashbed.errors import InputError
 from flashbed.library import Library
+from flashbed.plan import cell_inputs, plan
 from flashbed.study import Study, load_study, study_schema
 from flashbed.study_format import STACK
 from flashbed.workload import WORKLOADS
@@ -32,8 +33,8 @@ def test_each_shipped_study_is_sound(path: Path) -> None:
 
 
 def test_the_documented_study_is_sound(tmp_path: Path) -> None:
-    [(name, text)] = documented("studies.md")
-    assert len(list(load_study(write(tmp_path / name, text)).combinations())) == 18
+    text = dict(documented("studies.md"))["my.toml"]
+    assert len(list(load_study(write(tmp_path / "my.toml", text)).combinations())) == 18
 
 
 def test_a_sound_study(tmp_path: Path) -> None:
@@ -102,7 +103,12 @@ def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
         (TOOL, TOOL + '\nfil = "1M"', '13: workload.fil: is no parameter of fio; did you mean "file"?'),
         (AXES, '[axes]\nskip = [{ pattern = "read" }]', "6: axes: skip is not an axis; move it to the top"),
         # profiles
-        (FILESYSTEMS, '"fat61"', '7: axes.filesystem[0]: no file system "fat61"; did you mean "fat16"? (searched in '),
+        # FAT32 and exFAT are as near as FAT16 by the letters, and all three are shipped
+        (
+            FILESYSTEMS,
+            '"fat61"',
+            '7: axes.filesystem[0]: no file system "fat61"; did you mean "fat16" or "fat32" or "exfat"? (searched in ',
+        ),
         (FILESYSTEMS, '"ext2:blok=4k"', '7: axes.filesystem[0]: "ext2": no option "blok"; did you mean "block"?'),
         ('"stick"', '"stik"', '3: medium: no medium "stik"; did you mean "stick"?'),
         (SEEDS, 'scheduler = "noop"', '4: scheduler: no scheduler "noop"'),
@@ -235,7 +241,41 @@ WITH_JOB = ('file  = "8M"\nflush = "fsync"', 'job = "my.fio"')
 def test_a_job_of_the_users(tmp_path: Path) -> None:
     write(tmp_path / "my.fio", JOB)
     study = load(tmp_path, WITH_JOB)
-    assert (study.job, study.workload) == (JOB, {})
+    assert (study.job, study.workload) == ({"my.fio": JOB}, {})  # a text for each file, as there may be several
+
+
+def test_jobs_on_an_axis(tmp_path: Path) -> None:
+    """Each cell has the text of its own job, and the same key as in a study that fixes it."""
+    write(tmp_path / "my.fio", JOB)
+    write(tmp_path / "your.fio", JOB + "direct=1\n")
+    fixed = write_study(tmp_path, WITH_JOB).read_text().partition("[answer]")[0]
+    varied = fixed.replace('job = "my.fio"', "").replace("[axes]", '[axes]\njob = ["my.fio", "your.fio"]')
+    cells = plan(load_study(write(tmp_path / "varied.toml", varied)))
+    texts = {cell.coordinates["job"]: cell.workload.parameters["job"] for cell in cells}
+    assert texts == {"my.fio": JOB, "your.fio": JOB + "direct=1\n"}
+    assert all("job" not in cell.workload.parameters["variables"] for cell in cells)
+    mine = [cell_inputs(cell) for cell in cells if cell.coordinates["job"] == "my.fio"]
+    assert mine == [cell_inputs(cell) for cell in plan(load(tmp_path, WITH_JOB))]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([("[axes]", '[axes]\njob = ["my.fio", "no.fio"]')], "7: axes.job[1]: "),
+        ([("[axes]", '[axes]\njob = ["my.fio", "odd.fio"]')], "7: axes.job[1]: "),
+        ([("[axes]", '[axes]\njob = ["my.fio"]'), ('tool  = "fio"', 'tool = "bonnie"')], "7: axes.job: is only for"),
+    ],
+)
+def test_each_job_on_an_axis_is_looked_at(tmp_path: Path, pairs: list[tuple[str, str]], expected: str) -> None:
+    write(tmp_path / "my.fio", JOB)
+    write(tmp_path / "odd.fio", JOB + "iodepth=${depth}\n")
+    assert expected in message(tmp_path, ('file  = "8M"\nflush = "fsync"', ""), *pairs)
+
+
+def test_a_job_is_fixed_or_varied(tmp_path: Path) -> None:
+    write(tmp_path / "my.fio", JOB)
+    both = WITH_JOB, ("[axes]", '[axes]\njob = ["my.fio"]')
+    assert "workload.job: is fixed here and varied under [axes]; keep one of the two" in message(tmp_path, *both)
 
 
 @pytest.mark.parametrize(

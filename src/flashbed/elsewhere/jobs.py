@@ -20,7 +20,6 @@ from flashbed.errors import InputError, host_refusal
 from flashbed.plan import plan
 from flashbed.study import Study
 from flashbed.study_format import STACK
-from flashbed.tomlfile import nearest
 from flashbed.workload.fio import portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
@@ -62,16 +61,12 @@ def jobs(study: Study) -> Iterator[Job]:
         yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
-def export(study: Study, folder: Path, where: Mapping[str, str]) -> tuple[int, int]:
-    """Writes the jobs whose cells have the values in `where`; how many jobs, in how many folders.
+def export(study: Study, folder: Path) -> tuple[int, int]:
+    """Writes the jobs of a study or of a slice of it; how many jobs, in how many folders.
 
-    Raises InputError if there are none, or if `folder` has something in it; HostResourceError if the host refuses.
+    Raises InputError if `folder` has something in it; HostResourceError if the host refuses.
     """
-    everything = list(jobs(study))
-    _check_where(study, where)
-    wanted = [job for job in everything if _fits(job, where)]
-    if not wanted:
-        raise InputError(f"--where: {study.name} leaves out every cell with all of these")
+    wanted = list(jobs(study))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
     manifest = {
@@ -94,22 +89,6 @@ def export(study: Study, folder: Path, where: Mapping[str, str]) -> tuple[int, i
     except OSError as error:
         raise host_refusal(folder, error) from None
     return len(wanted), len({job.folder for job in wanted})
-
-
-def _fits(job: Job, where: Mapping[str, str]) -> bool:
-    """A bare name stands for whatever options, as in a study."""
-    return all(
-        value in (job.coordinates.get(axis), job.coordinates.get(axis, "").partition(":")[0])
-        for axis, value in where.items()
-    )
-
-
-def _check_where(study: Study, where: Mapping[str, str]) -> None:
-    for axis, value in where.items():
-        if axis not in study.axes:
-            raise InputError(f'--where: "{axis}" is no axis of {study.name}{nearest(axis, study.axes)}')
-        if value not in study.axes[axis] and value not in {one.partition(":")[0] for one in study.axes[axis]}:
-            raise InputError(f'--where: "{value}" is not on the axis "{axis}"{nearest(value, study.axes[axis])}')
 
 
 def _readme(study: Study, wanted: Sequence[Job]) -> str:

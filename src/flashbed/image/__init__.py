@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flashbed import paths
-from flashbed.errors import InputError, SetupError
+from flashbed.errors import SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
@@ -63,27 +63,27 @@ class GuestImage:
 
 
 def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = False) -> GuestImage:
-    """Fetches and builds whatever of the guest is missing or broken.
+    """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
+    `program_sets` name.
 
     `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today.
+    Raises InputError for a module that there is not, before anything is built.
     """
-    root = paths.cache_root() / "image"
-    if any(character.isspace() or character == ":" for character in str(root)):
-        raise SetupError(
-            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
-            "set FLASHBED_CACHE to another folder"
-        )
-    cache, archive = Cache(root), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    wanted_sets = sorted(set(program_sets))
+    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
+    modules.check_names(wanted_modules)
+    cache, archive = _cache(), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
         archive.forget_versions()
     built = kernel.build(cache, archive, version)
-    module_files, chosen_modules = modules.build_all(cache, built)
+    common = modules.build_common(cache, built)
+    chosen = modules.build_chosen(cache, built, wanted_modules)
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
     outbox = programs.own(cache, archive, "outbox").path("outbox")
-    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, module_files), system=True)
+    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, common), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}
-    for wanted in sorted(set(program_sets)):
+    for wanted in wanted_sets:
         files = [
             initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
         ]
@@ -91,15 +91,26 @@ def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = Fa
             tree = programs.from_packages(cache, archive, wanted.packages, wanted.programs).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
         contents[_tools_name(wanted)] = files
-        for name in wanted.modules:
-            if name not in chosen_modules:
-                known = ", ".join(sorted(chosen_modules))
-                raise InputError(f'module = "{name}": there is no such module in kernel/; there are: {known}')
-            contents[_module_name(name)] = [initramfs.module(name, chosen_modules[name])]
+    contents |= {_module_name(name): [initramfs.module(name, path)] for name, path in chosen.items()}
     entries = {name: initramfs.archive(cache, built, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
+
+
+def media_tool() -> MediaTool:
+    """The media core's host programs, built if they are missing. Raises SetupError where nothing can be built."""
+    return hosttools.build(_cache())
+
+
+def _cache() -> Cache:
+    root = paths.cache_root() / "image"
+    if any(character.isspace() or character == ":" for character in str(root)):
+        raise SetupError(
+            f"{root}: a kernel cannot be built below a path with a blank or a colon; "
+            "set FLASHBED_CACHE to another folder"
+        )
+    return Cache(root)
 
 
 def _part_names(wanted: ProgramSet) -> list[str]:

@@ -2,18 +2,21 @@
 """Kernel modules, built out of tree against a built kernel: ours, and a few of the kernel's own.
 
 A folder of kernel/ with a Kbuild file makes one module or several; what modules share and the media core are laid
-beside it, as in the repository.
+beside it, as in the repository. What a folder makes is said before it is built: by the line `obj-m` of its Kbuild file,
+and of the kernel's own by OF_THE_KERNEL. So a name can be refused, and only what guests load is built.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flashbed import paths
+from flashbed.errors import InputError, SetupError
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
@@ -31,10 +34,19 @@ class OfTheKernel(NamedTuple):
     settings: tuple[str, ...] = ()
     name: str | None = None
     """Of the only module, where other settings make another of the same name. The kernel knows it by its old one."""
+    makes: tuple[str, ...] = ()
+    """The modules that come of it, where that is not one with the entry's own name."""
 
+
+MTD_TESTS = ("nandbiterrs", "oobtest", "pagetest", "readtest", "speedtest", "stresstest", "subpagetest", "torturetest")
 
 OF_THE_KERNEL = {
-    "mtd_tests": OfTheKernel("drivers/mtd/tests", ("CONFIG_MTD_TESTS=m",)),
+    "mtd_tests": OfTheKernel(
+        "drivers/mtd/tests",
+        ("CONFIG_MTD_TESTS=m",),
+        makes=("mtd_test", "mtd_nandecctest", *(f"mtd_{test}" for test in MTD_TESTS)),
+    ),
+    "exfat": OfTheKernel("fs/exfat", ("CONFIG_EXFAT_FS=m", 'CONFIG_EXFAT_DEFAULT_IOCHARSET="utf8"')),
     "jffs2": OfTheKernel("fs/jffs2"),
     "jffs2_summary": OfTheKernel("fs/jffs2", ("CONFIG_JFFS2_SUMMARY=y",), name="jffs2_summary"),
 }
@@ -49,18 +61,49 @@ def names() -> list[str]:
     return sorted(kbuild.parent.name for kbuild in paths.kernel().glob("*/Kbuild"))
 
 
-def build_all(cache: Cache, kernel: Kernel) -> tuple[dict[str, Path], dict[str, Path]]:
-    """Every module by its name: those that all guests have, and those that a cell chooses."""
-    common: dict[str, Path] = {}
-    chosen: dict[str, Path] = {}
-    for name in names():
-        entry = build(cache, kernel, name)
-        for product in entry.digests:
-            (chosen if name in CHOSEN else common)[product.removesuffix(".ko")] = entry.path(product)
-    for name in OF_THE_KERNEL:
-        entry = build_of_the_kernel(cache, kernel, name)
-        chosen |= {product.removesuffix(".ko"): entry.path(product) for product in entry.digests}
-    return common, chosen
+def made_by(folder: str) -> tuple[str, ...]:
+    """The modules that the folder `folder` of kernel/ makes, by the line `obj-m` of its Kbuild file."""
+    kbuild = paths.kernel() / folder / "Kbuild"
+    said = re.search(r"^obj-m := (.*)$", kbuild.read_text(), re.MULTILINE)
+    if said is None:
+        raise SetupError(f"{kbuild}: has no line `obj-m := NAME.o`, which says what modules it makes")
+    return tuple(name.removesuffix(".o") for name in said[1].split())
+
+
+def to_choose() -> dict[str, str]:
+    """Every module that a cell can choose by its name: the folder of kernel/, or the entry of OF_THE_KERNEL, that
+    makes it.
+    """
+    ours = {module: folder for folder in CHOSEN for module in made_by(folder)}
+    return ours | {module: name for name, entry in OF_THE_KERNEL.items() for module in entry.makes or (name,)}
+
+
+def check_names(wanted: Iterable[str]) -> None:
+    """Raises InputError for a name that is none of those to choose."""
+    known = to_choose()
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f'module = "{name}": there is no such module in kernel/; there are: {", ".join(sorted(known))}'
+            )
+
+
+def build_common(cache: Cache, kernel: Kernel) -> dict[str, Path]:
+    """The modules that all guests have, by name."""
+    built = (build(cache, kernel, name) for name in names() if name not in CHOSEN)
+    return {product.removesuffix(".ko"): entry.path(product) for entry in built for product in entry.digests}
+
+
+def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[str, Path]:
+    """The modules with the names `wanted`, by name; no other is built. Raises InputError for an unknown name."""
+    asked = sorted(set(wanted))
+    check_names(asked)
+    known = to_choose()
+    files = {}
+    for name in asked:
+        make = build_of_the_kernel if known[name] in OF_THE_KERNEL else build
+        files[name] = make(cache, kernel, known[name]).path(f"{name}.ko")
+    return files
 
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
@@ -92,7 +135,7 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     wanted = OF_THE_KERNEL[name]
     recipe = {"kernel": kernel.entry.digests, "script": digest_tree(Path(__file__)), **wanted._asdict()}
     # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
-    defined = [f"-D{option}=1" for option, _, value in (s.partition("=") for s in wanted.settings) if value == "y"]
+    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
@@ -105,6 +148,14 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
             built.rename(folder / f"{wanted.name}.ko")
 
     return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def _as_defined(setting: str) -> str | None:
+    """A setting as Kconfig would define it for C. A text keeps its quotes through the shell that runs the compiler."""
+    option, _, value = setting.partition("=")
+    if value == "y":
+        return f"-D{option}=1"
+    return f"-D{option}={value.replace(chr(34), chr(92) + chr(34))}" if value.startswith('"') else None
 
 
 def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: str, flags: Sequence[str] = ()) -> None:

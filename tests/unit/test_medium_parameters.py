@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A medium's parameters: each is named with unit, range and meaning, and a wrong one is told where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed import medium_parameters, paths
+from flashbed.errors import InputError
+from flashbed.image import hosttools
+from flashbed.image.cache import Cache
+from flashbed.image.hosttools import MediaTool
+from flashbed.library import Library
+from flashbed.study import load_study
+
+STUDY = """\
+title      = "A study"
+board      = "arm64-1000"
+filesystem = "ext2"
+
+[axes]
+medium = ["usb-stick-2g", "{medium}"]
+
+[workload]
+tool    = "fio"
+pattern = "write"
+request = "4k"
+file    = "64k"
+"""
+
+MEDIUM = """\
+title          = "Mine"
+kind           = "null"
+capacity_bytes = "64M"
+queue_depth    = 1
+{more}
+[source]
+capacity_bytes = "assumed: a test"
+queue_depth    = "assumed: a test"
+{sources}
+"""
+
+
+@pytest.fixture(scope="module")
+def tool() -> MediaTool:
+    return hosttools.build(Cache(paths.cache_root() / "image"))
+
+
+def complaint(folder: Path, tool: MediaTool, medium: str, **numbers: int) -> str:
+    """What is said of a study with the medium `medium`, in a folder where "mine" has these numbers too."""
+    (folder / "profiles/media").mkdir(parents=True)
+    more = "".join(f"{name} = {value}\n" for name, value in numbers.items())
+    sources = "".join(f'{name} = "assumed: a test"\n' for name in numbers)
+    (folder / "profiles/media/mine.toml").write_text(MEDIUM.format(more=more, sources=sources))
+    file = folder / "study.toml"
+    file.write_text(STUDY.format(medium=medium))
+    with pytest.raises(InputError) as caught:
+        medium_parameters.check_study(load_study(file), tool)
+    return caught.value.message.replace(f"{folder}/", "")
+
+
+def test_an_unknown_parameter_is_told_with_file_line_and_the_nearest(tool: MediaTool, tmp_path: Path) -> None:
+    said = complaint(tmp_path, tool, "mine", comand_ns=0, colour=3)
+    assert 'profiles/media/mine.toml:5: comand_ns: no such parameter; did you mean "command_ns"?' in said
+    assert "profiles/media/mine.toml:6: colour: no such parameter; there are: " in said
+
+
+def test_a_parameter_of_another_kind_is_told_so(tool: MediaTool, tmp_path: Path) -> None:
+    said = complaint(tmp_path, tool, "mine", command_ns=0, rpm=7200)
+    assert said == 'profiles/media/mine.toml:6: rpm: is of kind = "disk", and this medium is of kind "null"'
+
+
+def test_a_missing_parameter_is_told_with_its_meaning(tool: MediaTool, tmp_path: Path) -> None:
+    said = complaint(tmp_path, tool, "mine")
+    assert said.startswith("profiles/media/mine.toml: command_ns: missing; allowed: 0 to 10000000000; controller and")
+
+
+def test_a_value_out_of_range_is_told_where_the_profile_says_it(tool: MediaTool, tmp_path: Path) -> None:
+    said = complaint(tmp_path, tool, "mine", command_ns=0, queues=2000)
+    assert said == "profiles/media/mine.toml:6: queues: 2000: allowed: 1 to 1024"
+
+
+def test_a_value_of_the_study_is_told_where_the_study_says_it(tool: MediaTool, tmp_path: Path) -> None:
+    said = complaint(tmp_path, tool, "usb-stick-2g:page_bytes=3000")
+    assert said.startswith('study.toml:6: axes.medium[1]: "usb-stick-2g": page_bytes: 3000: ')
+
+
+@pytest.mark.parametrize("name", Library((paths.profiles(),)).names("medium"))
+def test_shipped_media_are_taken(tool: MediaTool, name: str) -> None:
+    medium_parameters.check_selector(Library((paths.profiles(),)), name, tool)
+
+
+def test_every_parameter_is_listed_with_unit_range_and_meaning(tool: MediaTool) -> None:
+    listed = list(medium_parameters.lines(tool.parameters))
+    assert len(listed) == 2 * len(tool.parameters)
+    assert "erase_ns: 0 to 10000000000 ns; must be there (flash, nand)" in listed
+    assert "ftl: page, bast, fast, dftl; if absent page (flash)" in listed
+    assert all(meaning.strip() for meaning in listed[1::2])
+    assert not any(line.startswith("rpm") for line in medium_parameters.lines(tool.parameters, "flash"))
+    with pytest.raises(InputError, match='no kind of medium "dsk"; did you mean "disk"'):
+        list(medium_parameters.lines(tool.parameters, "dsk"))
+
+
+def test_the_schema_names_every_parameter(tool: MediaTool) -> None:
+    schema = medium_parameters.schema(tool.parameters)
+    known = schema["properties"]
+    assert {parameter["name"] for parameter in tool.parameters} <= set(known)
+    assert schema["additionalProperties"] is False
+    assert known["rpm"]["minimum"] == 60
+    assert known["rpm"]["description"].endswith("(kind disk; turns a minute)")
+    assert known["gc_policy"]["enum"] == ["greedy", "cost-benefit", "random", "d-choices"]
+    of_disks = next(rule["then"]["required"] for rule in schema["allOf"] if "disk" in str(rule["if"]))
+    assert {"rpm", "heads"} <= set(of_disks)
