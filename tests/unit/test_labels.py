@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
-from samples import write_study
+from samples import shipped, write_study
 
 from flashbed.errors import InputError
 from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.report.model import report_of
-from flashbed.report.names import legend
+from flashbed.report.names import legend, names_of
 from flashbed.study import Study, load_study
 from flashbed.study_format import Label, Labels
 
@@ -103,3 +103,8 @@ def test_short_names_have_a_legend() -> None:
         ("the old", "ext2 (ext2:block=4k)"),
         ("the log", "F2FS, as mkfs.f2fs makes it"),
     ]
+
+
+def test_profiles_that_begin_their_titles_alike_keep_their_own_names() -> None:
+    names = names_of(shipped(), {"medium": ["sd-good", "sd-poor"]})["medium"]
+    assert names == {"sd-good": "sd-good", "sd-poor": "sd-poor"}

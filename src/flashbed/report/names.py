@@ -73,7 +73,8 @@ def _unique(names: Mapping[str, str]) -> dict[str, str]:
         common = set.intersection(*map(set, options.values()))
         telling = ",".join(option for option in options[value] if option not in common)
         told[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
-    return told
+    # Two profiles may begin their titles alike: then their own names tell them apart.
+    return {value: name if list(told.values()).count(name) == 1 else value for value, name in told.items()}
 
 
 def _options(selector: str) -> list[str]:
