@@ -42,7 +42,8 @@ class Titles:
     """As much of a library of profiles as a report asks for."""
 
     def filesystem(self, selector: str) -> Any:
-        return SimpleNamespace(title={"fat16": "FAT16", "ext2": "ext2", "f2fs": "F2FS"}[selector.partition(":")[0]])
+        titles = {"fat16": "FAT16", "ext2": "ext2", "f2fs": "F2FS"}
+        return SimpleNamespace(title=titles[selector.partition(":")[0]], compresses=False)
 
     def medium(self, selector: str) -> Any:
         return SimpleNamespace(title=f"{selector}, a medium")

@@ -19,7 +19,19 @@ from pydantic import ValidationError
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
-from flashbed.study_format import OWN_FILES, STACK, Answer, Choice, Figure, StudyFile, Table, Trace, Where
+from flashbed.study_format import (
+    OWN_FILES,
+    STACK,
+    Answer,
+    Choice,
+    Figure,
+    Label,
+    Labels,
+    StudyFile,
+    Table,
+    Trace,
+    Where,
+)
 from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
 from flashbed.translation import has_queue
 from flashbed.units import describe_size
@@ -308,12 +320,40 @@ def _checked_answer(
         known_metric(metric, (*at, "metric"), problems)
         if metric in METRICS and METRICS[metric].better is None:
             problems.append(Problem((*at, "metric"), f'"{metric}" has no better direction'))
-    if len(problems) == before:
-        cells = [cell for cell in combinations(study.axes, skip) if matches(cell, where)]
-        if len({tuple(cell[axis] for axis in answer.compare) for cell in cells}) < 2:
-            named = " and ".join(f'"{name}"' for name in answer.compare)
-            problems.append(Problem((*at, "compare"), f"{named} has one value: nothing to compare"))
+    if len(problems) == before and not any(matches(cell, where) for cell in combinations(study.axes, skip)):
+        problems.append(Problem((*at, "where"), "leaves no cell to compare"))
     return answer.model_copy(update={"where": where})
+
+
+def checked_labels(file: TomlFile, study: StudyFile) -> Labels:
+    """The labels, by values in full. Raises InputError."""
+    problems: list[Problem] = []
+    said = {**study.fixed(), **study.parameters()}
+    known = {**{name: (value,) for name, value in said.items()}, **study.axes}
+    for axis in study.labels.axes:
+        if axis not in known:
+            problems.append(Problem(("labels", "axes", axis), f"is no axis of this study{nearest(axis, known)}"))
+    values: dict[str, dict[str, str | Label]] = {}
+    for axis, labels in study.labels.values.items():
+        at: Keys = ("labels", "values", axis)
+        if axis not in known:
+            problems.append(Problem(at, f"is no axis of this study{nearest(axis, known)}"))
+            continue
+        named: dict[str, str] = {}
+        for value, label in labels.items():
+            found = [value] if value in known[axis] else selected(axis, value, known[axis])
+            if not found:
+                text = f'"{value}" is not on the axis "{axis}"{nearest(value, known[axis])}'
+                problems.append(Problem((*at, value), text))
+            name = label.name if isinstance(label, Label) else label
+            if len(found) > 1 or name in named:
+                others = " and ".join(f'"{one}"' for one in [*filter(None, [named.get(name)]), *found])
+                problems.append(Problem((*at, value), f'calls {others} all "{name}"; give each a name of its own'))
+            for one in found:
+                named[name] = one
+                values.setdefault(axis, {})[one] = label
+    raise_all(file, problems)
+    return study.labels.model_copy(update={"values": values})
 
 
 def checked_report(
@@ -431,7 +471,7 @@ def full_selection(study: StudyFile, selection: Where, at: Keys, problems: list[
             continue
         wanted: list[str] = []
         for value in values:
-            found = [v for v in study.axes[axis] if v == value or (axis in _PROFILES and v.partition(":")[0] == value)]
+            found = selected(axis, value, study.axes[axis])
             if not found:
                 known = nearest(value, study.axes[axis])
                 problems.append(Problem((*at, axis), f'"{value}" is not on the axis "{axis}"{known}'))
@@ -440,6 +480,11 @@ def full_selection(study: StudyFile, selection: Where, at: Keys, problems: list[
             problems.append(Problem((*at, axis), "has no values"))
         full[axis] = tuple(value for value in study.axes[axis] if value in wanted)
     return full
+
+
+def selected(axis: str, value: str, values: Sequence[str]) -> list[str]:
+    """The values of an axis that a word of the study means: itself, or each profile of that name."""
+    return [found for found in values if found == value or (axis in _PROFILES and found.partition(":")[0] == value)]
 
 
 def matches(cell: Mapping[str, str], selection: Where) -> bool:

@@ -18,6 +18,9 @@ from flashbed.profile import Profile, Strict
 from flashbed.tomlfile import Problem, nearest
 from flashbed.units import Size, describe_size, format_size, parse_size
 
+COMPRESSION = "compression"
+"""The option of a file system that compresses, if it has one; its value "none" stores data as they are."""
+
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 Value = int | str | bool
 
@@ -166,6 +169,7 @@ class FileSystem(Profile):
             mount_device=self.mount.device,
             settle_us=self.settle_us,
             check=self.check,
+            compresses=COMPRESSION in self.options and values.get(COMPRESSION) != "none",
         )
 
     def _values(self, chosen: Mapping[str, str]) -> dict[str, Value]:
@@ -221,6 +225,8 @@ class ResolvedFileSystem:
     mount_device: str
     settle_us: int
     check: str
+    compresses: bool = False
+    """Whether fewer bytes than are written may reach the medium without any being in memory."""
 
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
         """The commands for the guest's shell, to run in order."""

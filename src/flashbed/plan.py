@@ -130,7 +130,7 @@ def _workload(study: Study, said: dict[str, str]) -> Workload:
 def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
     filesystem = asdict(cell.filesystem)
-    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason"):
+    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses"):
         del filesystem[name]
     for name in ("module", "attach", "detach"):  # so that what has none keeps its key
         if not filesystem[name]:

@@ -6,7 +6,7 @@ where results are.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from flashbed.study_format import (
     Choice,
     Claim,
     Figure,
+    Labels,
     StudyFile,
     Table,
     Trace,
@@ -63,6 +64,8 @@ class Study:
     """Whether raw chips lose power when all else of a cell is measured."""
     bytes_per_day: int | None = None
     """The load for which lifetimes are told."""
+    labels: Labels = field(default_factory=Labels)
+    """What people call its axes and values."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
 
@@ -114,6 +117,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         systems=content.systems,
         power_cut=content.power_cut,
         bytes_per_day=content.bytes_per_day,
+        labels=contradictions.checked_labels(file, content),
     )
 
 

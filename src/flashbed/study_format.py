@@ -181,6 +181,22 @@ class Claim(Strict):
         return self.along == SYSTEM or any(SYSTEM in selection for selection in (self.where, *self.compare))
 
 
+class Label(Strict):
+    """What people call a value, where a legend is to say more."""
+
+    name: str = Field(min_length=1, description="short, as it stands in tables and sentences")
+    meaning: str = Field(default="", description="in full, for the legend")
+
+
+class Labels(Strict):
+    """Words of a person for axes and values; the report uses them everywhere, exports keep what the study says."""
+
+    axes: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, description="by axis")
+    values: dict[str, dict[str, Annotated[str, Field(min_length=1)] | Label]] = Field(
+        default_factory=dict, description="by axis, and value or profile"
+    )
+
+
 class StudyFile(Strict):
     """A study as its file says it."""
 
@@ -206,6 +222,7 @@ class StudyFile(Strict):
     table: list[Table] = Field(default_factory=list)
     trace: list[Trace] = Field(default_factory=list)
     claim: list[Claim] = Field(default_factory=list)
+    labels: Labels = Field(default_factory=Labels)
 
     @field_validator("axes", mode="before")
     @classmethod

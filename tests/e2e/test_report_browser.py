@@ -19,6 +19,7 @@ import pytest
 from made_up_papers import PAPERS, paper, paper_report, paper_rows
 from made_up_results import traced_report, traced_study
 
+from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.figures import drawings
 from flashbed.report.model import report_of
 
@@ -109,8 +110,13 @@ addEventListener("load", () => {
     titles: [...document.querySelectorAll("figure.drawing h3")].map((head) => head.textContent),
     verdicts: [...document.querySelectorAll("table.overview td:nth-child(2) .value")].map((cell) => cell.textContent),
     claims: count(".claim"),
-    advice: [...document.querySelectorAll("#choose li b")].map((bold) => bold.textContent),
     unfolded: count(".gap details[open]"),
+    matrices: count("table.matrix"),
+    fields: [...document.querySelectorAll(".matrix tr.load td a")].map((field) => field.textContent.trim()),
+    lines: count(".lines li"),
+    sideways: (document.querySelectorAll("details").forEach((part) => { part.open = true; }),
+      [...document.querySelectorAll(".scroll")].filter((part) => part.scrollWidth > part.clientWidth + 1)
+        .map((part) => part.getAttribute("aria-label"))),
     captions: [...document.querySelectorAll("figcaption, .gap > p")].map((text) => text.textContent.length),
     width: [document.documentElement.scrollWidth, innerWidth],
     troubles,
@@ -121,6 +127,42 @@ addEventListener("load", () => {
   document.body.append(out);
 });
 </script>"""
+
+
+OPEN = """<script>
+addEventListener("load", () => {
+  const high = (row) => row.getBoundingClientRect().height > 0;
+  const shown = () => [...document.querySelectorAll("tr.opened")].filter(high);
+  const seen = { before: shown().length };
+  const field = document.querySelectorAll(".matrix tr.load")[3].querySelector("td.is-best a");
+  location.hash = field.getAttribute("href");
+  requestAnimationFrame(() => {
+    const [row] = shown();
+    seen.opened = shown().map((one) => one.id);
+    seen.sentence = row.querySelector(".sentence").textContent;
+    seen.cells = row.querySelectorAll(".inside tbody tr").length;
+    seen.figures = [...row.querySelectorAll(".shown a")].map((link) => link.textContent);
+    seen.inside = row.getBoundingClientRect().right <= innerWidth;
+    const ground = (tone) => getComputedStyle(document.querySelector(`td.is-${tone}`)).background;
+    seen.grounds = ["best", "behind", "even"].map(ground);
+    seen.top = document.querySelector(".matrix").getBoundingClientRect().top + scrollY;
+    seen.width = [document.documentElement.scrollWidth, innerWidth];
+    seen.numbers = document.querySelectorAll("figure details table").length;
+    const out = document.createElement("pre");
+    out.id = "seen";
+    out.textContent = JSON.stringify(seen);
+    document.body.append(out);
+  });
+});
+</script>"""
+"""What a field opens, looked at in a page whose own scripts are gone."""
+
+
+def without_scripts(report: Path, folder: Path) -> Path:
+    """The page as a browser without JavaScript has it."""
+    bare = folder / "bare.html"
+    bare.write_text(re.sub(r"<script.*?</script>", "", report.read_text(encoding="utf-8"), flags=re.DOTALL))
+    return bare
 
 
 def visit(
@@ -236,13 +278,89 @@ def test_nothing_sticks_out_of_a_narrow_window(report: Path, tmp_path: Path) -> 
     assert [figure["marks"] for figure in narrow["first"]] == [[12, 12], [12, 11], [12], [3], [20, 20]]
 
 
+@pytest.mark.parametrize("width", [1300, 500])
+def test_a_field_opens_what_stands_behind_it_without_javascript(report: Path, tmp_path: Path, width: int) -> None:
+    seen, console = visit(without_scripts(report, tmp_path), tmp_path, width, script=OPEN)
+    assert console == []
+    assert (seen["before"], seen["opened"]) == (0, ["load-1-4"])
+    assert seen["sentence"].startswith("For random write, F2FS is 4.0 times as fast as ext2")
+    assert seen["cells"] == 12  # three file systems at four sizes
+    assert seen["figures"] == ["Writing"]
+    assert seen["inside"]
+    assert seen["width"][0] <= seen["width"][1]
+    assert len(set(seen["grounds"])) == 3
+    assert seen["numbers"] == len(traced_study().figures) + len(traced_study().traces)
+
+
+def test_the_first_screen_is_the_picture(report: Path, tmp_path: Path) -> None:
+    seen, _ = visit(without_scripts(report, tmp_path), tmp_path, 1300, script=OPEN)
+    assert seen["top"] < 450  # of 1000 pixels
+
+
+def test_nothing_sticks_out_of_a_phone(tmp_path: Path) -> None:
+    """390 pixels, in a frame: a window of Chromium is no narrower than 500."""
+    study = paper("kim2007")  # five long names are compared
+    inner = tmp_path / "inner.html"
+    told = """<script>addEventListener("load", () => {
+      const fields = [...document.querySelectorAll(".matrix tr.load td a")];
+      const ends = fields.map((field) => field.getBoundingClientRect().right);
+      parent.postMessage([document.documentElement.scrollWidth, innerWidth, ...ends], "*");
+    });</script></body>"""
+    page = paper_report(study, tmp_path).read_text(encoding="utf-8")
+    inner.write_text(re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).replace("</body>", told))
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        """<title>A phone</title><body><script>addEventListener("message", (event) => {
+        const out = document.createElement("pre");
+        out.id = "seen";
+        out.textContent = JSON.stringify({ told: event.data, troubles: [] });
+        document.body.append(out); });</script>
+        <iframe src="inner.html" width="390" height="800" style="border: 0"></iframe></body>"""
+    )
+    seen, _ = visit(frame, tmp_path, 1000, script="")
+    page_px, window_px, *fields = seen["told"]
+    assert window_px == 390
+    assert page_px <= window_px
+    assert len(fields) > 4
+    assert max(fields) <= 390
+
+
+PRINTED = """<script>
+addEventListener("load", () => {
+  const high = (one) => one.getBoundingClientRect().height > 0;
+  const visible = (selector) => [...document.querySelectorAll(selector)].filter(high);
+  const seen = {
+    sentences: visible(".opened .sentence").map((one) => one.firstChild.textContent),
+    tables: visible(".opened table").length,
+    close: visible(".close").length,
+    fields: visible(".matrix tr.load td").length,
+  };
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+});
+</script>"""
+
+
+def test_paper_has_the_sentence_of_every_load(report: Path, tmp_path: Path) -> None:
+    """The rules for paper, put to the screen."""
+    bare = without_scripts(report, tmp_path)
+    bare.write_text(bare.read_text().replace("@media print", "@media all"))
+    seen, _ = visit(bare, tmp_path, 1000, script=PRINTED)
+    assert [sentence.partition(",")[0] for sentence in seen["sentences"]] == [
+        "For sequential read", "For random read", "For sequential write", "For random write"
+    ]  # fmt: skip
+    assert (seen["tables"], seen["close"], seen["fields"]) == (0, 0, 12)
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     """With cells that failed and cells that have not run: what can be drawn is, and what cannot is summed up."""
     study = paper(name)
     study = replace(study, seeds=study.seeds[:2])  # tables of fewer rows
     found = drawings(report_of(study, paper_rows(study), {}))
-    seen, console = visit(paper_report(study, tmp_path), tmp_path, script=LOOK)
+    seen, console = visit(paper_report(study, tmp_path), tmp_path, 1300, script=LOOK)
     assert console == seen["troubles"] == []
     assert seen["titles"] == [*(figure.title for figure in study.figures), *(trace.title for trace in study.traces)]
     assert [len(plots) for plots in seen["marks"]] == [
@@ -257,7 +375,11 @@ def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     assert len(seen["verdicts"]) == seen["claims"] == len(study.claims)
     assert seen["verdicts"] == sorted(seen["verdicts"], key=order.index)
     assert len(set(seen["verdicts"])) > 1
-    assert len(seen["advice"]) > len(study.choices)
+    assert seen["matrices"] == len(study.choices) + 1
+    assert 0 < seen["lines"] <= MOST_LINES
+    assert len(seen["fields"]) > 4
+    assert all(seen["fields"])
+    assert seen["sideways"] == [], "a table scrolls sideways"
     assert seen["unfolded"] == 0
     assert max(seen["captions"]) < 700  # characters; a wall of names was thousands
     assert seen["width"][0] <= seen["width"][1]

@@ -141,7 +141,8 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
                 new = profile.model_copy(update={name: value})
                 changed.append((f"{part}.{name}", replace(cell, **{part: new})))
     for field in fields(ResolvedFileSystem):
-        if field.name not in ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell"):
+        # What compresses is told by its options, and those are in the key as what they do to mkfs and mount.
+        if field.name not in ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell", "compresses"):
             new = replace(cell.filesystem, **{field.name: different(getattr(cell.filesystem, field.name))})
             changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
     for name, value in cell.workload.parameters.items():

@@ -35,7 +35,7 @@ from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, 
 from flashbed.report.model import report_of
 from flashbed.report.names import names_of
 from flashbed.report.plain_text import plain_text
-from flashbed.report.tables import study_tables, winners
+from flashbed.report.tables import study_tables
 from flashbed.study import Study
 from flashbed.study_format import Figure, Table
 
@@ -86,12 +86,13 @@ def written(folder: Path, study: Study, frame: pandas.DataFrame) -> Page:
 
 def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> None:
     parts = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
-    assert parts == ["answer", "choose", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
+    assert parts == ["answer", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
     assert "F2FS is fastest for sequential write and random write" in page.text
+    # ext2's writes of 64k stayed in memory, so that two of the three sizes that F2FS has are compared.
     assert re.search(
-        r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 3 request", page.text
+        r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 2 request", page.text
     )
-    assert "F2FS has no result at request size 1k." in page.text
+    assert "F2FS has no result at request size 1k and the others are not decided: memory" in page.text
 
 
 def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -> None:
@@ -509,22 +510,6 @@ def test_tables_mark_the_best_failures_and_thin_cells() -> None:
     assert bandwidth.rows[11].cells[2].note.endswith("2 of 3 seeds")
     assert (longest.over, longest.columns) == ("Request size", ["1k", "4k", "16k", "64k"])
     assert longest.note.startswith("Longest latency (s)")
-
-
-def test_the_winners_table_shows_every_value_against_the_best() -> None:
-    study = made_up_study()
-    rows = [
-        {"filesystem": name, "pattern": "read", "request": "4k", "seed": 1, "outcome": "measured",
-         "reason": "", "key": name, "bandwidth": value}
-        for name, value in zip(study.axes["filesystem"], (1.0, 4.0, 2.0), strict=True)
-    ]  # fmt: skip
-    report = report_of(study, rows, {})
-    assert study.answer
-    [comparison] = report.comparisons(study.answer)
-    first, *_, last = winners(report, comparison, {}).rows
-    assert [cell.text for cell in first.cells] == ["ext2", "2.0 ×", "25 %", "100 %", "50 %"]
-    assert [cell.share for cell in first.cells[2:]] == [0.25, 1.0, 0.5]
-    assert last.cells[0].text == "no result"
 
 
 # --- names and evidence ---------------------------------------------------------------------------------------------

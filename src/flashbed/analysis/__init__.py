@@ -5,11 +5,12 @@ Knows results and metrics, and must not know how they were made or how they are 
 no random numbers, no order that depends on hashing.
 """
 
-from flashbed.analysis.advice import Advice, advice
-from flashbed.analysis.answer import headline, sentence
+from flashbed.analysis.answer import sentence
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
+from flashbed.analysis.decisive import Doubt, doubts, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows
+from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, is_ahead, ratio
 from flashbed.analysis.results import MEASURED, MISSING, Combination, Repetition, Results, results_of
 from flashbed.analysis.spread import Spread, spread
@@ -18,15 +19,16 @@ from flashbed.analysis.words import Words
 __all__ = [
     "MEASURED",
     "MISSING",
-    "Advice",
     "ClaimVerdict",
     "Combination",
     "Comparison",
+    "Doubt",
     "Finding",
     "Flow",
     "Group",
     "Judgement",
     "Lead",
+    "Load",
     "Numbers",
     "Repetition",
     "Results",
@@ -34,15 +36,19 @@ __all__ = [
     "Spread",
     "Standing",
     "Words",
-    "advice",
     "compare",
+    "doubts",
     "flows",
-    "headline",
     "is_ahead",
     "judge",
+    "lines",
     "ratio",
     "results_of",
     "sentence",
+    "shortened",
     "spread",
     "undecidable",
+    "unsteady",
+    "why_not",
+    "with_memory_told",
 ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The study's question answered in plain sentences, one for each group of a comparison and one for the whole.
+"""The verdict on one group of a comparison in plain sentences, with its factors and what it does not cover.
 
-Turns numbers into words and nothing else: it computes no ratio, and knows neither tables nor HTML.
+Turns numbers into words and nothing else: it computes no ratio, and knows neither tables nor HTML. What several groups
+have in common is said in lines.py.
 """
 
 from __future__ import annotations
@@ -20,48 +21,8 @@ SPEEDS = ("bandwidth", "iops")
 CLOSE_FACTOR = 1.095
 """Below it a lead reads better in percent."""
 
-NAMED_SETTINGS = NAMED_GROUPS = 3
+NAMED_SETTINGS = 3
 """So many are named in a sentence; of more, only how many there are."""
-
-
-def headline(comparison: Comparison, words: Words) -> str:
-    """The whole answer in one sentence: who wins where."""
-    wins: dict[str, list[Group]] = {}
-    for group in comparison.groups:
-        if group.winner is not None:
-            wins.setdefault(group.winner, []).append(group)
-    depending = [group for group in comparison.groups if group.depends]
-    alone = [group for group in comparison.groups if not group.leads]
-    even = [group for group in comparison.groups if group.leads and not group.depends and group.winner is None]
-
-    superlative, axis = _superlative(metric_of(comparison.metric)), words.axis(comparison.compare)
-    told = []
-    for value in sorted(wins, key=lambda value: -len(wins[value])):
-        told.append(f"{words.value(comparison.compare, value)} {superlative}{_where(wins[value], comparison, words)}")
-    if depending:
-        axes = dict.fromkeys(axis for group in depending for axis in group.telling_axes)
-        on = listing([words.axis(axis) for axis in axes])
-        told.append(f"which {axis} {superlative} depends on {on}{_where(depending, comparison, words)}")
-    if even:
-        told.append(f"no {axis} is clearly ahead{_where(even, comparison, words)}")
-    if alone or not told:
-        told.append(f"there is nothing to compare{_where(alone, comparison, words) if told else ''}")
-    if not wins:
-        told[0] = told[0][0].upper() + told[0][1:]
-    return "; ".join(told) + "."
-
-
-def _where(groups: Sequence[Group], comparison: Comparison, words: Words) -> str:
-    """ "for read and write (flushed at the end)"; if there are many, how many."""
-    if len(groups) == len(comparison.groups):
-        return "" if len(groups) <= 1 else f" in all {len(groups)} comparisons"
-    if len(groups) > NAMED_GROUPS:
-        return f" in {len(groups)} of {len(comparison.groups)} comparisons"
-    names = []
-    for group in groups:
-        first, rest = words.places(group.at[:1]), words.places(group.at[1:])
-        names.append(f"{first} ({rest})" if rest else first)
-    return f" for {listing(names)}"
 
 
 def sentence(comparison: Comparison, group: Group, words: Words) -> str:
@@ -77,6 +38,8 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
+    if group.barred and not group.leads:
+        return f"not decided: {_reasons(group, list(group.doubts))}."
     if group.best is None:
         return "nothing was measured."
     best = words.value(comparison.compare, group.best)
@@ -143,7 +106,7 @@ def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: 
     if metric.name in SPEEDS:
         return f"{best} is {listing(told)}"
     if len(leads) == len(group.leads):
-        return f"{best} {_superlative(metric)}: {listing(told)}"
+        return f"{best} {superlative(metric)}: {listing(told)}"
     # Others are as good as the best, so that there is no lowest or highest to name.
     return f"against {best}, {listing(told)}" if metric.better == "lower" else f"{best}'s is {listing(told)}"
 
@@ -178,23 +141,51 @@ def over(group: Group, words: Words) -> str:
 
 def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     """What the finding does not cover."""
+
+    def names(values: Sequence[str]) -> str:
+        return listing([words.value(comparison.compare, value) for value in values])
+
     text = ""
-    if group.left_out:
-        names = listing([words.value(comparison.compare, value) for value in group.left_out])
-        text += f" Not compared: {names}, for want of results."
+    missing = [value for value in group.left_out if value not in group.in_doubt]
+    if group.in_doubt and group.leads:
+        places = [place for place in group.doubts if place[0] in group.in_doubt]
+        text += f" Not decided: {names(group.in_doubt)}, because of {_reasons(group, places)}."
+    elif group.barred and group.best and not group.leads:
+        text += f" Only {names([group.best])} was measured without that."
+    if missing:
+        text += f" Not compared: {names(missing)}, for want of results."
     if group.leads and len(group.settings) < group.settings_planned:
+        absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
+        doubted = [gap for gap in group.gaps if gap not in absent]
         named = [
             f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
-            for value, setting in group.gaps[:NAMED_SETTINGS]
+            for value, setting in absent[:NAMED_SETTINGS]
         ]
-        if len(group.gaps) > NAMED_SETTINGS:
-            named.append(f"{len(group.gaps) - NAMED_SETTINGS} more are missing")
+        if len(absent) > NAMED_SETTINGS:
+            named.append(f"{len(absent) - NAMED_SETTINGS} more are missing")
+        if doubted:
+            named.append(f"the others are not decided: {_reasons(group, doubted)}")
         why = listing(named) or "elsewhere no seed has them all"
         text += f" This rests on {len(group.settings)} of {group.settings_planned} settings: {why}."
     return text
 
 
-def _superlative(metric: Metric) -> str:
+def _reasons(group: Group, places: Sequence[tuple[str, Setting]]) -> str:
+    """ "memory (memory kept most of the bytes)" """
+    found = [group.doubts[place] for place in places if group.doubts[place].bars]
+    told = []
+    for kind in dict.fromkeys(doubt.kind for doubt in found):
+        texts = list(dict.fromkeys(doubt.text for doubt in found if doubt.kind == kind))
+        told.append(f"{kind} ({texts[0]}{'' if len(texts) == 1 else ', and the like'})")
+    return listing(told)
+
+
+def is_speed(metric: Metric) -> bool:
+    """Whether "faster" says that a number is better: rates, and the times of the same work."""
+    return (metric.unit, metric.better) in (("MiB/s", "higher"), ("1/s", "higher"), ("s", "lower"))
+
+
+def superlative(metric: Metric) -> str:
     if metric.name in SPEEDS:
         return "is fastest"
     lowest = "lowest" if metric.better == "lower" else "highest"

@@ -2,18 +2,19 @@
 """Which value of one axis is best, by how much, and whether the seeds agree.
 
 A group holds what a study wants kept apart (say, one pattern); its settings are the combinations of all other axes
-(say,
-request sizes), over which ratios are averaged. Knows results and numbers; the words are somebody else's.
+(say, request sizes), over which ratios are averaged. A figure that does not decide (decisive.py) is compared with none.
+Knows results and numbers; the words are somebody else's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from statistics import median
 from typing import Literal
 
+from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread
@@ -78,6 +79,8 @@ class Group:
     gaps: Sequence[tuple[str, Setting]]
     left_out: Sequence[str]
     seeds: int
+    doubts: Mapping[tuple[str, Setting], Doubt] = field(default_factory=dict)
+    """By value and setting, why a figure that was measured decides nothing, or not the medium."""
 
     @property
     def best(self) -> str | None:
@@ -85,8 +88,21 @@ class Group:
 
     @property
     def winner(self) -> str | None:
-        """The best value, if it is ahead of each other one, and behind none in any setting."""
-        return self.best if self.leads and all(lead.verdict == "ahead" for lead in self.leads) else None
+        """The best value, if it is ahead of each other one, behind none in any setting, and none is in doubt."""
+        if self.in_doubt or not self.leads:
+            return None
+        return self.best if all(lead.verdict == "ahead" for lead in self.leads) else None
+
+    @property
+    def in_doubt(self) -> list[str]:
+        """The values that are left out because their figures decide nothing: any of them may be the best."""
+        barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
+        return [value for value in self.left_out if value in barred]
+
+    @property
+    def barred(self) -> list[Doubt]:
+        """Why figures were not compared, in the order of the study."""
+        return [doubt for doubt in self.doubts.values() if doubt.bars]
 
     @property
     def depends(self) -> bool:
@@ -115,8 +131,16 @@ class Comparison:
     groups: Sequence[Group]
 
 
-def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_is_better: bool) -> Comparison:
-    """Compare the values of an axis in each group; groups come in the study's order."""
+def compare(
+    results: Results,
+    axis: str,
+    by: Sequence[str],
+    metric: str,
+    higher_is_better: bool,
+    doubts: Mapping[Combination, Doubt] | None = None,
+) -> Comparison:
+    """Compare the values of an axis in each group; groups come in the study's order. `doubts` is by cell."""
+    doubts = doubts or {}
     numbers = results.numbers(metric)
     planned = list(results.combinations())
     positions = {name: position for position, name in enumerate(results.axes)}
@@ -130,17 +154,22 @@ def compare(results: Results, axis: str, by: Sequence[str], metric: str, higher_
         here = tuple(zip(by, at, strict=True))
         table: dict[str, dict[Setting, Numbers]] = {}
         settings: dict[Setting, set[str]] = {}
+        doubted: dict[tuple[str, Setting], Doubt] = {}
         for combination in planned:
             if coordinates(combination, by) != here:
                 continue
             setting = coordinates(combination, rest)
             settings.setdefault(setting, set()).add(combination[positions[axis]])
             cells = table.setdefault(combination[positions[axis]], {})
-            if min(numbers.get(combination, {}).values(), default=0.0) > 0:  # a ratio needs positive numbers
+            doubt = doubts.get(combination)
+            if doubt:
+                doubted[combination[positions[axis]], setting] = doubt
+            # A ratio needs positive numbers
+            if min(numbers.get(combination, {}).values(), default=0.0) > 0 and not (doubt and doubt.bars):
                 cells[setting] = numbers[combination]
         if table:
             in_order = {value: table[value] for value in results.axes[axis] if value in table}
-            groups.append(_group(here, in_order, settings, higher_is_better))
+            groups.append(_group(here, in_order, settings, doubted, higher_is_better))
     return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups)
 
 
@@ -148,6 +177,7 @@ def _group(
     at: Setting,
     table: Mapping[str, Mapping[Setting, Numbers]],
     planned: Mapping[Setting, Collection[str]],
+    doubts: Mapping[tuple[str, Setting], Doubt],
     higher_is_better: bool,
 ) -> Group:
     """`planned` has the values that the study means to measure in each setting."""
@@ -161,7 +191,7 @@ def _group(
     seeds = min((len(table[value][setting]) for value in values for setting in common), default=0)
     left_out = [value for value in table if value not in values]
     gaps = [(value, setting) for setting in settings for value in values if setting not in table[value]]
-    return Group(at, standings, leads, common, len(settings), gaps, left_out, seeds)
+    return Group(at, standings, leads, common, len(settings), gaps, left_out, seeds, doubts)
 
 
 def _comparable(

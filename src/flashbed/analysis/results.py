@@ -51,6 +51,8 @@ class Repetition:
     """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
     writes: str = ""
     """Whether its writes allocated or overwrote, where a pattern tells."""
+    compresses: bool = False
+    """Whether its file system may have stored fewer bytes than it was given."""
 
     @property
     def is_measured(self) -> bool:

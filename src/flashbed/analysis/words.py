@@ -25,14 +25,20 @@ AXIS_WORDS = {
     "board": ("board", "boards"),
     "kernel": ("kernel", "kernels"),
     "system": ("system", "systems"),
-    "flush": ("flush", "ways to flush"),
+    "flush": ("flush of writes", "ways to flush writes"),
     "queue_depth": ("queue depth", "queue depths"),
     "processes": ("number of processes", "numbers of processes"),
     "direct": ("direct", "choices of direct"),
+    "caches": ("caches", "states of the caches"),
+    "content": ("content", "contents"),
+    "allocate": ("allocation", "ways to allocate"),
 }
 """One and many, for the axes that studies usually have."""
 
-SPEAKING_AXES = ("system", "pattern", "flush", "direct", "filesystem", "medium", "translation", "scheduler", "board")
+SPEAKING_AXES = (
+    *("system", "pattern", "allocate", "flush", "direct", "caches", "content"),
+    *("filesystem", "medium", "translation", "scheduler", "board"),
+)
 """Axes whose values say by themselves what they are."""
 
 VALUE_WORDS = {
@@ -50,9 +56,19 @@ VALUE_WORDS = {
         "fsync-each": "flushed after each request",
     },
     "translation": {"none": "no translation"},
+    "scheduler": {"none": "no scheduler"},
+    "caches": {"kept": "caches kept", "cold": "caches dropped"},
+    "content": {"constant": "constant bytes", "random": "random bytes"},
+    "allocate": {"true": "allocating", "false": "overwriting"},
     "direct": {"true": "past the page cache", "false": "through the page cache"},
 }
 """A workload's abbreviations, written out."""
+
+READS = ("read", "randread")
+"""Patterns that only read."""
+
+OF_WRITES = ("flush", "allocate")
+"""Axes that say how is written: nothing is said of them where all is reading."""
 
 JOINT = " + "
 """Between the names of axes that are compared as one, and between their values."""
@@ -71,41 +87,67 @@ SCALES: dict[str, tuple[tuple[str, float], ...]] = {
 
 @dataclass(frozen=True)
 class Words:
-    """The names that a report uses; `values` gives display names by axis and value as written in the study."""
+    """The names that a report uses: `values` gives display names by axis and value as written in the study, `labels`
+    what the study itself calls axes and values.
+    """
 
     axes: Mapping[str, Sequence[str]]
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    axis_labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def axis(self, name: str) -> str:
         if JOINT in name:
             return listing([self.axis(part) for part in name.split(JOINT)])
+        if name in self.axis_labels:
+            return self.axis_labels[name]
         return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
 
     def axis_plural(self, name: str) -> str:
         if JOINT in name:
             return f"combinations of {self.axis(name)}"
+        if name in self.axis_labels:
+            return f"values of {self.axis_labels[name]}"
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
-        """A given name, else the written-out word, else the name before the options if that is enough to tell."""
+        """The study's label, else a given name, else the written-out word, else the name before the options if that is
+        enough to tell.
+        """
         if JOINT in axis:
             parts = list(zip(axis.split(JOINT), value.split(JOINT), strict=True))
             return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value
-        for names in (self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
+        for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
         short = value.partition(":")[0]
         others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in others else short
 
+    def speaks(self, axis: str, value: str) -> bool:
+        """Whether a value says by itself what it is."""
+        return axis in SPEAKING_AXES or JOINT in axis or value in self.labels.get(axis, {})
+
     def place(self, axis: str, value: str) -> str:
         """A value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
         word = self.value(axis, value)
-        return word if axis in SPEAKING_AXES or JOINT in axis else f"{self.axis(axis)} {word}"
+        return word if self.speaks(axis, value) else f"{self.axis(axis)} {word}"
+
+    def several(self, axis: str, values: Sequence[str]) -> str:
+        """ "random read and random write", "file size 10M and 100M" """
+        if len(values) > 1 and not any(self.speaks(axis, value) for value in values):
+            return f"{self.axis(axis)} {listing([self.value(axis, value) for value in values])}"
+        return listing([self.place(axis, value) for value in values])
+
+    def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
+        """Whether an axis means nothing beside what else is said: there is nothing to flush where all is reading."""
+        patterns = said.get("pattern", ())
+        return axis in OF_WRITES and bool(patterns) and all(pattern in READS for pattern in patterns)
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
-        pairs = coordinates.items() if isinstance(coordinates, Mapping) else coordinates
-        return ", ".join(self.place(axis, value) for axis, value in pairs)
+        pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)
+        said = {axis: (value,) for axis, value in pairs}
+        return ", ".join(self.place(axis, value) for axis, value in pairs if not self.is_idle(axis, said))
 
 
 def metric_of(name: str) -> Metric:
@@ -169,6 +211,11 @@ def size(size_bytes: float) -> str:
 def direction(metric: Metric) -> str:
     """Which numbers are the good ones, as a sentence of its own."""
     return f"{metric.better.capitalize()} is better." if metric.better else ""
+
+
+def in_sentence(title: str) -> str:
+    """A title within a sentence: "Block output" -> "block output", but "CPU load"."""
+    return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:

@@ -31,7 +31,11 @@ def media(report: Report) -> list[tuple[str, str]]:
     """Each medium of the study by name, and in what condition it was."""
     names = report.results.axes.get("medium") or [report.fixed.get("medium", "")]
     found = [(name, report.study.library.medium(name)) for name in names if name]
-    return [(name, text + _fresh(report, name)) for name, medium in found if (text := _condition(medium))]
+    return [
+        (report.words.value("medium", name), text + _fresh(report, name))
+        for name, medium in found
+        if (text := _condition(medium))
+    ]
 
 
 def _fresh(report: Report, medium: str) -> str:
@@ -104,5 +108,5 @@ def mounts(report: Report) -> Table | None:
         corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],
         columns=["Mounted as"],
         rows=rows,
-        kind="dense",
+        kind="dense mounts",
     )

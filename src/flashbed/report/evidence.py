@@ -23,6 +23,12 @@ LISTED_REPETITIONS = 2000
 
 KEY_DIGITS = 12
 
+SHOWN_COLUMNS = 10
+"""Axes, seed and metrics of each repetition; a page is no wider."""
+
+OWN_COLUMNS = 5
+"""Axes that have a column each; of more, the cell's name stands in one."""
+
 _ENDINGS = {"_bytes": SCALES["bytes"], "_ns": (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)), "_us": SCALES["us"]}
 
 
@@ -100,30 +106,53 @@ def swallowed(found: Sequence[Flow]) -> list[Flow]:
 
 def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     """Bytes asked for against bytes that reached the medium."""
-    words = report.words
     scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
     limits = report.results.limits
+    told = {repetition.combination for repetition in report.results.repetitions if repetition.steady}
     shares = [report.results.spreads(f"busy_{part}_percent") for part in ("medium", "bus", "cpu")]
     rows = []
     for flow in found:
-        places = [words.value(axis, value) for axis, value in report.results.coordinates(flow.combination).items()]
         bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
         cells = [Cell(scale.number(value), sort=value) for value in bytes_]
         share = Cell(f"{flow.reached * 100:,.0f} %", tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
         busy = [_percent(found.get(flow.combination)) for found in shares]
         what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
-        rows.append(Row([Head(place) for place in places], [*cells, share, *busy, what]))
+        why = report.unsteady.get(flow.combination)
+        steady = [Cell("no", hint=why, tone="warn") if why else Cell("yes" if flow.combination in told else "–")]
+        rows.append(Row(_places(report, flow.combination), [*cells, share, *busy, what, *(steady if told else [])]))
     return Table(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
         "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
         "is what one would have to make faster.",
-        corner=[_capital(words.axis(axis)) for axis in report.results.axes],
-        columns=["Asked for", "Read from medium", "Written to medium", "Reached", "Medium", "Bus", "CPU", "Limit"],
+        corner=_corner(report),
+        columns=[
+            "Asked for",
+            "Read from medium",
+            "Written to medium",
+            "Reached",
+            "Medium",
+            "Bus",
+            "CPU",
+            "Limit",
+            *(["Steady"] if told else []),
+        ],
         rows=rows,
         kind="sortable",
     )
+
+
+def _corner(report: Report) -> list[str]:
+    """What stands over the places of cells."""
+    axes = list(report.results.axes)
+    return ["Cell"] if len(axes) > OWN_COLUMNS else [_capital(report.words.axis(axis)) for axis in axes]
+
+
+def _places(report: Report, cell: Combination) -> list[Head]:
+    if len(report.results.axes) > OWN_COLUMNS:
+        return [Head(report.cell_name(cell))]
+    return [Head(report.words.value(axis, value)) for axis, value in report.results.coordinates(cell).items()]
 
 
 def _percent(found: Spread | None) -> Cell:
@@ -152,20 +181,21 @@ def _check_summary(report: Report, name: str, repetitions: Sequence[Repetition])
 
 
 def repetition_table(report: Report) -> Table:
-    """Every repetition, with its key and all its metrics."""
+    """Every repetition, with its key, its limit and the metrics that the study asks for."""
     listed = report.results.repetitions[:LISTED_REPETITIONS]
     left = len(report.results.repetitions) - len(listed)
-    metrics = report.results.metrics
+    metrics = _asked_metrics(report)
     scales = {
         name: scale_of(metric_of(name), (r.metrics[name] for r in report.results.repetitions if name in r.metrics))
         for name in metrics
     }
     rows = [
         Row(
-            [*(Head(value) for value in repetition.combination), Head(str(repetition.seed))],
+            [*_places(report, repetition.combination), Head(str(repetition.seed))],
             [
                 Cell(repetition.outcome, hint=repetition.reason, tone="" if repetition.is_measured else "bad"),
                 Cell(repetition.key[:KEY_DIGITS], hint=repetition.key, tone="key"),
+                Cell(SHORT.get(repetition.limit, "–"), tone="" if repetition.limit else "quiet"),
                 *(_metric_cell(repetition.metrics.get(name), scales[name]) for name in metrics),
             ],
         )
@@ -174,12 +204,24 @@ def repetition_table(report: Report) -> Table:
     rest = f" The first {len(listed):,}; {left:,} more are in results.csv." if left else ""
     return Table(
         caption="Every repetition",
-        note=f"Numbers in three digits; exact ones are in results.csv.{rest}",
-        corner=[*(_capital(report.words.axis(axis)) for axis in report.results.axes), "Seed"],
-        columns=["Outcome", "Key", *(scales[name].title(metric_of(name)) for name in metrics)],
+        note="Numbers in three digits; exact ones, and all metrics, are in results.csv, and flashbed show KEY has the "
+        f"rest.{rest}",
+        corner=[*_corner(report), "Seed"],
+        columns=["Outcome", "Key", "Limit", *(scales[name].title(metric_of(name)) for name in metrics)],
         rows=rows,
         kind="sortable dense",
     )
+
+
+def _asked_metrics(report: Report) -> list[str]:
+    """What the study is about, as far as a page is wide: its answers first, then its figures and tables."""
+    study = report.study
+    answers = [*([study.answer] if study.answer else []), *study.choices]
+    asked = [metric for answer in answers for metric in answer.metric]
+    asked += [figure.y for figure in study.figures]
+    asked += [metric for table in study.tables for metric in table.metric]
+    known = [name for name in dict.fromkeys([*asked, *report.results.metrics]) if name in report.results.metrics]
+    return known[: SHOWN_COLUMNS - len(_corner(report)) - 1]
 
 
 def _metric_cell(value: float | None, scale: Scale) -> Cell:

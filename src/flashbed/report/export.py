@@ -11,10 +11,12 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, headline, sentence
+from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
 from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.words import metric_of
+from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
+from flashbed.study_format import Answer
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +60,7 @@ def parquet_bytes(frame: pandas.DataFrame) -> bytes:
 def json_bytes(report: Report) -> bytes:
     """The study's question and answer, the manifest, and every repetition."""
     asked = report.study.answer
-    answers = [_answer(report, comparison) for comparison in report.comparisons(asked)] if asked else []
+    answers = [_answer(report, asked, comparison) for comparison in report.comparisons(asked)] if asked else []
     document = {
         "study": {
             "name": report.study.name,
@@ -100,12 +102,12 @@ def json_bytes(report: Report) -> bytes:
     return (json.dumps(pure(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def _answer(report: Report, comparison: Comparison) -> dict[str, Any]:
+def _answer(report: Report, asked: Answer, comparison: Comparison) -> dict[str, Any]:
     return {
         "compare": comparison.compare,
         "by": comparison.by,
         "metric": comparison.metric,
-        "headline": headline(comparison, report.words),
+        "lines": lines(loads_of(report, asked, comparison), report.words),
         "groups": [_group(report, comparison, group) for group in comparison.groups],
     }
 
@@ -166,6 +168,10 @@ def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, An
         "settings": len(group.settings),
         "settings_planned": group.settings_planned,
         "left_out": group.left_out,
+        "doubts": [
+            {"value": value, "at": dict(setting), "kind": doubt.kind, "why": doubt.text}
+            for (value, setting), doubt in group.doubts.items()
+        ],
     }
 
 

@@ -102,6 +102,7 @@ def _program() -> list[str]:
     files = [
         *here.iterdir(),
         *(here.parent / "analysis").iterdir(),
+        here.parent / "limit.py",
         here.parent / "metrics.py",
         here.parent / "relation.py",
         here.parent / "translation.py",

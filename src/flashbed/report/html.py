@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as one HTML file that needs no network: text, tables, figures and the library that draws them.
 
-Puts together what the other rooms made; the page itself is report.html.j2, report.css and report.js.
+Puts together what the other rooms made; the page itself is report.html.j2, what it takes in, and report.js.
 
 Why plotly draws: measured beside bokeh 3.9 and vega-lite 6 (altair, vl-convert 1.9), its script is 4.8 MB against
 1.3 MB and 0.9 MB. But it is there in 10 ms and takes plain JSON, so nothing of it is imported to draw, no id is random,
@@ -18,17 +18,20 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from flashbed.analysis import Comparison, Flow, flows, headline, sentence
+from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, listing, metric_of, size
+from flashbed.analysis.words import count, listing, size
 from flashbed.report import claims, conditions, elsewhere, evidence, limits, lives, tables, traces
-from flashbed.report.choosing import questions
-from flashbed.report.colours import SLOTS, Colours
+from flashbed.report.answers import questions
+from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
+from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.names import legend
 from flashbed.report.queues import remark
-from flashbed.study_format import Answer
+
+STYLES = ("report.css", "matrix.css", "print.css")
 
 
 def render(report: Report, digest: str, command: str) -> str:
@@ -45,16 +48,19 @@ def render(report: Report, digest: str, command: str) -> str:
     )
     environment.filters["count"] = count
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    environment.filters["keys"] = _keys
+    study = report.study
     pictures = drawings(report)
     traced = traces.drawings(report)
     data = [*(drawing.data() for drawing in pictures), *(drawing.data() for drawing in traced)]
     found_flows = flows(report.results, report.fixed)
     context = {
         "report": report,
-        "study": report.study,
+        "study": study,
         "command": command,
-        "answers": _answers(report),
-        "questions": questions(report, [flow.combination for flow in evidence.swallowed(found_flows)]),
+        "questions": questions(report),
+        "queues": _queues(report),
+        "names": legend(study.library, report.words, study.labels),
         "claims": _claims(report, found_flows),
         "cautions": _cautions(report, found_flows),
         "drawings": [
@@ -68,7 +74,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "exports": EXPORTS,
         "slots": SLOTS,
         "digest_mark": Markup(digest_mark(digest)),  # made of hex digits
-        "style": Markup(_text("report.css")),  # our own files
+        "style": Markup("\n".join(map(_text, STYLES))),  # our own files
         "script": Markup(_text("report.js")),
         "plotly": Markup(_plotly() if pictures or traced else ""),
         "data": Markup(_json(data)),  # escaped there
@@ -76,30 +82,19 @@ def render(report: Report, digest: str, command: str) -> str:
     return environment.get_template("report.html.j2").render(context)
 
 
-def _answers(report: Report) -> list[dict[str, Any]]:
-    """The study's question, by each of its metrics."""
-    answer = report.study.answer
-    if answer is None:
-        return []
-    return [_answer(report, answer, comparison) for comparison in report.comparisons(answer)]
+def _queues(report: Report) -> str:
+    """What must be said of schedulers where the study compares them."""
+    asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
+    compared = any(SCHEDULER in answer.compare for answer in asked)
+    return remark(report, report.results.combinations()) if compared else ""
 
 
-def _answer(report: Report, answer: Answer, comparison: Comparison) -> dict[str, Any]:
-    slots: dict[str, int] = {}
-    if comparison.compare == report.compared_axis:
-        colours = Colours(report)
-        slots = {value: colours.slot(comparison.compare, value) for value in comparison.values}
-    return {
-        "metric": metric_of(comparison.metric).title,
-        "headline": headline(comparison, report.words),
-        "sentences": [
-            " ".join(filter(None, [sentence(comparison, group, report.words), limits.remark(report, cells)]))
-            for group in comparison.groups
-            for cells in [limits.cells_of(report, answer, group)]
-        ],
-        "table": tables.winners(report, comparison, slots),
-        "remark": remark(report, report.results.combinations()) if comparison.compare == SCHEDULER else "",
-    }
+def _keys(pictures: Sequence[Matrix]) -> list[tuple[str, str, str]]:
+    """The tones of all pictures, each with its sign and its meaning."""
+    used = {told for picture in pictures for told in picture.key}
+    told = [(tone, *meaning) for tone, meaning in TONES.items() if (tone, *meaning) in used]
+    one_seed = [("one-seed", "", "one seed")] if any(picture.has_one_seed for picture in pictures) else []
+    return [*told, *one_seed]
 
 
 def _claims(report: Report, found: Sequence[Flow]) -> dict[str, Any] | None:
@@ -136,6 +131,13 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
     if limited:
         text = f"{limited} There a faster medium, or a better order on it, would change little."
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
+    if report.unsteady:
+        cell, why = next(iter(report.unsteady.items()))
+        text = (
+            f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
+            f"does not rest on them (such as {report.cell_name(cell)}: {why})."
+        )
+        cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
     if damaged:
         text = f"The checker found damage in images that {listing(damaged)} left behind."

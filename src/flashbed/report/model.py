@@ -19,12 +19,15 @@ from flashbed.analysis import (
     Results,
     Words,
     compare,
+    doubts,
     judge,
     results_of,
     undecidable,
+    unsteady,
+    with_memory_told,
 )
 from flashbed.analysis.words import JOINT, listing, metric_of
-from flashbed.report.names import names_of
+from flashbed.report.names import words_of
 from flashbed.study_format import SYSTEM, Answer, Claim
 from flashbed.translation import has_queue
 from flashbed.workload import WORKLOADS
@@ -85,12 +88,21 @@ class Report:
                 has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
         return frozenset(cell for cell, pair in cells.items() if not has[pair])
 
+    @cached_property
+    def unsteady(self) -> dict[Combination, str]:
+        """The cells whose rate was not steady, with the reason."""
+        return unsteady(self.results)
+
+    def asked(self, answer: Answer) -> Results:
+        """The results that a question is about, with what it compares as one axis."""
+        return self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
+
     def comparisons(self, answer: Answer) -> list[Comparison]:
         """A question answered: a comparison for each of its metrics."""
-        results = self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
-        axis = JOINT.join(answer.compare)
+        results, axis = self.asked(answer), JOINT.join(answer.compare)
         return [
-            compare(results, axis, answer.by, metric, metric_of(metric).better != "lower") for metric in answer.metric
+            compare(results, axis, answer.by, metric, metric_of(metric).better != "lower", doubts(results, metric))
+            for metric in answer.metric
         ]
 
     def judgements(self) -> list[Judgement]:
@@ -129,8 +141,12 @@ def report_of(
         for coordinates in study.combinations()
         for seed in study.seeds
     ]
-    results = results_of(study.axes, rows, planned)
-    words = Words(results.axes, names_of(study.library, results.axes))
+    results = with_memory_told(
+        results_of(study.axes, rows, planned),
+        {**study.fixed, **study.workload},
+        lambda name: bool(study.library.filesystem(name).compresses),
+    )
+    words = words_of(study.library, results.axes, study.labels)
     measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
     return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there)
 

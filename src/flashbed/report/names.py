@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for people, from the titles of the profiles: "F2FS" for "f2fs", "ext2 (block=1k)" where there is another ext2.
+"""Names for people, from the titles of the profiles: "F2FS" for "f2fs", "ext2 (block=1k)" where there is another ext2;
+and what stands behind a name, for the legend.
 
-Knows that profiles have titles, and none of the names.
+Knows that profiles have titles and studies labels, and none of the names.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from flashbed.analysis import Words
+from flashbed.study_format import Label, Labels
+
 if TYPE_CHECKING:
     from flashbed.library import Library
 
@@ -17,15 +21,42 @@ LONGEST = 24
 """Characters; a longer title is a description, and the study's own word serves better as a name."""
 
 
+PROFILES = ("medium", "filesystem")
+"""Axes whose values are profiles with titles that serve as names."""
+
+
 def names_of(library: Library | None, axes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
     """Display names by axis and value, for the axes whose values are profiles with a name in their title."""
     if library is None:
         return {}
     names = {}
-    for axis, look_up in (("filesystem", library.filesystem), ("medium", library.medium)):
+    for axis in PROFILES:
         if axis in axes:
+            look_up = getattr(library, axis)
             names[axis] = _unique({value: _short(look_up(value).title, value) for value in axes[axis]})
     return names
+
+
+def words_of(library: Library | None, axes: Mapping[str, Sequence[str]], labels: Labels) -> Words:
+    """The words of a report: what the study calls its axes and values goes before the titles of profiles."""
+    said = {
+        axis: {value: label.name if isinstance(label, Label) else label for value, label in values.items()}
+        for axis, values in labels.values.items()
+    }
+    return Words(axes, names_of(library, axes), labels.axes, said)
+
+
+def legend(library: Library | None, words: Words, labels: Labels) -> list[tuple[str, str]]:
+    """What short names stand for: the study's own explanation, else the profile's title and how the study names it."""
+    told = {}
+    for axis, values in words.axes.items():
+        for value in values:
+            name, label = words.value(axis, value), labels.values.get(axis, {}).get(value)
+            if isinstance(label, Label) and label.meaning:
+                told[name] = label.meaning
+            elif axis in PROFILES and library is not None and (label is not None or ":" in value):
+                told[name] = f"{getattr(library, axis)(value).title} ({value})"
+    return [(name, meaning) for name, meaning in told.items() if meaning.partition(" (")[0] != name or ":" in meaning]
 
 
 def _short(title: str, selector: str) -> str:
@@ -42,7 +73,8 @@ def _unique(names: Mapping[str, str]) -> dict[str, str]:
         common = set.intersection(*map(set, options.values()))
         telling = ",".join(option for option in options[value] if option not in common)
         told[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
-    return told
+    # Two profiles may begin their titles alike: then their own names tell them apart.
+    return {value: name if list(told.values()).count(name) == 1 else value for value, name in told.items()}
 
 
 def _options(selector: str) -> list[str]:

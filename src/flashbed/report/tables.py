@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashbed.analysis import Combination, Comparison, Group, Numbers, Spread, is_ahead, ratio
-from flashbed.analysis.words import SPEAKING_AXES, Scale, direction, factor, listing, metric_of, scale_of
+from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
+from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
 from flashbed.metrics import Metric
 from flashbed.report import limits
 from flashbed.report.figures import Drawing
@@ -20,20 +20,24 @@ from flashbed.report.model import Report
 from flashbed.report.queues import remark
 from flashbed.study_format import Table as StudyTable
 
+MOST_COLUMNS = 9
+"""More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
+
+MOST_WITH_HEADS = 13
+"""The same, with the columns of the heads of rows."""
+
+DENSE_COLUMNS = 6
+"""From more on a table has smaller type."""
+
 
 @dataclass(frozen=True)
 class Cell:
-    """Text with, below it, a smaller note, of a line or more.
-
-    `share` draws a bar of that part of the cell's width in the colour of `slot`; `sort` is the number behind the text.
-    """
+    """Text with, below it, a smaller note, of a line or more; `sort` is the number behind the text."""
 
     text: str
     note: str = ""
     hint: str = ""
     tone: str = ""
-    share: float | None = None
-    slot: int | None = None
     sort: float | None = None
 
 
@@ -75,6 +79,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
     numbers = report.results.numbers(wanted.metric[0])
     cells = list(report.results.combinations(wanted.where))
+    wanted = _fitting(wanted, [report.results.coordinates(cell) for cell in cells])
 
     def part(cell: Combination, names: Sequence[str]) -> Combination:
         return tuple(cell[axes.index(name)] for name in names)
@@ -94,7 +99,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         best = _best(known, metrics[0]) if marks_best else None
         texts.append(
             [
-                _number_cell(report, spreads[metric], cell, scales[metric], column == best)
+                number_cell(report, spreads[metric], cell, scales[metric], column == best)
                 for metric in metrics
                 for column, cell in here.items()
             ]
@@ -122,8 +127,20 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         ],
         over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
-        kind="plain" if len(metrics) == 1 else "several",
+        kind="dense" if len(columns) * len(metrics) > DENSE_COLUMNS else "plain",
     )
+
+
+def _fitting(wanted: StudyTable, cells: Sequence[Mapping[str, str]]) -> StudyTable:
+    """The table as wide as a page: axes of its columns go to its rows while there are too many columns."""
+    rows, columns = wanted.rows, wanted.columns
+    while len(columns) > 1 or (columns and len(wanted.metric) > 1):
+        found = {tuple(cell[axis] for axis in columns) for cell in cells}
+        wide = len(found) * len(wanted.metric)
+        if wide <= MOST_COLUMNS and len(rows) + wide <= MOST_WITH_HEADS:
+            break
+        rows, columns = (*rows, columns[0]), columns[1:]
+    return wanted.model_copy(update={"rows": rows, "columns": columns})
 
 
 def _head(place: str, title: str, metric: Metric, metrics: int) -> str:
@@ -143,7 +160,7 @@ def _column_head(report: Report, axes: Sequence[str], values: Combination) -> st
     return report.words.places(list(zip(axes, values, strict=True)))
 
 
-def _number_cell(
+def number_cell(
     report: Report, spreads: Mapping[Combination, Spread], cell: Combination | None, scale: Scale, best: bool
 ) -> Cell:
     if cell is None:
@@ -159,6 +176,7 @@ def _number_cell(
         _range(spread, scale),
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
         f"limit: {SHORT[limit]}" if limit != MEDIUM else "",
+        "not steady" if cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned else "best" if best else ""
     return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
@@ -188,85 +206,6 @@ def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination |
         if others and all(leads(mine, its) for its in others):
             return column
     return None
-
-
-def winners(report: Report, comparison: Comparison, slots: Mapping[str, int]) -> Table:
-    """Who is best in each group, by how much, and where all others are."""
-    words, axis = report.words, comparison.compare
-    metric = metric_of(comparison.metric)
-    values = comparison.values
-    settings = max((len(group.settings) for group in comparison.groups), default=0)
-    mean = "geometric mean over the other axes, " if settings > 1 else ""
-    rows = []
-    for group, head in zip(
-        comparison.groups,
-        _spanned([[words.value(name, value) for name, value in group.at] or ["All"] for group in comparison.groups]),
-        strict=True,
-    ):
-        rows.append(
-            Row(
-                head,
-                [
-                    _winner_cell(report, comparison, group, slots),
-                    _lead_cell(report, comparison, group),
-                    *_score_cells(group, values, slots, metric.better == "lower"),
-                ],
-            )
-        )
-    return Table(
-        caption="Winners",
-        note=f"{metric.title}, {mean}relative to the best of the row. {direction(metric)}",
-        corner=[_capital(words.axis(name)) for name in comparison.by] or [""],
-        columns=["Best", "Ahead of the next", *(words.value(axis, value) for value in values)],
-        rows=rows,
-        kind="winners",
-    )
-
-
-def _winner_cell(report: Report, comparison: Comparison, group: Group, slots: Mapping[str, int]) -> Cell:
-    if group.best is None:
-        return Cell("no result", tone="bad")
-    name = report.words.value(comparison.compare, group.best)
-    if not group.leads:
-        return Cell(f"only {name}", tone="quiet")
-    if group.depends:
-        on = listing([report.words.axis(axis) for axis in group.telling_axes])
-        return Cell(f"depends on {on}", note=f"{name} on the whole", tone="even")
-    if group.winner is None:
-        names = [name, *(report.words.value(comparison.compare, lead.over) for lead in group.leads_that_are("even"))]
-        return Cell(listing(names, "or"), note="no clear difference", tone="even")
-    note = "one seed" if group.seeds == 1 else "seeds agree"
-    return Cell(name, note=note, slot=slots.get(group.best), tone="winner")
-
-
-def _lead_cell(report: Report, comparison: Comparison, group: Group) -> Cell:
-    if not group.leads:
-        return Cell("–", tone="quiet")
-    lead = group.leads[0]
-    other = report.words.value(comparison.compare, lead.over)
-    moves = factor(lead.lowest) != factor(lead.highest)
-    note = f"{factor(lead.lowest)} – {factor(lead.highest)}" if moves else ""
-    return Cell(
-        f"{factor(lead.factor)} ×",
-        note=f"{other}: {note}" if note else other,
-        tone="" if lead.verdict == "ahead" else "quiet",
-    )
-
-
-def _score_cells(group: Group, values: Sequence[str], slots: Mapping[str, int], lower_is_better: bool) -> list[Cell]:
-    scores = {standing.value: standing.score for standing in group.standings}
-    if not scores:
-        return [Cell("–", tone="quiet") for _ in values]
-    best, top = scores[group.standings[0].value], max(scores.values())
-    cells = []
-    for value in values:
-        if value not in scores:
-            cells.append(Cell("–", hint="not in this row, or no result in common with the others", tone="quiet"))
-            continue
-        percent = scores[value] / best * 100
-        text = f"{percent:,.0f} %" if percent >= 10 else f"{percent:.1f} %"
-        cells.append(Cell(text, share=scores[value] / top, slot=slots.get(value)))
-    return cells
 
 
 def data_table(drawing: Drawing) -> Table:

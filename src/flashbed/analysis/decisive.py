@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a figure decides anything about what is compared: why not, where memory, a transient or the CPU made it.
+
+The one place that judges this; who compares, advises or draws asks here. Knows the columns of the results table, and
+no workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from flashbed.analysis.results import Combination, Repetition, Results
+from flashbed.limit import direction_of, is_swallowed
+
+Kind = Literal["memory", "memory or compression", "not steady", "CPU"]
+
+REACHED_PERCENT = 75.0
+"""Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
+
+Where three quarters did, the figure is at most 1 / 0.75 = 1.33 times what the medium alone gives: no further off than
+the model of a medium itself, a third either way. Half would not do: a phase that reads and writes back passes half of
+its bytes when memory answers every read.
+"""
+
+TIMED = ("bandwidth", "iops", "runtime_s")
+TIMED_BEGINNINGS = ("latency_", "flush_")
+"""Metrics of the load as a whole that its speed is in."""
+
+ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
+"""What follows the name of a phase in the names of its metrics."""
+
+NOT_STEADY = "not steady"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a figure does not decide: in a word, and in a clause that stands behind "because"."""
+
+    kind: Kind
+    text: str
+
+    @property
+    def bars(self) -> bool:
+        """Whether nothing follows from the figure. Where the CPU decides, the order still holds on this board."""
+        return self.kind != "CPU"
+
+
+def why_not(repetition: Repetition, metric: str) -> Doubt | None:
+    """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does."""
+    phase = _phase(repetition.metrics, metric)
+    if phase is None and metric not in TIMED and not metric.startswith(TIMED_BEGINNINGS):
+        return None
+    memory: Kind = "memory or compression" if repetition.compresses else "memory"
+    if phase is not None:
+        reached = repetition.metrics[f"{phase}_reached_percent"]
+        if reached < REACHED_PERCENT:
+            return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
+    elif repetition.limit == "memory":
+        return Doubt(memory, f"{memory} kept most of the bytes from the medium")
+    if repetition.steady.startswith(NOT_STEADY):
+        reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
+        return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
+    return Doubt("CPU", "the CPU decides") if repetition.limit == "cpu" else None
+
+
+def _phase(metrics: Iterable[str], metric: str) -> str | None:
+    """The phase of a measurement that a metric is of, if it is of one."""
+    for ending in ENDINGS:
+        name = metric.removesuffix(ending) if ending else metric
+        if metric.endswith(ending) and f"{name}_reached_percent" in metrics:
+            return name
+    return None
+
+
+def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
+    """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say."""
+    found: dict[Combination, list[Doubt]] = {}
+    measured: dict[Combination, int] = {}
+    for repetition in results.repetitions:
+        # What memory answered at once may have no rate at all: the tool calls it too fast to be measured.
+        told_of = metric in repetition.metrics or _phase(repetition.metrics, metric) is not None
+        if repetition.is_measured and told_of:
+            measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
+            doubt = why_not(repetition, metric)
+            if doubt:
+                found.setdefault(repetition.combination, []).append(doubt)
+    told = {}
+    for cell, said in found.items():
+        # A stable sort: what bars comes first, else the order of the seeds.
+        barring = [doubt for doubt in said if doubt.bars]
+        for several in (barring, said):
+            if 2 * len(several) >= measured[cell]:
+                told[cell] = several[0]
+                break
+    return told
+
+
+def unsteady(results: Results) -> dict[Combination, str]:
+    """By cell, why its rate was not steady, where at least half of the seeds that were measured say so."""
+    found: dict[Combination, list[str]] = {}
+    for repetition in results.repetitions:
+        if repetition.is_measured:
+            found.setdefault(repetition.combination, []).append(repetition.steady)
+    told = {cell: [text for text in texts if text.startswith(NOT_STEADY)] for cell, texts in found.items()}
+    return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) >= len(found[cell])}
+
+
+def with_memory_told(
+    results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
+) -> Results:
+    """With `limit` saying "memory" also where only the bytes tell; `fixed` has the parameters on no axis, and
+    `compresses` says it of a file system by its name in the study.
+    """
+
+    def told(repetition: Repetition) -> Repetition:
+        if compresses:
+            name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
+            repetition = replace(repetition, compresses=bool(name) and compresses(name))
+        if not repetition.is_measured or repetition.limit:
+            return repetition
+        direction = direction_of({**fixed, **results.coordinates(repetition.combination)})
+        return replace(repetition, limit="memory") if is_swallowed(repetition.metrics, direction) else repetition
+
+    return replace(results, repetitions=[told(repetition) for repetition in results.repetitions])

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The section "The answer": each question of the study as a picture, as a few lines, and what stands behind each load.
+
+Adds to the words of the analysis what only the report knows: figures, and where there is no scheduler to choose. Must
+not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
+from flashbed.analysis.spread import INTERVAL_SEEDS
+from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
+from flashbed.report import limits
+from flashbed.report.matrix import Matrix, matrix
+from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.study_format import Answer, Choice, Figure
+
+MOST_CELLS = 60
+"""Cells that are listed behind a load; the tables have the others."""
+
+MOST_FIGURES = 3
+
+NO_SCHEDULER = "on a raw chip nothing passes the block layer"
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What a field opens: the verdict in full, how sure each lead is, the cells, and the figures that show them."""
+
+    sentence: str
+    leads: Sequence[str]
+    cells: Table
+    figures: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing asked. `behind` has the rows of the picture in their order."""
+
+    title: str
+    compared: str
+    matrix: Matrix
+    lines: Sequence[str]
+    behind: Sequence[Behind]
+
+
+def questions(report: Report) -> list[Question]:
+    """The study's answer and its choices, in the study's order."""
+    asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
+    loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
+    told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads])
+    return [
+        _question(report, answer, [part for part in parts if part], lines_)
+        for answer, parts, lines_ in zip(asked, loads, told, strict=True)
+        if any(parts)
+    ]
+
+
+def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Load]:
+    """The rows of a question by one metric."""
+
+    def no_choice(group: Group) -> str:
+        alone = answer.compare == (SCHEDULER,) and report.queueless.issuperset(limits.cells_of(report, answer, group))
+        return NO_SCHEDULER if alone else ""
+
+    return [Load(comparison, group, no_choice(group)) for group in comparison.groups]
+
+
+def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], told: Sequence[str]) -> Question:
+    compared = report.words.axis(parts[0][0].comparison.compare)
+    title = answer.title if isinstance(answer, Choice) else f"Which {compared}?"
+    results = report.asked(answer)
+    behind = [_behind(report, results, answer, load) for part in parts for load in part]
+    return Question(title, compared, matrix(parts, report.words), told, behind)
+
+
+def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Behind:
+    comparison, group, words = load.comparison, load.group, report.words
+    said = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
+    told = ("memory",) if group.barred else ()
+    remark = limits.remark(report, limits.cells_of(report, answer, group), said=told)
+    leads = [] if load.no_choice else [_sure(report, comparison, group, lead) for lead in group.leads]
+    figures = [
+        (f"figure-{place}", figure.title)
+        for place, figure in enumerate(report.study.figures, start=1)
+        if _shows(figure, answer, comparison, group)
+    ]
+    text = " ".join(filter(None, (said, remark)))
+    return Behind(text, leads, _cells(report, results, load), figures[:MOST_FIGURES])
+
+
+def _sure(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
+    """ "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)" """
+    names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
+    if lead.whole.n == 1:
+        how = "one seed, so that nothing tells what chance does"
+    else:
+        low, high = _apart(lead.whole.low, lead.whole.high)
+        confidence = ", 95 % confidence" if lead.whole.n >= INTERVAL_SEEDS else ""
+        how = f"{low} to {high}{confidence}, {count(lead.whole.n, 'seed')}"
+    return f"{names[0]} against {names[1]}: {factor(lead.factor)} times ({how})"
+
+
+def _apart(low: float, high: float) -> tuple[str, str]:
+    """Both ends in as many digits as tell them apart, if any do."""
+    if factor(low) != factor(high) or low == high:
+        return factor(low), factor(high)
+    for digits in range(4, 8):
+        ends = f"{low:.{digits}g}", f"{high:.{digits}g}"
+        if ends[0] != ends[1]:
+            return ends
+    return factor(low), factor(high)
+
+
+def _shows(figure: Figure, answer: Answer, comparison: Comparison, group: Group) -> bool:
+    """Whether a figure shows cells of a load, by its metric."""
+    wanted = {**answer.where, **{axis: (value,) for axis, value in group.at}}
+    return figure.y == comparison.metric and all(
+        set(values) & set(figure.where.get(axis, values)) for axis, values in wanted.items()
+    )
+
+
+def _cells(report: Report, results: Results, load: Load) -> Table:
+    """Each cell that a load rests on, with what says how far to trust it."""
+    comparison, group, words = load.comparison, load.group, report.words
+    metric = metric_of(comparison.metric)
+    spreads = results.spreads(metric.name)
+    at = dict(group.at)
+    cells = list(results.combinations({axis: (value,) for axis, value in at.items()}))
+    scale = scale_of(metric, (spreads[cell].high for cell in cells if cell in spreads))
+    rest = [axis for axis in results.axes if axis != comparison.compare and axis not in at]
+    rows = []
+    for cell in cells[:MOST_CELLS]:
+        where = results.coordinates(cell)
+        setting = tuple((axis, where[axis]) for axis in rest)
+        doubt = group.doubts.get((where[comparison.compare], setting))
+        heads = [Head(words.value(comparison.compare, where[comparison.compare]))]
+        if rest:
+            heads.append(Head(words.places(setting)))
+        limit = results.limits.get(cell, "")
+        trust = Cell(doubt.text, tone="warn") if doubt else Cell(limits.SHORT.get(limit, "–"), tone="quiet")
+        rows.append(Row(heads, [*_figures(spreads.get(cell), scale), trust]))
+    more = f" The first {MOST_CELLS} of {len(cells)}." if len(cells) > MOST_CELLS else ""
+    return Table(
+        caption="The cells behind it",
+        note=f"{scale.title(metric)}, medians over seeds.{more}",
+        corner=[_capital(words.axis(comparison.compare)), *(["At"] if rest else [])],
+        columns=["Median", "Over seeds", "Limit"],
+        rows=rows,
+        kind="dense behind",
+    )
+
+
+def _figures(spread: Spread | None, scale: Scale) -> list[Cell]:
+    if spread is None:
+        return [Cell("no result", tone="bad"), Cell("–", tone="quiet")]
+    over = "one seed" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
+    return [Cell(scale.number(spread.median)), Cell(over, tone="quiet")]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

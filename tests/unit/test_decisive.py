@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What decides nothing: figures that memory, a transient or the CPU made, and what a comparison makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from samples import shipped
+
+from flashbed.analysis import (
+    Load,
+    Repetition,
+    Results,
+    Words,
+    compare,
+    doubts,
+    lines,
+    results_of,
+    sentence,
+    why_not,
+    with_memory_told,
+)
+
+
+def repetition(limit: str = "medium", steady: str = "", **metrics: float) -> Repetition:
+    return Repetition(("a",), 1, "measured", metrics=metrics, limit=limit, steady=steady)
+
+
+def kind(found: Repetition, metric: str) -> str:
+    doubt = why_not(found, metric)
+    return doubt.kind if doubt else ""
+
+
+# --- one repetition -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "steady", "expected"),
+    [
+        ("medium", "", ""),
+        ("bus", "steady", ""),
+        ("load", "steady", ""),
+        ("memory", "steady", "memory"),
+        ("memory", "not steady: 30 % slower in the second half", "memory"),
+        ("medium", "not steady: 30 % slower in the second half", "not steady"),
+        ("cpu", "not steady: it rises", "not steady"),
+        ("cpu", "", "CPU"),
+    ],
+)
+def test_columns_of_the_results_table_tell(limit: str, steady: str, expected: str) -> None:
+    found = repetition(limit, steady, bandwidth=1.0, latency_p99_us=1.0)
+    assert kind(found, "bandwidth") == kind(found, "latency_p99_us") == expected
+
+
+def test_the_reason_is_told() -> None:
+    unsteady = why_not(repetition(steady="not steady: it rises"), "bandwidth")
+    assert unsteady
+    assert unsteady.text == "its rate was not steady (it rises)"
+    assert unsteady.bars
+    cpu = why_not(repetition("cpu"), "bandwidth")
+    assert cpu
+    assert (cpu.text, cpu.bars) == ("the CPU decides", False)
+
+
+def test_a_phase_has_its_own_bytes() -> None:
+    # The measurement as a whole reached the medium; of the seeks 8 % did.
+    found = repetition(
+        "medium", block_output=5.0, block_output_reached_percent=101.0, random_seeks=9.0,
+        random_seeks_cpu_percent=99.0, random_seeks_reached_percent=8.4, write_amplification=2.0,
+    )  # fmt: skip
+    assert kind(found, "block_output") == ""
+    assert kind(found, "random_seeks") == kind(found, "random_seeks_cpu_percent") == "memory"
+    doubt = why_not(found, "random_seeks")
+    assert doubt
+    assert doubt.text == "only 8 % of the bytes passed between board and medium"
+
+
+def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
+    # A rewrite whose reads all came from memory passes the half that it writes.
+    assert kind(repetition(rewrite=1.0, rewrite_reached_percent=50.0), "rewrite") == "memory"
+    assert kind(repetition(read_s=1.0, read_reached_percent=74.9), "read_s") == "memory"
+    assert kind(repetition(read_s=1.0, read_reached_percent=75.0), "read_s") == ""
+    # What the cell as a whole had in memory says nothing of a phase that is told by itself.
+    assert kind(repetition("memory", write_bandwidth=1.0, write_reached_percent=100.0), "write_bandwidth") == ""
+
+
+def test_what_is_no_speed_is_not_doubted() -> None:
+    found = repetition(
+        "memory", "not steady: it rises", mount_s=1.0, write_amplification=1.0, write_reached_percent=9.0
+    )
+    assert kind(found, "mount_s") == kind(found, "write_amplification") == ""
+
+
+# --- cells ----------------------------------------------------------------------------------------------------------
+
+AXES = {"medium": ("disk", "card", "chip"), "pattern": ("randread",)}
+
+
+def results(*cells: tuple[str, float, str]) -> Results:
+    """Medium, bandwidth, limit."""
+    rows: list[dict[str, Any]] = [
+        {"medium": name, "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": value, "limit": limit}
+        for name, value, limit in cells
+    ]
+    return results_of({**AXES, "medium": tuple(name for name, *_ in cells)}, rows)
+
+
+def told(found: Results) -> tuple[list[str], list[str]]:
+    comparison = compare(found, "medium", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
+    words = Words(found.axes)
+    loads = [Load(comparison, group) for group in comparison.groups]
+    return lines(loads, words), [sentence(comparison, group, words) for group in comparison.groups]
+
+
+def test_half_of_the_seeds_decide_for_the_cell() -> None:
+    def of(*limits: str) -> str:
+        rows = [
+            {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
+            | {"bandwidth": 1.0, "limit": limit}
+            for seed, limit in enumerate(limits, start=1)
+        ]
+        found = doubts(results_of(AXES, rows), "bandwidth")
+        return found["disk", "randread"].kind if found else ""
+
+    assert of("memory", "medium", "medium") == ""
+    assert of("memory", "medium") == "memory"
+    assert of("cpu", "memory", "memory", "cpu") == "memory"
+    assert of("cpu", "cpu", "cpu", "memory") == "CPU"
+
+
+def test_what_was_too_fast_to_be_measured_was_memory() -> None:
+    """bonnie++ prints no rate for a phase that memory answers at once."""
+    rows = [
+        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"block_input_reached_percent": 0.0, "block_output": 5.0, "block_output_reached_percent": 100.0}
+    ]
+    found = results_of(AXES, rows)
+    assert [doubt.kind for doubt in doubts(found, "block_input").values()] == ["memory"]
+    assert doubts(found, "block_output") == doubts(found, "flush_p99_us") == {}
+
+
+def test_a_disk_in_memory_is_not_recommended() -> None:
+    """890 against 100: the lead was that of RAM."""
+    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
+    assert told(found) == (
+        ["Not decided: memory, everywhere; nothing is recommended there."],
+        [
+            "For random read, not decided: memory (memory kept most of the bytes from the medium). "
+            "Only card was measured without that."
+        ],
+    )
+
+
+def test_the_others_are_compared_and_nobody_is_called_best() -> None:
+    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"), ("chip", 50.0, "medium"))
+    assert told(found) == (
+        ["Not decided: memory, everywhere; nothing is recommended there."],
+        [
+            "For random read, card is 2.0 times as fast as chip. "
+            "Not decided: disk, because of memory (memory kept most of the bytes from the medium)."
+        ],
+    )
+
+
+def test_where_the_cpu_decides_the_order_still_holds() -> None:
+    found = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
+    assert told(found)[0] == ["disk is fastest: 2.0 times as fast as card."]
+
+
+def test_bytes_tell_of_memory_where_no_limit_does() -> None:
+    rows = [
+        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": 1.0, "requested_bytes": 100.0, "medium_read_bytes": read, "medium_written_bytes": 500.0}
+        for read in (49.0,)
+    ]
+    found = with_memory_told(results_of(AXES, rows), {})
+    assert [one.limit for one in found.repetitions] == ["memory"]
+    writing = with_memory_told(results_of({"medium": ("disk",)}, rows), {"pattern": "write"})
+    assert [one.limit for one in writing.repetitions] == [""]
+
+
+def test_fewer_bytes_may_be_compression() -> None:
+    rows = [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
+        for name in ("small", "large")
+    ]
+    found = with_memory_told(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
+    kinds = {cell: doubt.kind for cell, doubt in doubts(found, "write_s").items()}
+    assert kinds == {("small",): "memory or compression", ("large",): "memory"}
+    assert doubts(found, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
+
+
+def test_profiles_tell_which_file_systems_compress() -> None:
+    library = shipped()
+    told = {name: library.filesystem(name).compresses for name in ("jffs2", "jffs2:compression=none", "ubifs", "ext2")}
+    assert told == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words of a person for axes and values: read with a study, held to its axes, used all over its report."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
+from samples import shipped, write_study
+
+from flashbed.errors import InputError
+from flashbed.report.freshness import bring_up_to_date, inputs_digest
+from flashbed.report.model import report_of
+from flashbed.report.names import legend, names_of
+from flashbed.study import Study, load_study
+from flashbed.study_format import Label, Labels
+
+
+def labelled(folder: Path, labels: str) -> Study:
+    path = write_study(folder)
+    path.write_text(f"{path.read_text()}\n{labels}\n")
+    return load_study(path)
+
+
+def test_a_profile_is_labelled_by_its_name_or_in_full(tmp_path: Path) -> None:
+    study = labelled(
+        tmp_path,
+        "[labels.axes]\nrequest = 'block'\n[labels.values]\n"
+        "filesystem = { fat16 = 'FAT', 'ext2:block=4k' = { name = 'ext', meaning = 'ext2 in blocks of 4 KiB' } }\n"
+        "request = { 4k = 'small', 64k = 'large' }",
+    )
+    assert study.labels.axes == {"request": "block"}
+    assert study.labels.values == {
+        "filesystem": {
+            "fat16:cluster=32k": "FAT",
+            "ext2:block=4k": Label(name="ext", meaning="ext2 in blocks of 4 KiB"),
+        },
+        "request": {"4k": "small", "64k": "large"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("[labels.axes]\nreqest = 'x'", 'labels.axes.reqest: is no axis of this study; did you mean "request"?'),
+        ("[labels.values]\nreqest = { 4k = 'x' }", "labels.values.reqest: is no axis of this study; did you mean"),
+        ("[labels.values]\nrequest = { 5k = 'x' }", 'labels.values.request.5k: "5k" is not on the axis "request"'),
+        (
+            "[labels.values]\nrequest = { 4k = 'x', 64k = 'x' }",
+            'labels.values.request.64k: calls "4k" and "64k" all "x"; give each a name of its own',
+        ),
+        ("[labels.values]\nrequest = { 4k = '' }", "labels.values.request.4k"),
+        ("[labels.values]\nrequest = { 4k = { nam = 'x' } }", "labels.values.request.4k"),
+    ],
+)
+def test_a_label_for_nothing_is_told_with_its_key(tmp_path: Path, labels: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        labelled(tmp_path, labels)
+    assert expected in caught.value.message
+    assert "sample.toml:" in caught.value.message
+
+
+LABELS = Labels(
+    axes={"request": "block"},
+    values={
+        "filesystem": {
+            "f2fs": Label(name="the log", meaning="F2FS, as mkfs.f2fs makes it"),
+            "ext2:block=4k": "the old",
+        },
+        "request": {"1k": "tiny blocks"},
+    },
+)
+
+
+def test_labels_stand_everywhere_and_exports_keep_the_studys_words(tmp_path: Path) -> None:
+    study = replace(made_up_study(), labels=LABELS)
+    rows = rows_of(made_up_frame(study))
+    page = unescape(bring_up_to_date(study, rows, MANIFEST, tmp_path).read_text())
+    body = page.partition("<body>")[2].partition("Every repetition")[0]
+    text = body.replace("\xa0", " ")
+    assert "the log is fastest for sequential write and random write" in text  # the answer
+    assert '<th scope="col">the log</th>' in text  # the picture
+    assert "There is nothing to go by for the log against the old at tiny blocks" in text  # claims
+    assert "the log, random write, tiny blocks" in text  # losses
+    assert 'data-series="the log"' in text  # figures
+    assert '<th scope="col" class="number">the log</th>' in text  # tables
+    assert ">F2FS<" not in text
+    with (tmp_path / "results.csv").open() as file:
+        found = list(csv.DictReader(file))
+    assert {row["filesystem"] for row in found} == {"fat16:cluster=32k", "ext2:block=4k", "f2fs"}
+    assert inputs_digest(study, rows, MANIFEST) != inputs_digest(made_up_study(), rows, MANIFEST)
+
+
+def test_short_names_have_a_legend() -> None:
+    study = replace(made_up_study(), labels=LABELS)
+    report = report_of(study, rows_of(made_up_frame(study)), {})
+    assert legend(study.library, report.words, study.labels) == [
+        ("FAT16", "FAT16 (fat16:cluster=32k)"),
+        ("the old", "ext2 (ext2:block=4k)"),
+        ("the log", "F2FS, as mkfs.f2fs makes it"),
+    ]
+
+
+def test_profiles_that_begin_their_titles_alike_keep_their_own_names() -> None:
+    names = names_of(shipped(), {"medium": ["sd-good", "sd-poor"]})["medium"]
+    assert names == {"sd-good": "sd-good", "sd-poor": "sd-poor"}
