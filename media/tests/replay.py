@@ -8,6 +8,7 @@ replay.py FLASHBED-REPLAY FBMEDIA
 import json
 import math
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -188,6 +189,16 @@ def test_percentiles_are_exact():
 def test_equal_values_have_percentiles():
     text = iolog(2, *(["f read 0 512"] * 5000))
     assert replay("--as-fast-as-possible", "-", *NULL, stdin=text)["operations"]["read"]["latency_ns"]["p50"] == 1000
+
+
+def test_any_number_of_requests_takes_no_memory():
+    """Each would take 40 bytes as a trace and 8 as a latency: 192 MiB."""
+    words = ("--no-percentiles", "--pattern", "random", "--request-bytes", 4096, "--passes", 256)
+    limit = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss + (64 << 10)
+    result = replay(*words, "kind=null", "capacity_bytes=67108864", "queue_depth=1", "command_ns=1000")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < limit
+    write = result["operations"]["write"]
+    assert (write["requests"], write["latency_ns"]) == (256 * 16384, {"mean": 1000})
 
 
 def test_throughput_and_write_amplification():

@@ -67,7 +67,7 @@ def precondition(
     steps: list[tuple[str, list[str]]] = []
     what, scope = ("the whole device: ", ["--whole"]) if whole else ("", [])
     if fill_request is not None:
-        words = ["--pattern", "sequential", "--request-bytes", str(fill_request)]
+        words = ["--no-percentiles", "--pattern", "sequential", "--request-bytes", str(fill_request)]
         steps.append((f"{what}filled in order, {format_size(fill_request)} a request", words))
     if overwrites:
         text = f"{what}{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
@@ -190,7 +190,7 @@ def _new(stored: StoredMedium) -> Iterator[StoredMedium]:
 def _at_random(overwrites: int, request: int, seed: int) -> list[str]:
     """flashbed-replay's words for writing `overwrites` times a medium's size at random."""
     words = ["--pattern", "random", "--request-bytes", str(request)]
-    return [*words, "--passes", str(overwrites), "--seed", str(seed)]
+    return ["--no-percentiles", *words, "--passes", str(overwrites), "--seed", str(seed)]
 
 
 def _size(stored: StoredMedium) -> int:
