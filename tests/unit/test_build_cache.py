@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.errors import HostResourceError
+from flashbed.errors import HostResourceError, InterruptedByUser
 from flashbed.image import cache as cache_module
 from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel
@@ -78,6 +78,18 @@ def test_what_a_killed_build_left_goes_at_the_next_run(tmp_path: Path) -> None:
     process.communicate()
     # Another entry than the killed one, that is there already
     Cache(tmp_path).entry("other", {}, lambda _: pytest.fail("it is there"))
+    assert [path.name[:5] for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_who_stops_a_build_does_not_wait_until_all_is_removed(tmp_path: Path) -> None:
+    def stopped(folder: Path) -> None:
+        (folder / "file").touch()
+        raise InterruptedByUser("stopped")
+
+    with pytest.raises(InterruptedByUser):
+        Cache(tmp_path).entry("thing", {}, stopped)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    Cache(tmp_path).entry("other", {}, lambda folder: (folder / "product").touch())
     assert [path.name[:5] for path in tmp_path.iterdir()] == ["other"]
 
 

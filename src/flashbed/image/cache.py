@@ -12,6 +12,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 
 from flashbed import locks
 from flashbed.digest import digest_bytes, digest_file
-from flashbed.errors import HostResourceError, host_refusal
+from flashbed.errors import HostResourceError, InterruptedByUser, host_refusal
 
 _log = logging.getLogger("flashbed")
 
@@ -127,11 +128,14 @@ class Cache:
             if final.exists():
                 final.rename(old)
             scratch.rename(final)
-        except OSError as error:
-            raise host_refusal(self.root, error) from error
-        finally:
-            for left in (scratch, old):
-                locks.remove(left)
+        except InterruptedByUser:
+            raise  # to remove a kernel tree takes longer than who stops this wants to wait: the next run does it
+        except BaseException as error:
+            locks.remove(scratch)
+            if isinstance(error, OSError):
+                raise host_refusal(self.root, error) from error
+            raise
+        locks.remove(old)
 
     @staticmethod
     def _whole(folder: Path, *, thorough: bool, listed: bool = False) -> Entry | None:
@@ -152,13 +156,21 @@ class Cache:
         return locks.wait_for(self.root / f".{final.name}.lock", say)
 
     def _sweep(self) -> None:
-        """Once: removes what builds left that were killed."""
-        if not self._swept:
-            self._swept = True
-            locks.sweep(self.root, self._remove_left)
+        """Once: removes what builds left that were stopped or killed."""
+        if self._swept:
+            return
+        self._swept = True
+        with suppress(OSError, HostResourceError):
+            for left in [path for ending in LEFT for path in self.root.glob(f".*.{ending}")]:
+                if (lock := locks.take(left.with_suffix(".lock"))) is not None:
+                    with lock:
+                        _log.warning("removing %s, which a run left that was stopped", left)
+                        locks.remove(left)
+        locks.sweep(self.root, self._remove_left)
 
     def _remove_left(self, lock: Path) -> None:
-        for left in (*(lock.with_suffix(f".{ending}") for ending in LEFT), *self.root.glob(f"{lock.stem}-????????")):
+        """What a flashbed of before has left."""
+        for left in self.root.glob(f"{lock.stem}-????????"):
             locks.remove(left)
 
 
