@@ -105,8 +105,7 @@ def run_command(
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder, where)
-    if done.different:
-        raise DifferentResultsError(_contradiction(done.different))
+    _agree(done.different)
     if done.failures:
         raise CellsFailedError(
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
@@ -123,6 +122,7 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
     _report(done, folder, where)
+    _agree(done.different)
 
 
 @app.command("export")
@@ -399,9 +399,12 @@ def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None
     out.print(f"Report: {path.absolute()}")
 
 
-def _contradiction(different: Sequence[Any]) -> str:
+def _agree(different: Sequence[Any]) -> None:
+    """Raises DifferentResultsError if any repetition gave two results."""
+    if not different:
+        return
     pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
-    return (
+    raise DifferentResultsError(
         "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
         f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
         "measure it again."

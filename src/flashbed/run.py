@@ -96,6 +96,8 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
     InterruptedByUser.
     """
+    for left in (_work(), _failures_under_way()):
+        locks.clean(left)
     with open_store() as store:
         wanted = prepare(study)
         known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
@@ -103,15 +105,15 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
         _condition(missing)
         for record in _execute(store, missing, jobs or cores(), limit_s):
             known[record.repetition.key] = record
-        different = [one for one in store.different() if one.key in known]
-        return Run(study, [known[r.key] for r in wanted], len(missing), different)
+        return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
 
 def stored(study: Study) -> Run:
     """What the store has of a study, without measuring."""
     with open_store() as store:
-        records = [record for wanted in prepare(study) if (record := _stored(store, wanted)) is not None]
-        return Run(study, records, 0)
+        wanted = prepare(study)
+        records = [record for r in wanted if (record := _stored(store, r)) is not None]
+        return Run(study, records, 0, _different(store, wanted))
 
 
 def results(study: Path) -> pandas.DataFrame:
@@ -161,6 +163,15 @@ def failure_folder(key: str) -> Path:
     return paths.cache_root() / "failures" / key
 
 
+def _work() -> Path:
+    """What is under way, of all runs; each has a folder there that it holds by a lock."""
+    return paths.cache_root() / "work"
+
+
+def _failures_under_way() -> Path:
+    return failure_folder(".tmp")
+
+
 def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
     result, cell = record.result, record.repetition.cell
@@ -177,6 +188,11 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
     return {**result["coordinates"], **plain, **told, **metrics}
+
+
+def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
+    keys = {r.key for r in wanted}
+    return [one for one in store.different() if one.key in keys]
 
 
 def _stored(store: Store, wanted: Repetition) -> Record | None:
@@ -205,7 +221,7 @@ def _execute(store: Store, missing: Sequence[Repetition], jobs: int, limit_s: fl
         return
     stop = threading.Event()
     with (
-        locks.scratch(paths.cache_root() / "work") as work,
+        locks.scratch(_work()) as work,
         stage("Measuring", total=len(missing)) as progress,
         ThreadPoolExecutor(jobs) as pool,
     ):
@@ -332,7 +348,7 @@ def _attempt(wanted: Repetition, work: Path, limit_s: float, stop: threading.Eve
 def _keep_failure(key: str, finished: Finished) -> Path:
     """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim."""
     folder = failure_folder(key)
-    with locks.scratch(folder.parent / ".tmp") as scratch:
+    with locks.scratch(_failures_under_way()) as scratch:
         new, old = scratch / "new", scratch / "old"
         for name, data in finished.files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)

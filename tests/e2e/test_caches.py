@@ -84,3 +84,18 @@ def test_no_home() -> None:
     status, said = call(python, "-c", NOBODY, "doctor", **nobody)
     assert status == 3
     assert "MISSING  the cache: this user has no home (HOME is not set)\n" in said
+
+
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    """Root is held to the mode of its folders, too, where it has no capabilities."""
+    place = tmp_path / "locked"
+    place.mkdir()
+    place.chmod(0o555)
+    plain = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
+    for command in (("list",), ("report", "quick"), ("medium", "create", "a", "null-2g")):
+        status, said = call(*plain, FLASHBED, *command, FLASHBED_CACHE=f"{place}/x")
+        assert status == 4
+        assert said.endswith(f"flashbed: {place}/x: Permission denied; mend that, or use another folder\n")
+    status, said = call(*plain, FLASHBED, "doctor", FLASHBED_CACHE=f"{place}/x")
+    assert status == 3
+    assert f"MISSING  {place}/x: {place} cannot be written by this user\n" in said
