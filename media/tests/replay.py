@@ -299,6 +299,7 @@ def test_what_is_refused():
     refused("one of --cut-at-request and --cut-after", "--cut-at-request", 1, "--cut-after", 1, *late, status=2)
     refused("--cut-at-request 0: must be a whole number above 0", "--cut-at-request", 0, *late, status=2)
     refused("not whole sectors", "--pattern", "random", "--request-bytes", 1000, *FLASH, status=2)
+    refused("more requests than can be counted", "--pattern", "random", "--passes", 2**64 - 1, *FLASH, status=2)
     refused("must be sequential or random", "--pattern", "zigzag", *NULL, status=2)
     refused("must be D or Q", "--event", "C", "trace", *NULL, status=2)
     refused("No such file", HERE / "none", *NULL)

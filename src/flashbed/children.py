@@ -6,6 +6,7 @@ Must not know what they do.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +27,18 @@ def guarded(command: Sequence[str | Path], limit_s: float = 0, kill_after_s: flo
     ends as the command did (its status, its signal), with 124 or 137 if the time was up, with 127 if there is no such
     program. If `timeout` itself is killed, the command goes with it.
     """
-    outer = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", str(kill_after_s), str(limit_s)]
-    return [*outer, "setpriv", "--pdeathsig", "KILL", *map(str, command)]
+    asked = (os.getpid(), kill_after_s, limit_s, *command)
+    return ["setpriv", "--pdeathsig", "TERM", "sh", "-c", _OUTER, "sh", *map(str, asked)]
+
+
+# A parent that ended before its death was asked to be told is not the parent any more.
+_INNER = """[ "$PPID" = "$0" ] || exit 143; exec "$@" """
+_OUTER = f"""
+[ "$PPID" = "$1" ] || exit 143
+after=$2 limit=$3
+shift 3
+exec timeout -k "$after" "$limit" setpriv --pdeathsig KILL sh -c '{_INNER}' "$$" "$@"
+"""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ the next run goes on.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 import threading
@@ -32,6 +33,8 @@ from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
     import pandas
+
+_log = logging.getLogger("flashbed")
 
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
@@ -329,6 +332,7 @@ def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: thr
     try:
         finished = _attempt(wanted, work, limit_s, stop)
         if finished.result["outcome"] == "killed":  # says nothing about the cell: memory may be there again
+            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result["reason"])
             finished = _attempt(wanted, work, limit_s, stop)
             if finished.result["outcome"] == "killed":
                 finished.result["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"

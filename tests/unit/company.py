@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of a study of made-up cells, as a process of its own: company.py CACHE CELLS JOBS SECONDS [WHAT]
 
-Cells are named a, b, c ...; each takes SECONDS and leaves a line with its name in CACHE/measured. WHAT may be "fail"
+Cells are named a, b, c ...; each takes SECONDS (-1: until there is a file CACHE/go) and leaves a line with its name in
+CACHE/measured. WHAT may be "fail"
 (all cells fail), "killed" (each attempt is killed), "killed once", or anything else, which is then the result.
 """
 
@@ -40,7 +41,9 @@ def main() -> None:
     def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event) -> Finished:
         with (Path(cache) / "measured").open("a") as file:
             file.write(f"{wanted.cell.label}\n")
-        time.sleep(seconds)
+        while seconds < 0 and not (Path(cache) / "go").exists():
+            time.sleep(0.01)
+        time.sleep(max(seconds, 0))
         attempts[wanted.key] = attempts.get(wanted.key, 0) + 1
         outcome = {"fail": "failed", "killed": "killed"}.get(what, "measured")
         if what == "killed once" and attempts[wanted.key] == 1:

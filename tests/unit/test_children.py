@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -61,6 +62,40 @@ def is_running(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+SLEEPER = """
+import sys
+from flashbed import children
+print(flush=True)
+children.run(["sleep", sys.argv[1]])
+"""
+
+
+def test_a_child_that_is_just_being_started_ends_too() -> None:
+    """The lab is killed within the few milliseconds that this takes."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(children.__file__).parent.parent)}
+    marks = [f"60.{os.getpid()}{number:02d}" for number in range(40)]
+    for number, mark in enumerate(marks):
+        command = [sys.executable, "-c", SLEEPER, mark]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as parent:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            time.sleep(number / 2000)
+            parent.kill()
+    deadline = time.monotonic() + 5
+    while left := [line for line in command_lines() if any(mark in line for mark in marks)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def command_lines() -> list[str]:
+    """Of all processes, but for those that have ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found
 
 
 def test_ends_are_told_as_they_were() -> None:

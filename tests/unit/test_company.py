@@ -48,6 +48,14 @@ def until_measuring(cache: Path, cells: int) -> None:
         time.sleep(0.01)
 
 
+def until_waiting(process: subprocess.Popen[str]) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line == "Another run is measuring the last 1 repetitions; waiting for them\n":
+            return
+    pytest.fail("it did not wait")
+
+
 def nothing_is_left(cache: Path) -> bool:
     left = [
         path
@@ -71,10 +79,12 @@ def test_two_runs_share_the_work(tmp_path: Path, before: tuple[str, ...]) -> Non
 
 
 def test_who_has_nothing_left_waits_and_says_so(tmp_path: Path) -> None:
-    first = begin(tmp_path, "a", 1, 2)
+    first = begin(tmp_path, "a", 1, -1)
     until_measuring(tmp_path, 1)
-    told, said = end(begin(tmp_path, "ab", 1, 0.1))
-    assert "Another run is measuring the last 1 repetitions; waiting for them" in said
+    second = begin(tmp_path, "ab", 1, 0.1)
+    until_waiting(second)
+    (tmp_path / "go").touch()
+    told, _ = end(second)
     assert told["records"] == [["measured", "x"]] * 2
     assert end(first)[0]["records"] == [["measured", "x"]]
     assert measured(tmp_path) == Counter("ab")
@@ -105,16 +115,20 @@ def test_two_runs_whose_cells_fail(tmp_path: Path) -> None:
 
 
 def test_a_failure_that_was_waited_for_is_not_tried_again_and_a_later_run_does(tmp_path: Path) -> None:
-    first = begin(tmp_path, "a", 1, 1.5, "fail")
+    first = begin(tmp_path, "a", 1, -1, "fail")
     until_measuring(tmp_path, 1)
     second = begin(tmp_path, "a", 1, 0.1, "fail")
+    until_waiting(second)
+    (tmp_path / "go").touch()
     assert end(second)[0] == end(first)[0]
     assert measured(tmp_path) == Counter("a")
     assert end(begin(tmp_path, "a", 1, 0, "x"))[0]["records"] == [["measured", "x"]]
 
 
 def test_a_killed_machine_is_tried_again_once(tmp_path: Path) -> None:
-    assert end(begin(tmp_path, "a", 1, 0, "killed once"))[0]["records"] == [["measured", "killed once"]]
+    told, said = end(begin(tmp_path, "a", 1, 0, "killed once"))
+    assert told["records"] == [["measured", "killed once"]]
+    assert "a: killed once; trying it again" in said
     assert measured(tmp_path) == Counter("aa")
     (record,) = end(begin(tmp_path, "b", 1, 0, "killed"))[0]["records"]
     assert record == ["killed", "killed, twice; free memory, or run fewer guests at a time (--jobs)"]
@@ -122,25 +136,27 @@ def test_a_killed_machine_is_tried_again_once(tmp_path: Path) -> None:
 
 
 def test_work_of_a_killed_run_goes_and_that_of_a_live_one_stays(tmp_path: Path) -> None:
-    live, killed = begin(tmp_path, "a", 1, 3), begin(tmp_path, "b", 1, 60)
+    live, killed = begin(tmp_path, "a", 1, -1), begin(tmp_path, "b", 1, 60)
     until_measuring(tmp_path, 2)
     killed.kill()
     killed.communicate()
     assert len([path for path in (tmp_path / "work").iterdir() if path.is_dir()]) == 2
     end(begin(tmp_path, "c", 1, 0))
     assert len([path for path in (tmp_path / "work").iterdir() if path.is_dir()]) == 1
+    (tmp_path / "go").touch()
     assert end(live)[0]["records"] == [["measured", "x"]]
     assert nothing_is_left(tmp_path)
 
 
 def test_different_results_are_both_kept(tmp_path: Path) -> None:
     """Where locks do not hold, two runs may measure the same: here a lock is taken away under the first one."""
-    first = begin(tmp_path, "a", 1, 2, "one")
+    first = begin(tmp_path, "a", 1, -1, "one")
     until_measuring(tmp_path, 1)
     (claim,) = (tmp_path / "results/claims").iterdir()
     claim.unlink()
     second, _ = end(begin(tmp_path, "a", 1, 0, "another"))
     assert second["different"] == []
+    (tmp_path / "go").touch()
     told, said = end(first)
     (other,) = told["different"]
     assert (Path(other) / "out/data").read_text() == "one"

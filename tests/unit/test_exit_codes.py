@@ -21,7 +21,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
-    monkeypatch.setattr(cli, "_load", lambda _: None)
+    monkeypatch.setattr(cli, "_load", lambda *_: None)
     monkeypatch.setattr(cli, "_report", lambda *_: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
@@ -45,7 +45,7 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_what_the_host_refuses_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(_: object) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "/reports/quick")
 
     monkeypatch.setattr(cli, "_load", refuse)
