@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How long requests took: all values are kept, so percentiles are exact (nearest rank) */
+/* How long requests took: all values are kept, so percentiles are exact (nearest rank); or none are (ns is NULL) */
 #ifndef LATENCIES_H
 #define LATENCIES_H
 

@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdint.h>
+
 #include "message.h"
 #include "pattern.h"
 #include "splitmix.h"
 
+static struct trace_entry at_place(const struct pattern *p, u64 place)
+{
+	u64 offset = place * p->request_bytes;
+	u64 left = p->bytes - offset;
+
+	return (struct trace_entry) {
+		.request.op = p->op,
+		.request.offset_bytes = offset,
+		.request.length_bytes = left < p->request_bytes ? left : p->request_bytes,
+	};
+}
+
+struct trace_entry pattern_at(const struct pattern *p, u64 i)
+{
+	return at_place(p, p->random ? splitmix_at(p->seed, i) % p->places : i % p->places);
+}
+
 bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 bytes)
 {
-	u64 places = (bytes + pattern->request_bytes - 1) / pattern->request_bytes;
-	u64 seed = pattern->seed;
-	u64 pass, i;
+	struct trace_entry first, last;
+	const char *fault;
 
-	for (pass = 0; pass < pattern->passes; pass++) {
-		for (i = 0; i < places; i++) {
-			u64 place = pattern->random ? splitmix(&seed) % places : i;
-			struct trace_entry entry = {
-				.request.op = pattern->op,
-				.request.offset_bytes = place * pattern->request_bytes,
-				.request.length_bytes = pattern->request_bytes,
-			};
-			u64 left = bytes - entry.request.offset_bytes;
-			const char *fault;
-
-			if (left < pattern->request_bytes)
-				entry.request.length_bytes = left;
-			fault = trace_add(trace, &entry);
-			if (fault)
-				return complain("pattern", fault);
-		}
-	}
+	trace->pattern = *pattern;
+	trace->pattern.bytes = bytes;
+	trace->pattern.places = bytes / pattern->request_bytes + (bytes % pattern->request_bytes != 0);
+	if (pattern->passes > SIZE_MAX / trace->pattern.places)
+		return complain("pattern", "more requests than can be counted");
+	first = at_place(&trace->pattern, 0);
+	last = at_place(&trace->pattern, trace->pattern.places - 1);
+	fault = trace_fault(trace, &first);
+	if (!fault)
+		fault = trace_fault(trace, &last);
+	if (fault)
+		return complain("pattern", fault);
+	trace->count = pattern->passes * trace->pattern.places;
 	return true;
 }

@@ -47,7 +47,9 @@ static bool allocate(struct played *played, const struct trace *trace)
 	u64 count[OP_COUNT] = { 0 };
 	size_t i;
 
-	for (i = 0; i < trace->count; i++)
+	if (!trace->entries)
+		count[trace->pattern.op] = trace->count;
+	for (i = 0; trace->entries && i < trace->count; i++)
 		count[trace->entries[i].request.op]++;
 	for (i = 0; i < OP_COUNT; i++) {
 		played->of[i].ns = malloc((count[i] + 1) * sizeof(u64));
@@ -61,7 +63,9 @@ static void note(struct played *played, const struct fb_request *request, u64 ca
 {
 	struct latencies *l = &played->of[request->op];
 
-	l->ns[l->count++] = done_ns - came_ns;
+	if (l->ns)
+		l->ns[l->count] = done_ns - came_ns;
+	l->count++;
 	l->sum_ns += done_ns - came_ns;
 	played->bytes[request->op] += request->length_bytes;
 	if (done_ns > played->end_ns)
@@ -81,8 +85,11 @@ static void expect_next(const struct fb_medium *medium, const struct trace *trac
 	for (step = 0; step < FB_EXPECT_STEPS; step++) {
 		size_t next = i + (FB_EXPECT_STEPS - step) * FB_EXPECT_APART;
 
-		if (next < trace->count)
-			fb_expect(medium, &trace->entries[next].request, step);
+		if (next < trace->count) {
+			struct trace_entry entry = trace_at(trace, next);
+
+			fb_expect(medium, &entry.request, step);
+		}
 	}
 }
 
@@ -95,11 +102,11 @@ static u64 put_all(struct fb_medium *medium, const struct trace *trace, const st
 	size_t i;
 
 	for (i = 0; i < trace->count; i++) {
-		const struct trace_entry *entry = &trace->entries[i];
+		const struct trace_entry entry = trace_at(trace, i);
 		u64 done_ns;
 
-		if (!options->as_fast_as_possible && entry->time_ns > now_ns)
-			now_ns = entry->time_ns;
+		if (!options->as_fast_as_possible && entry.time_ns > now_ns)
+			now_ns = entry.time_ns;
 		if (options->queue_depth && under_way->count == options->queue_depth) {
 			u64 free_ns = take_earliest(under_way);
 
@@ -109,10 +116,10 @@ static u64 put_all(struct fb_medium *medium, const struct trace *trace, const st
 		if (now_ns > cut_ns)
 			return cut_ns;
 		expect_next(medium, trace, i);
-		done_ns = fb_submit(medium, &entry->request, now_ns);
+		done_ns = fb_submit(medium, &entry.request, now_ns);
 		if (options->queue_depth)
 			add_done(under_way, done_ns);
-		note(played, &entry->request, options->as_fast_as_possible ? now_ns : entry->time_ns, done_ns);
+		note(played, &entry.request, options->as_fast_as_possible ? now_ns : entry.time_ns, done_ns);
 		if (options->completions)
 			fprintf(options->completions, "%" PRIu64 " %" PRIu64 "\n", now_ns, done_ns);
 		played->outage.requests = i + 1;
@@ -142,12 +149,12 @@ bool play(struct fb_medium *medium, const struct trace *trace, const struct play
 
 	*played = (struct played) { 0 };
 	under_way.done_ns = malloc((options->queue_depth + 1) * sizeof(u64));
-	if (!under_way.done_ns || !allocate(played, trace)) {
+	if (!under_way.done_ns || !(options->no_percentiles || allocate(played, trace))) {
 		free(under_way.done_ns);
 		played_free(played);
 		return complain("trace", "out of memory");
 	}
-	played->begin_ns = options->as_fast_as_possible ? 0 : trace->entries[0].time_ns;
+	played->begin_ns = options->as_fast_as_possible ? 0 : trace_at(trace, 0).time_ns;
 	cut_ns = put_all(medium, trace, options, &under_way, played);
 	free(under_way.done_ns);
 	if (cut_ns != FB_NEVER) {

@@ -14,6 +14,7 @@ enum { OP_COUNT = FB_FLUSH + 1 };
 struct player_options {
 	bool as_fast_as_possible;	/* the trace's times are not looked at */
 	u64 queue_depth;		/* requests that the medium has at a time; 0: no limit */
+	bool no_percentiles;		/* latencies are summed up, and not kept: so many requests take no memory */
 	struct outage outage;
 	FILE *completions;		/* gets "submitted_ns done_ns" for each request; or NULL */
 };

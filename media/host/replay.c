@@ -47,6 +47,7 @@ static int usage(void)
 	      "  --event D|Q            blkparse: what counts as a request, issued (default) or queued\n"
 	      "  --json                 print JSON\n"
 	      "  --completions FILE     write \"submitted_ns done_ns\" for each request\n"
+	      "  --no-percentiles       of latencies tell the mean only: takes no memory, however many requests\n"
 	      "  --save FILE            write the medium's state as it is afterwards\n"
 	      "  --pattern KIND         write all that the medium shows, as fast as possible, in requests of\n"
 	      "  --request-bytes N      so many bytes (default 131072, random 4096),\n"
@@ -91,7 +92,7 @@ static bool read_event(const char *text, struct options *o)
 
 enum option_code {
 	STATE = 256, FAST, DEPTH, EVENT, JSON, COMPLETIONS, SAVE, PATTERN, REQUEST_BYTES, PASSES, SEED, READ, WHOLE,
-	CUT_AT_REQUEST, CUT_AFTER,
+	CUT_AT_REQUEST, CUT_AFTER, NO_PERCENTILES,
 };
 
 static const struct option known[] = {
@@ -101,6 +102,7 @@ static const struct option known[] = {
 	{ "event", required_argument, NULL, EVENT },
 	{ "json", no_argument, NULL, JSON },
 	{ "completions", required_argument, NULL, COMPLETIONS },
+	{ "no-percentiles", no_argument, NULL, NO_PERCENTILES },
 	{ "save", required_argument, NULL, SAVE },
 	{ "pattern", required_argument, NULL, PATTERN },
 	{ "request-bytes", required_argument, NULL, REQUEST_BYTES },
@@ -132,6 +134,9 @@ static bool read_option(int code, const char *name, struct options *o)
 		return true;
 	case COMPLETIONS:
 		o->completions = optarg;
+		return true;
+	case NO_PERCENTILES:
+		o->player.no_percentiles = true;
 		return true;
 	case SAVE:
 		o->save = optarg;

@@ -46,7 +46,7 @@ static void print_json_op(int op, struct played *played)
 	       "   \"latency_ns\": {\"mean\": %.6f",
 	       op_words[op], l->count, played->bytes[op], per_second(l->count, played),
 	       per_second(played->bytes[op], played), l->count ? (double)l->sum_ns / l->count : 0.0);
-	for (i = 0; i < PERCENTILES; i++)
+	for (i = 0; l->ns && i < PERCENTILES; i++)
 		printf(", \"%s\": %" PRIu64, percentiles[i].key, latencies_percentile(l, percentiles[i].of_10000));
 	printf("}}");
 }
@@ -102,7 +102,7 @@ static void print_table(const struct fb_medium *medium, struct played *played)
 			continue;
 		printf("%-8s %12zu %12.1f %12.3f", op_words[op], l->count, per_second(l->count, played),
 		       per_second(played->bytes[op], played) / 1e6);
-		for (i = 0; i < PERCENTILES; i++)
+		for (i = 0; l->ns && i < PERCENTILES; i++)
 			printf(" %11.3f", latencies_percentile(l, percentiles[i].of_10000) / 1e3);
 		printf("\n");
 	}

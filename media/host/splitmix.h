@@ -14,4 +14,12 @@ static inline u64 splitmix(u64 *state)
 	return z ^ z >> 31;
 }
 
+/* The value that the i-th call, counted from 0, gives from a seed */
+static inline u64 splitmix_at(u64 seed, u64 i)
+{
+	u64 state = seed + i * 0x9e3779b97f4a7c15ull;
+
+	return splitmix(&state);
+}
+
 #endif

@@ -32,7 +32,7 @@ static bool make_room(struct trace *trace)
 	return true;
 }
 
-static const char *fault(const struct trace *trace, const struct trace_entry *entry)
+const char *trace_fault(const struct trace *trace, const struct trace_entry *entry)
 {
 	const struct fb_request *r = &entry->request;
 
@@ -51,7 +51,7 @@ static const char *fault(const struct trace *trace, const struct trace_entry *en
 
 const char *trace_add(struct trace *trace, const struct trace_entry *entry)
 {
-	const char *wrong = fault(trace, entry);
+	const char *wrong = trace_fault(trace, entry);
 
 	if (wrong)
 		return wrong;

@@ -8,6 +8,7 @@ replay.py FLASHBED-REPLAY FBMEDIA
 import json
 import math
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,16 @@ def test_equal_values_have_percentiles():
     assert replay("--as-fast-as-possible", "-", *NULL, stdin=text)["operations"]["read"]["latency_ns"]["p50"] == 1000
 
 
+def test_any_number_of_requests_takes_no_memory():
+    """Each would take 40 bytes as a trace and 8 as a latency: 192 MiB."""
+    words = ("--no-percentiles", "--pattern", "random", "--request-bytes", 4096, "--passes", 256)
+    limit = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss + (64 << 10)
+    result = replay(*words, "kind=null", "capacity_bytes=67108864", "queue_depth=1", "command_ns=1000")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < limit
+    write = result["operations"]["write"]
+    assert (write["requests"], write["latency_ns"]) == (256 * 16384, {"mean": 1000})
+
+
 def test_throughput_and_write_amplification():
     result = replay("--pattern", "sequential", "--request-bytes", 2048, *FLASH)
     assert result["duration_ns"] == 32 * 201_000
@@ -288,6 +299,7 @@ def test_what_is_refused():
     refused("one of --cut-at-request and --cut-after", "--cut-at-request", 1, "--cut-after", 1, *late, status=2)
     refused("--cut-at-request 0: must be a whole number above 0", "--cut-at-request", 0, *late, status=2)
     refused("not whole sectors", "--pattern", "random", "--request-bytes", 1000, *FLASH, status=2)
+    refused("more requests than can be counted", "--pattern", "random", "--passes", 2**64 - 1, *FLASH, status=2)
     refused("must be sequential or random", "--pattern", "zigzag", *NULL, status=2)
     refused("must be D or Q", "--event", "C", "trace", *NULL, status=2)
     refused("No such file", HERE / "none", *NULL)

@@ -17,7 +17,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from flashbed.errors import CellsFailedError, FlashbedError, InputError, InterruptedByUser
+from flashbed.errors import (
+    CellsFailedError,
+    DifferentResultsError,
+    FlashbedError,
+    HostResourceError,
+    InputError,
+    InterruptedByUser,
+    host_refusal,
+)
 
 app = typer.Typer(
     help="Compare embedded-Linux storage stacks on a real kernel, in virtual time, on modelled media.\n\n"
@@ -87,7 +95,8 @@ def run_command(
 
     Stop it at any time: finished repetitions are kept, and the next run goes on. Exit status: 0 all measured, 1 some
     cells
-    failed, 2 the study is wrong, 3 a tool is missing, 4 no room on the disk, 130 interrupted.
+    failed, 2 the study is wrong, 3 a tool is missing, 4 no room on the disk, 5 a repetition gave two different
+    results, 130 interrupted.
     """
     from flashbed import run
 
@@ -96,6 +105,7 @@ def run_command(
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder, where)
+    _agree(done.different)
     if done.failures:
         raise CellsFailedError(
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
@@ -112,6 +122,7 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
     _report(done, folder, where)
+    _agree(done.different)
 
 
 @app.command("export")
@@ -388,6 +399,18 @@ def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None
     out.print(f"Report: {path.absolute()}")
 
 
+def _agree(different: Sequence[Any]) -> None:
+    """Raises DifferentResultsError if any repetition gave two results."""
+    if not different:
+        return
+    pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
+    raise DifferentResultsError(
+        "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
+        f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
+        "measure it again."
+    )
+
+
 def _interrupt(*_: object) -> NoReturn:
     raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
 
@@ -403,6 +426,8 @@ def main() -> None:
         _leave(error.message, error.exit_code)
     except BrokenPipeError:
         sys.exit(130)
+    except OSError as error:
+        _leave(host_refusal(Path(), error).message, HostResourceError.exit_code)
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:

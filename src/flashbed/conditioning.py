@@ -53,7 +53,7 @@ def make(tool: MediaTool, to: Path, parameters: Mapping[str, int | str], conditi
     """
     tool.create(to, parameters)
     for words in STEPS[condition]:
-        tool.replay(to, "--save", to, "--whole", *words)
+        tool.replay(to, "--save", to, "--whole", "--no-percentiles", *words)
     if STEPS[condition] and tool.inspect(to)["wear"]["read_only"]:
         raise InputError(
             f'condition = "{condition}": the medium is worn out, and read-only, before it is written so often; give it '

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from flashbed import paths
 from flashbed.errors import SetupError
@@ -64,9 +65,27 @@ def examine() -> Iterator[Finding]:
 
 
 def _disk() -> Finding:
-    folder = paths.cache_root()
-    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    try:
+        folder = paths.cache_root()
+    except SetupError as error:
+        what, _, remedy = error.message.partition("; ")
+        return Finding("the cache", False, what, remedy)
+    existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
+    another = "FLASHBED_CACHE to a folder"
+    if not existing.is_dir():
+        return Finding(str(folder), False, f"{existing} is no folder", f"set {another} that can be made")
+    if refused := next((str(one) for one in (existing, *_inside(folder)) if not os.access(one, os.W_OK)), None):
+        read_only = os.statvfs(refused).f_flag & os.ST_RDONLY
+        why = "lies on a disk that is read-only" if read_only else "cannot be written by this user"
+        return Finding(str(folder), False, f"{refused} {why}", f"mend that, or set {another} that can be written")
     free = shutil.disk_usage(existing).free
-    remedy = f"make room, or set FLASHBED_CACHE to a folder with {describe_size(WANTED_FREE_BYTES)} free"
-    fine = free >= WANTED_FREE_BYTES and os.access(existing, os.W_OK)
-    return Finding(str(folder), fine, f"{rough_size(free)} free", remedy)
+    remedy = f"make room, or set {another} with {describe_size(WANTED_FREE_BYTES)} free"
+    return Finding(str(folder), free >= WANTED_FREE_BYTES, f"{rough_size(free)} free", remedy)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folders of a cache that is there."""
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except OSError:
+        return []

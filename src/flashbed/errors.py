@@ -6,6 +6,7 @@ prints it and leaves with `exit_code`; this room must not know who prints it, no
 """
 
 import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -48,6 +49,12 @@ class HostResourceError(FlashbedError):
     exit_code = 4
 
 
+class DifferentResultsError(FlashbedError):
+    """The same repetition gave two results: what must never happen. Both are kept, and the user looks at them."""
+
+    exit_code = 5
+
+
 class InterruptedByUser(FlashbedError):
     """Stopped by a signal; what was finished is kept."""
 
@@ -58,12 +65,13 @@ def host_refusal(path: Path, error: OSError) -> HostResourceError:
     """What to tell when the host refuses to write under `path`: no room, no permission, a broken disk."""
     if error.errno in _OUT_OF_ROOM:
         return no_room(path)
-    return HostResourceError(f"{error.filename or path}: {error.strerror or error}; mend that, or use another folder")
+    what = error.filename if isinstance(error.filename, str) else path
+    return HostResourceError(f"{what}: {error.strerror or error}; mend that, or use another folder")
 
 
 def no_room(path: Path) -> HostResourceError:
     """What to tell when the disk of `path` is full."""
-    there = next(folder for folder in (path, *path.parents) if folder.exists())
+    there = next(folder for folder in (path, *path.parents) if os.access(folder, os.F_OK))
     free = shutil.disk_usage(there).free
     return HostResourceError(
         f"{path}: no room left on this disk ({free} bytes free); what was finished is kept: make room and run again"

@@ -6,7 +6,6 @@ result is, nor how folders are laid out.
 """
 
 import contextlib
-import fcntl
 import logging
 import secrets
 import sqlite3
@@ -16,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from flashbed import locks
 from flashbed.errors import FlashbedError, HostResourceError, SetupError, host_refusal, no_room
 
 _log = logging.getLogger("flashbed")
@@ -111,8 +111,7 @@ class Index:
 
     def _make_anew(self) -> None:
         """Under a lock, so that of several processes that find the damage one mends it."""
-        with self._in_plain_words(), self._path.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with self._in_plain_words(), locks.wait_for(self._path.with_suffix(".lock")):
             try:
                 with self._in_plain_words():
                     self._open().close()

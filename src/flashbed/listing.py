@@ -107,7 +107,7 @@ def build_image(version: str, *, update: bool) -> Rows:
     systems = [library.filesystem(name) for name in library.names("filesystem")]
     every_module = tuple(modules.to_choose())
     sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
-    built = image.build(version, sets, update=update)
+    built = image.build(version, sets, update=update, thorough=True)
     return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
 
 

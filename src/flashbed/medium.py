@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flashbed import conditioning, image, medium_parameters, paths
+from flashbed import conditioning, image, locks, medium_parameters, paths
 from flashbed.condition import MEANINGS
 from flashbed.errors import InputError, host_refusal
 from flashbed.image.hosttools import MediaTool
 from flashbed.library import Library, LookupProblem
-from flashbed.stored_medium import StoredMedium, locate
+from flashbed.stored_medium import StoredMedium, copy, locate
 from flashbed.units import format_size
 
 Rows = list[tuple[str, ...]]
@@ -39,12 +38,11 @@ def create(name: str, profile: str) -> StoredMedium:
         raise InputError(f"{profile}: a medium is made from its profile alone; copy the folder to have it twice")
     tool = _tool()
     medium_parameters.check_selector(library, profile, tool)
-    with _new(stored):
-        stored.folder.mkdir(parents=True)
-        conditioning.make(tool, stored.state, medium.core_parameters, medium.condition)
-        tool.create_content(stored.state, stored.data)
+    with _new(stored) as begun:
+        conditioning.make(tool, begun.state, medium.core_parameters, medium.condition)
+        tool.create_content(begun.state, begun.data)
         made = f"created, {MEANINGS[medium.condition]}" if medium.conditioned else "created"
-        stored.tell({"profile": profile, "made": [made]})
+        begun.tell({"profile": profile, "made": [made]})
     return stored
 
 
@@ -65,31 +63,31 @@ def precondition(
     state ages.
     """
     stored = locate(name, Path())
-    about = stored.about()
+    stored.about()
     steps: list[tuple[str, list[str]]] = []
     what, scope = ("the whole device: ", ["--whole"]) if whole else ("", [])
     if fill_request is not None:
-        words = ["--pattern", "sequential", "--request-bytes", str(fill_request)]
+        words = ["--no-percentiles", "--pattern", "sequential", "--request-bytes", str(fill_request)]
         steps.append((f"{what}filled in order, {format_size(fill_request)} a request", words))
     if overwrites:
         text = f"{what}{overwrites} times its size overwritten at random, {format_size(overwrite_request)} a request"
         steps.append((f"{text}, seed {seed}", _at_random(overwrites, overwrite_request, seed)))
     done, tool = [], _tool()
     for text, words in steps:
-        done.append((text, tool.replay(stored.state, "--save", stored.state, *scope, *words)))
-        about["made"].append(text)
-        stored.tell(about)
+        with stored.changed() as (state, about):
+            done.append((text, tool.replay(stored.state, "--save", state, *scope, *words)))
+            about["made"].append(text)
     return done
 
 
 def age(name: str, days: int) -> tuple[StoredMedium, str]:
     """Lets days pass while a medium lies switched off. Returns the medium, and what was done."""
     stored = locate(name, Path())
-    about = stored.about()
-    _tool().age(stored.state, days)
-    text = f"{days} days switched off"
-    about["made"].append(text)
-    stored.tell(about)
+    text, tool = f"{days} days switched off", _tool()
+    with stored.changed() as (state, about):
+        copy(stored.state, state)
+        tool.age(state, days)
+        about["made"].append(text)
     return stored, text
 
 
@@ -111,7 +109,7 @@ def cut(
     of it.
     """
     stored = locate(name, Path())
-    about = stored.about()
+    stored.about()
     requests = -(-_size(stored) // overwrite_request) * overwrites
     if at_request is not None and at_request > requests:
         raise InputError(
@@ -124,31 +122,32 @@ def cut(
     else:
         moment = ["--cut-after", str(after_ns)]
     if kept_as is not None:
-        copy = locate(kept_as, Path())
-        with _new(copy):
-            stored.copy_to(copy)
-            return copy, _cut(copy, about, overwrites, overwrite_request, seed, moment)
-    return stored, _cut(stored, about, overwrites, overwrite_request, seed, moment)
+        other = locate(kept_as, Path())
+        with _new(other) as begun:
+            stored.copy_to(begun)
+            text = _cut(begun, overwrites, overwrite_request, seed, moment)
+        return other, text
+    return stored, _cut(stored, overwrites, overwrite_request, seed, moment)
 
 
-def _cut(
-    stored: StoredMedium, about: dict[str, Any], overwrites: int, request: int, seed: int, moment: list[str]
-) -> str:
-    words = [*_at_random(overwrites, request, seed), *moment]
-    told = _tool().replay(stored.state, "--save", stored.state, *words)["cut"]
-    text = (
-        f"power cut at request {told['requests']}, {told['cut_ns'] / 1e9:.6f} s after the first, "
-        f"while overwritten at random, {format_size(request)} a request, seed {seed}: "
-        f"{told['torn_parts']} parts of writes torn, {told['unreadable_sectors']} sectors unreadable"
-    )
-    about["made"].append(text)
-    stored.tell(about)
+def _cut(stored: StoredMedium, overwrites: int, request: int, seed: int, moment: list[str]) -> str:
+    words, tool = [*_at_random(overwrites, request, seed), *moment], _tool()
+    with stored.changed() as (state, about):
+        told = tool.replay(stored.state, "--save", state, *words)["cut"]
+        text = (
+            f"power cut at request {told['requests']}, {told['cut_ns'] / 1e9:.6f} s after the first, "
+            f"while overwritten at random, {format_size(request)} a request, seed {seed}: "
+            f"{told['torn_parts']} parts of writes torn, {told['unreadable_sectors']} sectors unreadable"
+        )
+        about["made"].append(text)
     return text
 
 
 def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
     """Lines about a medium, and tables: title, columns, rows."""
     stored = locate(name, Path())
+    stored.about()
+    stored.settle()
     tool = _tool()
     about, found = stored.about(), tool.inspect(stored.state)
     lines = [f"profile  {about['profile']}", *(f"made     {text}" for text in about["made"])]
@@ -167,24 +166,31 @@ def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
 
 
 @contextmanager
-def _new(stored: StoredMedium) -> Iterator[None]:
-    """What is begun below is finished, or nothing is left of it. Raises InputError if the folder is there already."""
-    if stored.folder.exists():
-        raise InputError(f"{stored.folder}: exists already; remove it, or choose another name")
-    try:
-        yield
-    except OSError as error:
-        shutil.rmtree(stored.folder, ignore_errors=True)
-        raise host_refusal(stored.folder, error) from None
-    except BaseException:
-        shutil.rmtree(stored.folder, ignore_errors=True)
-        raise
+def _new(stored: StoredMedium) -> Iterator[StoredMedium]:
+    """Where to make it: what is begun there is finished and gets its name, or nothing is left of it. Raises InputError
+    if the folder is there already.
+    """
+    if stored.folder.parent == paths.cache_root() / "media":
+        locks.sweep(stored.folder.parent, lambda lock: locks.remove(lock.with_suffix(".part")))
+    with stored.locked():
+        begun = StoredMedium(stored.folder.with_name(f".{stored.folder.name}.part"))
+        try:
+            if stored.folder.exists():
+                raise InputError(f"{stored.folder}: exists already; remove it, or choose another name")
+            locks.remove(begun.folder)
+            begun.folder.mkdir(parents=True)
+            yield begun
+            begun.folder.rename(stored.folder)
+        except OSError as error:
+            raise host_refusal(stored.folder, error) from None
+        finally:
+            locks.remove(begun.folder)
 
 
 def _at_random(overwrites: int, request: int, seed: int) -> list[str]:
     """flashbed-replay's words for writing `overwrites` times a medium's size at random."""
     words = ["--pattern", "random", "--request-bytes", str(request)]
-    return [*words, "--passes", str(overwrites), "--seed", str(seed)]
+    return ["--no-percentiles", *words, "--passes", str(overwrites), "--seed", str(seed)]
 
 
 def _size(stored: StoredMedium) -> int:

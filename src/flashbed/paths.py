@@ -7,6 +7,8 @@ Data folders are profiles/, studies/, media/, kernel/, guest/ and machine/. Must
 import os
 from pathlib import Path
 
+from flashbed.errors import SetupError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -49,10 +51,21 @@ def machine() -> Path:
 
 
 def cache_root() -> Path:
-    """FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Not made here."""
+    """FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Not made here.
+
+    Raises SetupError if that names no folder.
+    """
     chosen = os.environ.get("FLASHBED_CACHE")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules: a relative path there is to be ignored.
-    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"
+    try:
+        if chosen:
+            return Path(chosen).expanduser().absolute()
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        # The XDG rules: a relative path there is to be ignored.
+        return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"
+    except RuntimeError:
+        what = (
+            f"FLASHBED_CACHE={chosen}: there is no such user" if chosen else "this user has no home (HOME is not set)"
+        )
+    except OSError as error:
+        what = f"the folder that flashbed runs in cannot be used: {error.strerror}"
+    raise SetupError(f"{what}; set FLASHBED_CACHE to the path of a folder")

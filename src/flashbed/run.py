@@ -9,33 +9,39 @@ the next run goes on.
 from __future__ import annotations
 
 import json
+import logging
 import os
-import shutil
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, limit, medium_parameters, paths, repetition, request_log, steadiness, wear
+from flashbed import image, limit, locks, medium_parameters, paths, repetition, request_log, steadiness, wear
 from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
 from flashbed.progress import Stage, stage
 from flashbed.repetition import Finished, Repetition
-from flashbed.store import Store
+from flashbed.store import Different, Store
 from flashbed.study import Study, load_study
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
     import pandas
 
+_log = logging.getLogger("flashbed")
+
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
+
+
+ELSEWHERE_POLL_S = 0.5
+"""Between two looks at what other runs have finished, host seconds."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Run:
     study: Study
     records: Sequence[Record]
     fresh: int
+    different: Sequence[Different] = ()
+    """Second results that differ from those here: there must be none."""
 
     @property
     def failures(self) -> list[Record]:
@@ -91,6 +99,8 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
     InterruptedByUser.
     """
+    for left in (_work(), _failures_under_way()):
+        locks.clean(left)
     with open_store() as store:
         wanted = prepare(study)
         known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
@@ -98,14 +108,15 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
         _condition(missing)
         for record in _execute(store, missing, jobs or cores(), limit_s):
             known[record.repetition.key] = record
-        return Run(study, [known[r.key] for r in wanted], len(missing))
+        return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
 
 def stored(study: Study) -> Run:
     """What the store has of a study, without measuring."""
     with open_store() as store:
-        records = [record for wanted in prepare(study) if (record := _stored(store, wanted)) is not None]
-        return Run(study, records, 0)
+        wanted = prepare(study)
+        records = [record for r in wanted if (record := _stored(store, r)) is not None]
+        return Run(study, records, 0, _different(store, wanted))
 
 
 def results(study: Path) -> pandas.DataFrame:
@@ -155,6 +166,15 @@ def failure_folder(key: str) -> Path:
     return paths.cache_root() / "failures" / key
 
 
+def _work() -> Path:
+    """What is under way, of all runs; each has a folder there that it holds by a lock."""
+    return paths.cache_root() / "work"
+
+
+def _failures_under_way() -> Path:
+    return failure_folder(".tmp")
+
+
 def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
     result, cell = record.result, record.repetition.cell
@@ -171,6 +191,11 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
     return {**result["coordinates"], **plain, **told, **metrics}
+
+
+def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
+    keys = {r.key for r in wanted}
+    return [one for one in store.different() if one.key in keys]
 
 
 def _stored(store: Store, wanted: Repetition) -> Record | None:
@@ -194,42 +219,123 @@ def _condition(missing: Sequence[Repetition]) -> None:
 
 
 def _execute(store: Store, missing: Sequence[Repetition], jobs: int, limit_s: float) -> Iterator[Record]:
+    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run."""
     if not missing:
         return
     stop = threading.Event()
     with (
-        _work_folder() as work,
+        locks.scratch(_work()) as work,
         stage("Measuring", total=len(missing)) as progress,
         ThreadPoolExecutor(jobs) as pool,
     ):
-        running = {pool.submit(_one, store, r, work, limit_s, stop): r for r in missing}
+        queue, running = Queue(store, missing), set[Future[Record]]()
         try:
-            yield from _as_finished(running, progress)
+            while queue.left or running:
+                while len(running) < jobs and (taken := queue.take()) is not None:
+                    claim, wanted = taken
+                    running.add(pool.submit(_claimed, claim, store, wanted, work, limit_s, stop))
+                for record in queue.finished_elsewhere():
+                    yield _told(record, progress)
+                if queue.left and not running:
+                    queue.wait(progress)
+                finished, running = wait(running, ELSEWHERE_POLL_S if queue.left else None, FIRST_COMPLETED)
+                for future in finished:
+                    yield _told(future.result(), progress)
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 
 
-def _as_finished(running: dict[Future[Record], Repetition], progress: Stage) -> Iterator[Record]:
-    while running:
-        finished, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in finished:
-            record = future.result()
-            del running[future]
-            progress.advance()
-            if not record.measured:
-                label, result = record.repetition.cell.label, record.result
-                progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
-            yield record
+class Queue:
+    """What is still to be measured. Who measures a repetition has its claim; what others have is left to the end."""
+
+    def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
+        self._store = store
+        self._mine = deque(missing)
+        self._others: list[tuple[Repetition, object]] = []
+        """What others measured when this run came to it, and what was known of its failures then."""
+        self._finished: list[Record] = []
+        self._said = False
+
+    @property
+    def left(self) -> int:
+        return len(self._mine) + len(self._others)
+
+    def take(self) -> tuple[locks.Lock, Repetition] | None:
+        """The next repetition that nobody measures, with its claim; None if there is none at the moment."""
+        while self._mine:
+            wanted = self._mine.popleft()
+            if (claim := self._store.claim(wanted.key)) is None:
+                self._others.append((wanted, _state_of_failure(wanted.key)))
+            elif not self._is_finished(claim, _stored(self._store, wanted)):
+                return claim, wanted
+        for one in list(self._others):
+            wanted, before = one
+            if (claim := self._store.claim(wanted.key)) is not None:
+                self._others.remove(one)
+                if not self._is_finished(claim, _stored(self._store, wanted) or _failed_since(wanted, before)):
+                    return claim, wanted
+        return None
+
+    def _is_finished(self, claim: locks.Lock, found: Record | None) -> bool:
+        """Whether another run has measured it since this one began; nobody needs its claim then."""
+        if found is None:
+            return False
+        claim.release()
+        self._finished.append(found)
+        return True
+
+    def finished_elsewhere(self) -> list[Record]:
+        """What others have finished since this was asked last."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    def wait(self, progress: Stage) -> None:
+        """Lets time pass while others have all that is left, and says so once."""
+        if not self._said:
+            progress.note(f"Another run is measuring the last {self.left} repetitions; waiting for them")
+        self._said = True
+        time.sleep(ELSEWHERE_POLL_S)
+
+
+def _failed_since(wanted: Repetition, before: object) -> Record | None:
+    """The failure that another run has kept since its state was `before`."""
+    now, folder = _state_of_failure(wanted.key), failure_folder(wanted.key)
+    if now is None or now == before:
+        return None
+    try:
+        result = json.loads((folder / "result.json").read_bytes())
+        return Record(wanted, {**result, "coordinates": dict(wanted.cell.coordinates)}, folder)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _told(record: Record, progress: Stage) -> Record:
+    progress.advance()
+    if not record.measured:
+        label, result = record.repetition.cell.label, record.result
+        progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
+    return record
+
+
+def _claimed(
+    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event
+) -> Record:
+    with claim:
+        return _one(store, wanted, work, limit_s, stop)
 
 
 def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Record:
     """Raises HostResourceError if the host refuses what the lab itself writes."""
     begin = time.monotonic()
     try:
-        with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
-            finished = repetition.execute(wanted, Path(folder), limit_s, stop)
+        finished = _attempt(wanted, work, limit_s, stop)
+        if finished.result["outcome"] == "killed":  # says nothing about the cell: memory may be there again
+            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result["reason"])
+            finished = _attempt(wanted, work, limit_s, stop)
+            if finished.result["outcome"] == "killed":
+                finished.result["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
         if not finished.measured:
             return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
     except OSError as error:
@@ -238,27 +344,30 @@ def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: thr
     return Record(wanted, stored.result, stored.folder)
 
 
+def _attempt(wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Finished:
+    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
+        return repetition.execute(wanted, Path(folder), limit_s, stop)
+
+
 def _keep_failure(key: str, finished: Finished) -> Path:
+    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim."""
     folder = failure_folder(key)
-    shutil.rmtree(folder, ignore_errors=True)
-    for name, data in finished.files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    (folder / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
+    with locks.scratch(_failures_under_way()) as scratch:
+        new, old = scratch / "new", scratch / "old"
+        for name, data in finished.files.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(data)
+        (new / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
     return folder
 
 
-@contextmanager
-def _work_folder() -> Iterator[Path]:
-    """A folder for this process below the cache; those of processes that were killed are removed."""
-    root = paths.cache_root() / "work"
-    root.mkdir(parents=True, exist_ok=True)
-    for left in root.iterdir():
-        if not Path(f"/proc/{left.name}").exists():
-            shutil.rmtree(left, ignore_errors=True)
-    mine = root / str(os.getpid())
-    mine.mkdir(exist_ok=True)
+def _state_of_failure(key: str) -> object:
+    """Changes whenever a failure is kept; None without any."""
     try:
-        yield mine
-    finally:
-        shutil.rmtree(mine, ignore_errors=True)
+        told = (failure_folder(key) / "result.json").stat()
+    except OSError:
+        return None
+    return told.st_ino, told.st_mtime_ns

@@ -13,12 +13,12 @@ import os
 import re
 import secrets
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from flashbed import locks
 from flashbed.digest import digest_file
 from flashbed.errors import FlashbedError, HostResourceError, InputError, host_refusal
 from flashbed.index import Index
@@ -30,7 +30,6 @@ DIGESTS = "digests.txt"
 """In the format of sha256sum, so that `sha256sum -c digests.txt` checks a folder without flashbed."""
 
 _KEY = re.compile(r"[0-9a-f]{64}")
-_STALE_S = 3600  # a put takes seconds; what is older was left by a killed process
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,15 @@ class StoredResult:
         return sorted(name for name in _read_digests(self.folder) if name != RESULT)
 
 
+@dataclass(frozen=True)
+class Different:
+    """Two results of one key, where only one can be: the folder in the store, and the later one."""
+
+    key: str
+    kept: Path
+    other: Path
+
+
 class Store:
     """Results under `root`, which is made if it is not there. Safe for several processes at a time."""
 
@@ -64,9 +72,10 @@ class Store:
         """Raises HostResourceError (no room, no permission) or SetupError (an index of a newer flashbed)."""
         self.root = root.absolute()
         with self._host_resources():
-            for folder in (self._cells, self._scratch):
-                folder.mkdir(parents=True, exist_ok=True)
-            self._sweep()
+            self._cells.mkdir(parents=True, exist_ok=True)
+            self._scratch.mkdir(parents=True, exist_ok=True)
+        locks.clean(self._scratch)
+        locks.sweep(self._claims)
         self._index = Index(self.root / "results.sqlite", self.keys)
 
     @property
@@ -78,9 +87,27 @@ class Store:
         return self.root / "tmp"
 
     @property
+    def _claims(self) -> Path:
+        return self.root / "claims"
+
+    @property
     def quarantine(self) -> Path:
         """Where damaged folders go."""
         return self.root / "quarantine"
+
+    @property
+    def disagreements(self) -> Path:
+        """Where a result goes that differs from one of the same key."""
+        return self.root / "different"
+
+    def claim(self, key: str) -> locks.Lock | None:
+        """The right to measure a repetition, until it is released; None while another process has it."""
+        return locks.take(self._claims / f"{key}.lock")
+
+    def different(self) -> list[Different]:
+        """All results that were put beside another of the same key, until somebody removes them."""
+        there = sorted(self.disagreements.glob("*.*")) if self.disagreements.is_dir() else []
+        return [Different(path.stem, self.folder(path.stem), path) for path in there if _KEY.fullmatch(path.stem)]
 
     def folder(self, key: str) -> Path:
         """Where a repetition's folder is, or would be."""
@@ -96,7 +123,8 @@ class Store:
         """Keeps a result with its artefacts; whatever happens, the folder is whole or absent.
 
         `files` are artefacts by name ("fio.json", "logs/console.txt"): bytes, or a file to copy. `wall_seconds` is how
-        long the cell took on this host. A key that is there already stays as it is. Raises HostResourceError.
+        long the cell took on this host. A key that is there already stays as it is; if this result differs from it,
+        both are kept (`different`). Raises HostResourceError.
         """
         if not _KEY.fullmatch(key):
             raise ValueError(f"not a key: {key!r}")
@@ -105,14 +133,10 @@ class Store:
             RESULT: told,
             **{_checked_name(name): content for name, content in files.items()},
         }
-        with self._host_resources():
-            self._scratch.mkdir(exist_ok=True)
-            written = self._scratch / f"{key}.{os.getpid()}.{secrets.token_hex(4)}"
-            try:
-                _write_folder(written, content)
-                self._move_in(written, key)
-            finally:
-                shutil.rmtree(written, ignore_errors=True)
+        with self._host_resources(), locks.scratch(self._scratch) as scratch:
+            written = scratch / key
+            _write_folder(written, content)
+            self._move_in(written, key)
         self._index.add(key, wall_seconds)
         return StoredResult(key, self.folder(key), json.loads(told))
 
@@ -191,8 +215,15 @@ class Store:
     def _compare(self, written: Path, folder: Path) -> None:
         """Same key, same artefacts: if that does not hold, a source of chance is open."""
         before, now = ({**_read_digests(where), RESULT: ""} for where in (folder, written))
-        for name in sorted(name for name in before | now if before.get(name) != now.get(name)):
-            _log.warning("%s: the same repetition gave another %s this time; the first one is kept", folder, name)
+        names = sorted(name for name in before | now if before.get(name) != now.get(name))
+        if not names:
+            return
+        self.disagreements.mkdir(exist_ok=True)
+        other = self.disagreements / f"{folder.name}.{secrets.token_hex(4)}"
+        written.rename(other)
+        for name in names:
+            told = "%s: the same repetition gave another %s this time; the first one is kept, the other in %s"
+            _log.warning(told, folder, name, other)
 
     def _set_aside(self, folder: Path, damage: str) -> None:
         with self._host_resources():
@@ -203,13 +234,6 @@ class Store:
             except FileNotFoundError:
                 return  # another process did it
         _log.warning("%s is damaged (%s): moved to %s; it will be run again", folder, damage, place)
-
-    def _sweep(self) -> None:
-        """Removes what killed processes left half written."""
-        for left in self._scratch.iterdir():
-            with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > _STALE_S:
-                    shutil.rmtree(left, ignore_errors=True)
 
     @contextlib.contextmanager
     def _host_resources(self) -> Iterator[None]:

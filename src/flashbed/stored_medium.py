@@ -11,15 +11,18 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from flashbed import paths
+from flashbed import locks, paths
 from flashbed.errors import InputError, host_refusal
 
 STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
 PIECE_BYTES = 1 << 16
+LONGEST_NAME_BYTES = 200
+SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -49,14 +52,77 @@ class StoredMedium:
             raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
 
     def tell(self, about: dict[str, Any]) -> None:
-        """Writes what `about()` reads."""
-        (self.folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+        """Writes what `about()` reads, whole or not at all. Raises HostResourceError."""
+        self._write_about(about)
+        self._new_about.rename(self.folder / ABOUT)
+
+    def _write_about(self, about: dict[str, Any]) -> None:
+        try:
+            with self._new_about.open("w") as file:
+                file.write(json.dumps(about, indent=1) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise host_refusal(self._new_about, error) from None
+
+    @property
+    def _new_about(self) -> Path:
+        return self.folder / f"{ABOUT}.new"
+
+    @property
+    def _new_state(self) -> Path:
+        return self.folder / f"{STATE}.new"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Alone with the medium; waits for others that change it."""
+        with locks.wait_for(self.folder.with_name(f".{self.folder.name}.lock")):
+            yield
+
+    @contextmanager
+    def changed(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Where the new state is to be written, and what is told of the medium, to be added to. Both count when the
+        block ends, or neither does, also if this process is killed. Raises InputError, HostResourceError.
+        """
+        self.about()
+        with self.locked():
+            self._settle()
+            about = self.about()
+            try:
+                yield self._new_state, about
+                self._write_about(about)
+                self._new_state.rename(self.state)  # from here on it counts: _settle() does the rest
+                self._new_about.rename(self.folder / ABOUT)
+            except OSError as error:
+                raise host_refusal(self.folder, error) from None
+            finally:
+                self._settle()
+
+    def settle(self) -> None:
+        """Ends what a killed process has begun."""
+        if self._left():
+            with self.locked():
+                self._settle()
+
+    def _left(self) -> list[Path]:
+        """Files that a change under way has made."""
+        return [*self.folder.glob(f"{STATE}.*"), *self.folder.glob(f"{ABOUT}.new")]
+
+    def _settle(self) -> None:
+        """Without a new state, what is told is of the state that is there."""
+        if self._new_about.exists() and not self._new_state.exists():
+            self._new_about.rename(self.folder / ABOUT)
+        for left in self._left():
+            left.unlink()
 
     def copy_to(self, other: StoredMedium) -> None:
-        """Makes `other`, whose folder is not there yet, the same medium. Raises InputError, HostResourceError."""
+        """Makes `other`, whose folder is empty or not there yet, the same medium.
+
+        Raises InputError, HostResourceError.
+        """
         about = self.about()
         try:
-            other.folder.mkdir(parents=True)
+            other.folder.mkdir(parents=True, exist_ok=True)
             other.tell(about)
         except OSError as error:
             raise host_refusal(other.folder, error) from None
@@ -72,10 +138,28 @@ class StoredMedium:
 
 
 def locate(name: str, base: Path) -> StoredMedium:
-    """A medium by its path (seen from `base`) or, without a slash, by its name in the cache."""
+    """A medium by its path (seen from `base`) or, without a slash, by its name in the cache.
+
+    Raises InputError for what is no name.
+    """
     if "/" not in name:
+        if fault := _fault(name):
+            raise InputError(
+                f'medium "{name[:SHOWN]}": {fault}; a medium has a name, such as worn, or a path with a slash'
+            )
         return StoredMedium(paths.cache_root() / "media" / name)
     return StoredMedium((base / Path(name).expanduser()).absolute())
+
+
+def _fault(name: str) -> str:
+    """What keeps this from being the name of a folder; "" if nothing does."""
+    if not name.strip():
+        return "has no name"
+    if name.startswith("."):
+        return "begins with a dot"
+    if not name.isprintable():
+        return "has characters that cannot be printed"
+    return "is too long" if len(name.encode()) > LONGEST_NAME_BYTES else ""
 
 
 def digest(path: Path) -> str:

@@ -126,6 +126,19 @@ def test_nothing_is_written_over(study: Study, exported: Path) -> None:
 # --- import ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", [".NET", "...", "%2ENET", "Windows/XP", "büro"])
+def test_any_name_that_can_be_printed_is_a_systems(study: Study, exported: Path, name: str) -> None:
+    run_elsewhere(exported)
+    results.take_in(study, exported, name)
+    assert {row["system"] for row in results.kept(study)} == {name}
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 300, "ü" * 100])
+def test_names_that_are_no_systems(study: Study, exported: Path, name: str) -> None:
+    with pytest.raises(InputError, match="--as: "):
+        results.take_in(study, exported, name)
+
+
 def test_results_come_home_under_their_systems_name(study: Study, exported: Path) -> None:
     run_elsewhere(exported)
     assert results.take_in(study, exported, "Windows XP") == (8, 8)

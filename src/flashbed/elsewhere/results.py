@@ -28,6 +28,8 @@ Rows = list[dict[str, Any]]
 """As rows of the results table, with a column for the system; outcome is always "measured", and there is no key."""
 
 ROWS = "rows.json"
+LONGEST_NAME = 200
+"""Of the folder for a system's results, letters."""
 
 
 def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
@@ -35,8 +37,10 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
 
     How many there are, and of how many jobs. Raises InputError for a folder or a file that does not fit.
     """
-    if not system.strip():
-        raise InputError('--as: give the system a name, such as --as "Windows XP"')
+    if not system.strip() or not system.isprintable():
+        raise InputError('--as: give the system a name that can be printed, such as --as "Windows XP"')
+    if len(_folder_name(system)) > LONGEST_NAME:
+        raise InputError(f'--as: "{system[:40]}..." is too long for the name of a system')
     if study.systems and system not in study.systems:
         raise InputError(f'--as: "{system}" is not among the systems of {study.path}{nearest(system, study.systems)}')
     manifest = _manifest(study, folder)
@@ -80,6 +84,12 @@ def kept(study: Study) -> Rows:
             ) from None
     order = {name: place for place, name in enumerate(study.systems)}
     return sorted(rows, key=lambda row: (order.get(row[SYSTEM], len(order)), row[SYSTEM]))
+
+
+def _folder_name(system: str) -> str:
+    """Of the folder with its results; what begins with a dot there is under way."""
+    name = quote(system, safe=" ")
+    return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
 def _home(study: Study) -> Path:
@@ -135,7 +145,7 @@ def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
 def _keep(study: Study, system: str, rows: Rows, found: list[Path]) -> None:
     """The rows and fio's own files, whole or not at all."""
     home = _home(study)
-    place = home / quote(system, safe=" ")
+    place = home / _folder_name(system)
     try:
         home.mkdir(parents=True, exist_ok=True)
         new, old = (Path(tempfile.mkdtemp(dir=home, prefix=f".{what}-")) for what in ("new", "old"))

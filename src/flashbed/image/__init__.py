@@ -62,17 +62,21 @@ class GuestImage:
         to.with_suffix(".job").unlink()
 
 
-def build(version: str, program_sets: Iterable[ProgramSet], *, update: bool = False) -> GuestImage:
+def build(
+    version: str, program_sets: Iterable[ProgramSet], *, update: bool = False, thorough: bool = False
+) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today.
-    Raises InputError for a module that there is not, before anything is built.
+    `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today;
+    `thorough` also looks at what only later builds need, file by file. Raises InputError for a module that there is
+    not, before anything is built.
     """
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
     modules.check_names(wanted_modules)
-    cache, archive = _cache(), Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    cache = _cache(thorough=thorough)
+    archive = Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
         archive.forget_versions()
     built = kernel.build(cache, archive, version)
@@ -103,14 +107,14 @@ def media_tool() -> MediaTool:
     return hosttools.build(_cache())
 
 
-def _cache() -> Cache:
+def _cache(*, thorough: bool = False) -> Cache:
     root = paths.cache_root() / "image"
     if any(character.isspace() or character == ":" for character in str(root)):
         raise SetupError(
             f"{root}: a kernel cannot be built below a path with a blank or a colon; "
             "set FLASHBED_CACHE to another folder"
         )
-    return Cache(root)
+    return Cache(root, thorough=thorough)
 
 
 def _part_names(wanted: ProgramSet) -> list[str]:

@@ -7,22 +7,26 @@ fills a folder.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from flashbed import locks
 from flashbed.digest import digest_bytes, digest_file
-from flashbed.errors import HostResourceError
+from flashbed.errors import HostResourceError, InterruptedByUser, host_refusal
+
+_log = logging.getLogger("flashbed")
 
 MANIFEST = "MANIFEST.json"
+LISTING = "FILES.txt"
+"""Size and name of each file of an entry that says which of its files are products."""
 
 
 def digest_tree(*roots: Path) -> str:
@@ -42,16 +46,24 @@ class Entry:
 
     folder: Path
     digests: dict[str, str]
+    mend: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+    """For who builds on top of it: builds it again if a file that is no product is missing or has another size."""
 
     def path(self, name: str) -> Path:
         return self.folder / name
 
 
 class Cache:
-    """Builds under `root`, one folder an entry, named `NAME-HASH`."""
+    """Builds under `root`, one folder an entry, named `NAME-HASH`.
 
-    def __init__(self, root: Path) -> None:
+    `thorough`: looks at the size of every file of each entry, whether or not it is a product.
+    """
+
+    def __init__(self, root: Path, *, thorough: bool = False) -> None:
         self.root = root
+        self._thorough = thorough
+        self._swept = False
+        self._mended: set[Path] = set()
 
     def entry(
         self,
@@ -60,64 +72,132 @@ class Cache:
         build: Callable[[Path], None],
         *,
         products: Sequence[str] | None = None,
+        listed: bool = False,
     ) -> Entry:
         """The entry for `recipe`, built by `build(folder)` if it is absent or any of its `products` is not what was
         built.
 
-        Products are all files of the entry, unless it says which matter: checking a kernel tree file by file would
-        cost seconds. Two processes that want the same entry wait for each other. Raises HostResourceError when the
-        disk is full.
+        Products are all files of the entry, unless it says which matter: to look at a kernel tree file by file takes
+        0.4 s, so that is left to `Entry.mend`. `listed`: the size of each file is looked at every time, too; for small
+        entries. Two processes that want the same entry wait for each other. Raises HostResourceError when the disk is
+        full or refuses.
         """
         text = json.dumps(recipe, sort_keys=True)
         final = self.root / f"{name}-{digest_bytes(text.encode())[:16]}"
-        if (entry := self._whole(final)) is not None:
-            return entry
-        with self._locked(final):
-            if (entry := self._whole(final)) is not None:
-                return entry
-            self._build(final, text, build, products)
-            built = self._whole(final)
-        if built is None:
+        self._sweep()
+        whole = partial(self._whole, final, thorough=self._thorough, listed=listed)
+        entry = whole()
+        if entry is None:
+            with self._locked(final):
+                entry = whole()
+                if entry is None:
+                    self._build(final, text, build, products)
+                    entry = whole()
+        if entry is None:
             raise HostResourceError(f"{final}: changed while it was being written; is the disk sound?")
-        return built
+        return replace(entry, mend=partial(self._mend, entry, text, build, products))
+
+    def _mend(self, entry: Entry, recipe: str, build: Callable[[Path], None], products: Sequence[str] | None) -> None:
+        if entry.folder in self._mended:
+            return
+        with self._locked(entry.folder):
+            if not _complete(entry.folder, listed=False):
+                _log.warning("%s: files are missing or damaged; it is made again", entry.folder)
+                self._build(entry.folder, recipe, build, products)
+                if (built := self._whole(entry.folder, thorough=True)) is None or built.digests != entry.digests:
+                    raise HostResourceError(f"{entry.folder}: was damaged, and is made again; run again")
+        self._mended.add(entry.folder)
 
     def _build(self, final: Path, recipe: str, build: Callable[[Path], None], products: Sequence[str] | None) -> None:
-        shutil.rmtree(final, ignore_errors=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=self.root))
+        """Under the entry's lock."""
+        scratch, old = (self.root / f".{final.name}.{ending}" for ending in LEFT)
         try:
+            for left in (scratch, old):
+                locks.remove(left)
+            scratch.mkdir()
             build(scratch)
+            files = sizes(scratch)
             if products is None:
-                products = sorted(p.relative_to(scratch).as_posix() for p in scratch.rglob("*") if p.is_file())
+                products = sorted(files)
+            else:
+                lines = (f"{files[name]} {name}\n" for name in sorted(files))
+                (scratch / LISTING).write_text("".join(lines), errors="surrogateescape")
             digests = {product: digest_file(scratch / product) for product in products}
             manifest = {"recipe": json.loads(recipe), "products": digests}
             (scratch / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
-            scratch.chmod(0o755)
+            if final.exists():
+                final.rename(old)
             scratch.rename(final)
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            free = shutil.disk_usage(self.root).free >> 20
-            raise HostResourceError(
-                f"{self.root}: the disk is full ({free} MiB free). Make room, or set FLASHBED_CACHE to a folder "
-                "on another disk."
-            ) from None
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        except InterruptedByUser:
+            raise  # to remove a kernel tree takes longer than who stops this wants to wait: the next run does it
+        except BaseException as error:
+            locks.remove(scratch)
+            if isinstance(error, OSError):
+                raise host_refusal(self.root, error) from error
+            raise
+        locks.remove(old)
 
     @staticmethod
-    def _whole(folder: Path) -> Entry | None:
+    def _whole(folder: Path, *, thorough: bool, listed: bool = False) -> Entry | None:
         """The entry in `folder` if its manifest is there and every product has the digest noted when it was built."""
         try:
             digests = json.loads((folder / MANIFEST).read_text())["products"]
             if all(digest_file(folder / product) == digest for product, digest in digests.items()):
-                return Entry(folder, digests)
+                complete = not (thorough or listed) or _complete(folder, listed=listed)
+                return Entry(folder, digests) if complete else None
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             pass
         return None
 
-    @contextmanager
-    def _locked(self, final: Path) -> Iterator[None]:
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / f".{final.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _locked(self, final: Path) -> locks.Lock:
+        def say() -> None:
+            _log.warning("another run is making %s; waiting for it", final.name)
+
+        return locks.wait_for(self.root / f".{final.name}.lock", say)
+
+    def _sweep(self) -> None:
+        """Once: removes what builds left that were stopped or killed."""
+        if self._swept:
+            return
+        self._swept = True
+        with suppress(OSError, HostResourceError):
+            for left in [path for ending in LEFT for path in self.root.glob(f".*.{ending}")]:
+                if (lock := locks.take(left.with_suffix(".lock"))) is not None:
+                    with lock:
+                        _log.warning("removing %s, which a run left that was stopped", left)
+                        locks.remove(left)
+        locks.sweep(self.root, self._remove_left)
+
+    def _remove_left(self, lock: Path) -> None:
+        """What a flashbed of before has left."""
+        for left in self.root.glob(f"{lock.stem}-????????"):
+            locks.remove(left)
+
+
+LEFT = ("part", "old")
+"""What the folder of an entry that is being made is called, behind its name, and that of the one in its place."""
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """The size of each file below a folder, by its name seen from there; links are not followed."""
+    found, folders = {}, [""]
+    while folders:
+        inside = folders.pop()
+        with os.scandir(folder / inside) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(f"{inside}{entry.name}/")
+                else:
+                    found[f"{inside}{entry.name}"] = entry.stat(follow_symlinks=False).st_size
+    return found
+
+
+def _complete(folder: Path, *, listed: bool) -> bool:
+    """Whether each file of an entry is there and has its size. `listed`: its listing, too; others are all products."""
+    try:
+        lines = (folder / LISTING).read_text(errors="surrogateescape").splitlines()
+    except FileNotFoundError:
+        return not listed
+    found = sizes(folder)
+    wanted = [line.partition(" ") for line in lines]
+    return bool(wanted) and all(str(found.get(name)) == size for size, _, name in wanted)

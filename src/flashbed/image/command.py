@@ -7,13 +7,16 @@ For the image room only: machines that run cells have needs of their own.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flashbed.errors import SetupError
+from flashbed import children, paths
+from flashbed.errors import SetupError, no_room
 
 LAST_LINES = 15
+NO_ROOM = "No space left on device"
 
 
 def run(
@@ -26,23 +29,22 @@ def run(
 ) -> str:
     """Standard output and error of `command`, together. `on_line` is called with each line as it comes.
 
-    The locale is C, so output can be parsed. Raises SetupError with the last lines if the command is missing or fails.
+    The locale is C, so output can be parsed. The command ends when this process does, with all that it started. Raises
+    SetupError with the last lines if the command is missing or fails, HostResourceError if it found no room.
     """
     arguments = [str(part) for part in command]
-    try:
-        process = subprocess.Popen(
-            arguments,
-            cwd=cwd,
-            env={**os.environ, "LC_ALL": "C", **(env or {})},
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-    except FileNotFoundError:
-        raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.") from None
-    with process:
+    if shutil.which(arguments[0], path=None if cwd is None else f"{cwd}:{os.environ.get('PATH', os.defpath)}") is None:
+        raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.")
+    with children.started(
+        children.guarded(arguments),
+        cwd=cwd,
+        env={**os.environ, "LC_ALL": "C", **(env or {})},
+        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
         assert process.stdout is not None
         if stdin is not None and process.stdin is not None:
             process.stdin.write(stdin)
@@ -54,5 +56,7 @@ def run(
                 on_line(line)
     if process.returncode:
         tail = "".join(lines[-LAST_LINES:])
+        if NO_ROOM in tail:
+            raise no_room(Path(cwd or paths.cache_root()))
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)

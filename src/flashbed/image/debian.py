@@ -9,16 +9,21 @@ noted the first time and kept until an update is asked for, so that an image doe
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-from flashbed.errors import SetupError
+from flashbed import locks
+from flashbed.errors import SetupError, host_refusal
 from flashbed.image.command import run
+
+_log = logging.getLogger("flashbed")
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 URI_LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) \d+ ?(?P<hash>\S*)")
@@ -39,56 +44,112 @@ class Packages:
 
 
 class Archive:
-    """apt for one architecture, with its state below `root`."""
+    """apt for one architecture, with its state below `root`. Of several processes one at a time uses apt there."""
 
     def __init__(self, root: Path, architecture: str) -> None:
         self.root = root
         self.architecture = architecture
-        self._lock = root / "versions.json"
+        self._noted = root / "versions.json"
+        self._told = False
 
     def forget_versions(self) -> None:
         """The next resolve asks the mirror again."""
-        self._lock.unlink(missing_ok=True)
+        with self._alone():
+            try:
+                self._noted.unlink(missing_ok=True)
+            except OSError as error:
+                raise host_refusal(self._noted, error) from None
 
     def resolve(self, packages: Sequence[str], *, source: bool = False) -> Packages:
         """The files that `packages` and all they depend on come in: as noted, else as the mirror has them."""
-        noted = json.loads(self._lock.read_text()) if self._lock.exists() else {}
         request = ("source " if source else "") + " ".join(packages)
-        if request not in noted:
-            lists = self.root / "state/lists"
-            if not noted or not lists.exists():
-                self._update()
-            how = ["source", "--download-only"] if source else ["install", "-y"]
-            with tempfile.TemporaryDirectory() as empty:  # apt leaves out what it finds downloaded
-                out = self._apt(*how, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
-            noted[request] = sorted([m["file"], m["hash"]] for m in URI_LINE.finditer(out))
-            if not noted[request]:
-                raise SetupError(f"the Debian archive did not offer {request}")
-            scratch = self._lock.with_suffix(".new")
-            scratch.write_text(json.dumps(noted, indent=1, sort_keys=True))
-            scratch.rename(self._lock)
-        return Packages(tuple((name, digest) for name, digest in noted[request]))
+        if (files := self._read().get(request)) is None:
+            with self._alone():
+                if (files := self._read().get(request)) is None:
+                    files = self._ask(request, packages, source=source)
+        return Packages(tuple((name, digest) for name, digest in files))
 
     def fetch(self, packages: Sequence[str], resolved: Packages, *, source: bool = False) -> list[Path]:
-        """Downloads what `resolve` named. Raises SetupError if the mirror no longer has it."""
+        """Downloads what `resolve` named, and again what is not what the mirror gave. Raises SetupError if the mirror
+        no longer has it.
+        """
         folder = self.root / ("sources" if source else "cache/archives")
-        folder.mkdir(parents=True, exist_ok=True)
         wanted = [folder / name for name, _ in resolved.files]
-        if not all(path.exists() for path in wanted):
-            if not (self.root / "state/lists").exists():
-                self._update()
-            if source:
-                self._write_sources()
-                self._apt("source", "--download-only", *packages, cwd=folder)
-            else:
-                self._apt("install", "-y", "--download-only", *packages)
-        for path in wanted:
-            if not path.exists():
+        with self._alone():
+            if _damaged(folder, resolved):
+                self._download(folder, packages, source=source)
+            if missing := _damaged(folder, resolved):
                 raise SetupError(
-                    f"{path.name} is no longer on the mirror. "
+                    f"{missing[0].name} is no longer on the mirror. "
                     "`flashbed image build --update` takes the versions of today."
                 )
         return wanted
+
+    def _read(self) -> dict[str, list[list[str]]]:
+        """What is noted. A file that is damaged counts as empty: apt's lists, which are kept, give the same again."""
+        try:
+            noted = json.loads(self._noted.read_text())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            noted = None
+        if not isinstance(noted, dict):
+            if not self._told:
+                _log.warning("%s: damaged; the versions are noted again", self._noted)
+            self._told = True
+            return {}
+        return {request: files for request, files in noted.items() if _are_files(files)}
+
+    def _ask(self, request: str, packages: Sequence[str], *, source: bool) -> list[list[str]]:
+        """Asks apt for the files, and notes them. To be called alone."""
+        fresh = not self._has_lists() or not self._noted.exists()
+        if fresh:
+            self._update()
+        try:
+            found = self._offered(packages, source=source)
+        except SetupError:
+            if fresh:
+                raise
+            self._update()  # lists may be damaged, or older than the package
+            found = self._offered(packages, source=source)
+        if not found:
+            raise SetupError(f"the Debian archive did not offer {request}")
+        noted = json.dumps({**self._read(), request: found}, indent=1, sort_keys=True)
+        scratch = self._noted.with_suffix(".new")
+        try:
+            scratch.write_text(noted)
+            scratch.rename(self._noted)
+        except OSError as error:
+            raise host_refusal(scratch, error) from None
+        return found
+
+    def _offered(self, packages: Sequence[str], *, source: bool) -> list[list[str]]:
+        how = ["source", "--download-only"] if source else ["install", "-y"]
+        with locks.scratch(self.root / "tmp") as empty:  # apt leaves out what it finds downloaded
+            out = self._apt(*how, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
+        return sorted([m["file"], m["hash"]] for m in URI_LINE.finditer(out))
+
+    def _download(self, folder: Path, packages: Sequence[str], *, source: bool) -> None:
+        if not self._has_lists():
+            self._update()
+        if source:
+            self._write_sources()
+            folder.mkdir(parents=True, exist_ok=True)
+            self._apt("source", "--download-only", *packages, cwd=folder)
+        else:
+            self._apt("install", "-y", "--download-only", *packages)
+
+    def _has_lists(self) -> bool:
+        """Whether apt has ever been told what the mirror has: a first `apt-get update` may have been killed."""
+        return any((self.root / "state/lists").glob("*_Packages*"))
+
+    def _alone(self) -> locks.Lock:
+        """apt itself does not wait for its lock."""
+
+        def say() -> None:
+            _log.warning("another run is fetching packages from Debian; waiting for it")
+
+        return locks.wait_for(self.root / ".lock", say)
 
     def unpack(self, debs: Sequence[Path], into: Path) -> None:
         """Unpacks binary packages over each other, as they would lie on a disk."""
@@ -104,6 +165,12 @@ class Archive:
         self._apt("update")
 
     def _configuration(self) -> Path:
+        try:
+            return self._write_configuration()
+        except OSError as error:
+            raise host_refusal(self.root, error) from None
+
+    def _write_configuration(self) -> Path:
         for folder in ("state/lists/partial", "cache/archives/partial"):
             (self.root / folder).mkdir(parents=True, exist_ok=True)
         (self.root / "status").touch()
@@ -145,3 +212,35 @@ class Archive:
                 for kind in ("deb", "deb-src")
             )
         )
+
+
+def _are_files(noted: Any) -> bool:
+    """Whether this is what a request is noted as: pairs of a file's name and its hash, at least one."""
+    if not isinstance(noted, list) or not noted:
+        return False
+    return all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in noted
+    )
+
+
+def _damaged(folder: Path, resolved: Packages) -> list[Path]:
+    """Those files that are not there or not what the mirror gave; the latter are removed, so that apt fetches them."""
+    damaged = []
+    for name, digest in resolved.files:
+        path = folder / name
+        if path.exists() and not _has_hash(path, digest):
+            _log.warning("%s: damaged; it is fetched again", path)
+            path.unlink()
+        if not path.exists():
+            damaged.append(path)
+    return damaged
+
+
+def _has_hash(path: Path, noted: str) -> bool:
+    """`noted` as apt tells it, such as "MD5Sum:49b1..." or "SHA256:..."; other words cannot be checked."""
+    kind, _, digest = noted.partition(":")
+    algorithm = {"MD5Sum": "md5", "SHA1": "sha1", "SHA256": "sha256", "SHA512": "sha512"}.get(kind)
+    if algorithm is None:
+        return True
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest() == digest

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
+import signal
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from flashbed import paths
-from flashbed.errors import HostResourceError, InputError
+from flashbed import children, paths
+from flashbed.errors import HostResourceError, InputError, no_room
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import run
+from flashbed.image.command import NO_ROOM, run
 from flashbed.progress import stage
 
 PROGRAMS = ("fbmedia", "flashbed-replay")
@@ -88,9 +88,12 @@ class MediaTool:
         return json.loads(self._run(self.program, *arguments))
 
     def _run(self, program: Path, *arguments: str | Path) -> str:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True)
+        done = children.run([program, *arguments])
         if done.returncode == 0:
             return done.stdout
+        files = [argument for argument in arguments if isinstance(argument, Path)]
+        if done.returncode == -signal.SIGBUS or NO_ROOM in done.stderr:  # it maps its files: they have holes
+            raise no_room(files[-1])
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")
 

@@ -62,6 +62,8 @@ class Kernel:
 
     @property
     def tree(self) -> Path:
+        """For who builds against it: looked at file by file, and made again if something is missing."""
+        self.entry.mend()
         return self.entry.path(TREE)
 
 

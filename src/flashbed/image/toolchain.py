@@ -48,4 +48,6 @@ def sysroot(cache: Cache, archive: Archive, packages: Sequence[str] = SYSROOT_PA
     def build(folder: Path) -> None:
         archive.unpack(archive.fetch(packages, resolved), folder)
 
-    return cache.entry("sysroot", {"packages": resolved.files}, build, products=[probe, "usr/include/stdio.h"])
+    return cache.entry(
+        "sysroot", {"packages": resolved.files}, build, products=[probe, "usr/include/stdio.h"], listed=True
+    )

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Status = Literal["measured", "failed", "timed out"]
+Status = Literal["measured", "failed", "timed out", "killed"]
+"""Killed: the machine itself was, by another process of the host or for want of memory."""
 
 
 @dataclass(frozen=True)

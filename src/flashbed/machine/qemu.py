@@ -14,9 +14,11 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from flashbed import children
 from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.image import turns
 from flashbed.machine import cores, outbox
@@ -28,6 +30,7 @@ OLDEST = (7, 2)
 INSTALL = "apt-get install qemu-system-arm"
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
+TIMED_OUT = 124
 
 STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 """PCI slots, fixed: guest/cell and guest/init know them too."""
@@ -144,8 +147,12 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
-    if status == 124 or status in (-signal.SIGKILL, 128 + signal.SIGKILL):
+    if status == TIMED_OUT:
         return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", said)
+    if status < 0 or status == 128 + signal.SIGKILL:
+        number = status % 128 if status > 0 else -status
+        guess = ": out of memory?" if number == signal.SIGKILL else ""
+        return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
         raise SetupError(f"{PROGRAM} did not start: {complaint.strip()}")
     return _outcome(outbox.read(box), said, complaint)
@@ -167,29 +174,31 @@ def _cause_of_death(console: bytes, complaint: str) -> str:
 
 
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
-    """Exit status and standard error. The guest dies with this process, even if that is killed."""
-    guard = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", str(KILL_AFTER_S), str(limit_s)]
-    with cores.bound() as binding:
-        process = subprocess.Popen(
-            [*guard, *binding, *arguments],
+    """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
+    begin = time.monotonic()
+    with (
+        cores.bound() as binding,
+        children.started(
+            children.guarded([*binding, *arguments], limit_s, KILL_AFTER_S),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-        )
-        return _wait(process, stop)
+        ) as process,
+    ):
+        complaint = _wait(process, stop)
+    # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
+    late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
+    return TIMED_OUT if late else process.returncode, complaint.decode(errors="replace")
 
 
-def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> tuple[int, str]:
+def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> bytes:
+    """What it said."""
     while True:
         try:
-            _, complaint = process.communicate(timeout=STOP_POLL_S)
+            return process.communicate(timeout=STOP_POLL_S)[1]
         except subprocess.TimeoutExpired:
             if stop.is_set():
-                process.terminate()
-                process.wait()
                 raise InterruptedByUser("stopped") from None
-        else:
-            return process.returncode, complaint.decode(errors="replace")
 
 
 def _window(size: int) -> int:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache that cannot be used is told in one sentence, by every command and by `doctor`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import FLASHBED
+
+IN_A_SPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+READ_ONLY = 'mount -t tmpfs tmpfs "$0" && mkdir "$0/cache" && mount -o remount,ro "$0" && exec "$@"'
+
+
+def call(*command: str | Path, **environment: str | None) -> tuple[int, str]:
+    """Exit status, and all that was said."""
+    chosen = {key: value for key, value in {**os.environ, **environment}.items() if value is not None}
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=chosen, timeout=60)
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("list",), ("show", "abc"), ("report", "quick"), ("medium", "create", "a", "null-2g")]
+)
+@pytest.mark.parametrize("place", ["~nosuch/x", "/dev/null/x", "/proc/x"])
+def test_a_place_that_is_none(command: tuple[str, ...], place: str) -> None:
+    status, said = call(FLASHBED, *command, FLASHBED_CACHE=place)
+    assert status in (3, 4)
+    assert place in said
+    assert said.count("flashbed: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("~nosuch/x", "MISSING  the cache: FLASHBED_CACHE=~nosuch/x: there is no such user\n"),
+        ("/dev/null/x", "MISSING  /dev/null/x: /dev/null is no folder\n"),
+    ],
+)
+def test_doctor_tells(place: str, told: str) -> None:
+    status, said = call(FLASHBED, "doctor", FLASHBED_CACHE=place)
+    assert status == 3
+    assert told in said
+    assert "FLASHBED_CACHE to" in said.partition(told)[2].splitlines()[0]
+    assert "make room" not in said
+
+
+def test_a_read_only_disk(tmp_path: Path) -> None:
+    if subprocess.run([*IN_A_SPACE, "true"], capture_output=True).returncode:
+        pytest.skip("this host gives no name spaces to users")
+    cache = tmp_path / "cache"
+    there = (*IN_A_SPACE, READ_ONLY, tmp_path, FLASHBED)
+    for command in (("list",), ("report", "quick"), ("run", "quick"), ("medium", "create", "a", "null-2g")):
+        status, said = call(*there, *command, FLASHBED_CACHE=str(cache))
+        assert status == 4
+        assert "Read-only file system; mend that, or use another folder" in said.splitlines()[-1]
+    status, said = call(*there, "doctor", FLASHBED_CACHE=str(cache))
+    assert status == 3
+    assert f"MISSING  {cache}: {cache} lies on a disk that is read-only\n" in said
+
+
+NOBODY = """
+import pwd
+def none(_):
+    raise KeyError
+pwd.getpwuid = none
+from flashbed.cli import main
+main()
+"""
+
+
+def test_no_home() -> None:
+    """A user that the host does not know, as in many containers."""
+    python = Path(FLASHBED).with_name("python")
+    nobody = {"HOME": None, "FLASHBED_CACHE": None, "XDG_CACHE_HOME": None}
+    status, said = call(python, "-c", NOBODY, "list", **nobody)
+    assert status == 3
+    assert said.endswith(
+        "\nflashbed: this user has no home (HOME is not set); set FLASHBED_CACHE to the path of a folder\n"
+    )
+    status, said = call(python, "-c", NOBODY, "doctor", **nobody)
+    assert status == 3
+    assert "MISSING  the cache: this user has no home (HOME is not set)\n" in said
+
+
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    """Root is held to the mode of its folders, too, where it has no capabilities."""
+    place = tmp_path / "locked"
+    place.mkdir()
+    place.chmod(0o555)
+    plain = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
+    for command in (("list",), ("report", "quick"), ("medium", "create", "a", "null-2g")):
+        status, said = call(*plain, FLASHBED, *command, FLASHBED_CACHE=f"{place}/x")
+        assert status == 4
+        assert said.endswith(f"flashbed: {place}/x: Permission denied; mend that, or use another folder\n")
+    status, said = call(*plain, FLASHBED, "doctor", FLASHBED_CACHE=f"{place}/x")
+    assert status == 3
+    assert f"MISSING  {place}/x: {place} cannot be written by this user\n" in said

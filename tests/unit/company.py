@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of a study of made-up cells, as a process of its own: company.py CACHE CELLS JOBS SECONDS [WHAT]
+
+Cells are named a, b, c ...; each takes SECONDS (-1: until there is a file CACHE/go) and leaves a line with its name in
+CACHE/measured. WHAT may be "fail"
+(all cells fail), "killed" (each attempt is killed), "killed once", or anything else, which is then the result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from flashbed import repetition, run
+from flashbed.errors import FlashbedError
+from flashbed.repetition import Finished
+
+
+def main() -> None:
+    cache, cells, jobs, seconds, what = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
+    os.environ["FLASHBED_CACHE"] = cache
+    logging.basicConfig(format="flashbed: %(message)s")
+    attempts: dict[str, int] = {}
+
+    def prepare(_: Any) -> list[Any]:
+        made = []
+        for name in cells:
+            medium = SimpleNamespace(conditioned=False)
+            cell = SimpleNamespace(coordinates={"name": name}, label=name, medium=medium)
+            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
+        return made
+
+    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event) -> Finished:
+        with (Path(cache) / "measured").open("a") as file:
+            file.write(f"{wanted.cell.label}\n")
+        while seconds < 0 and not (Path(cache) / "go").exists():
+            time.sleep(0.01)
+        time.sleep(max(seconds, 0))
+        attempts[wanted.key] = attempts.get(wanted.key, 0) + 1
+        outcome = {"fail": "failed", "killed": "killed"}.get(what, "measured")
+        if what == "killed once" and attempts[wanted.key] == 1:
+            outcome = "killed"
+        result = {"key": wanted.key, "outcome": outcome, "reason": what, "coordinates": wanted.cell.coordinates}
+        return Finished(result, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"})
+
+    run.prepare = prepare
+    repetition.execute = execute
+    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up")
+    print("begun", flush=True)
+    try:
+        done = run.run(study, jobs=jobs)
+    except FlashbedError as error:
+        sys.exit(f"{type(error).__name__}: {error.message}")
+    told = [(record.result["outcome"], record.result["reason"]) for record in done.records]
+    print(json.dumps({"records": told, "different": [str(one.other) for one in done.different]}))
+
+
+main()

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is built once: two that want it share the work, the killed leave nothing, what is damaged is built again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from flashbed.errors import HostResourceError, InterruptedByUser
+from flashbed.image import cache as cache_module
+from flashbed.image.cache import LISTING, Cache, Entry
+from flashbed.image.kernel import Kernel
+
+# Builds the entry "thing" in the cache argv[1], slowly; "begun" is said from inside.
+BUILDER = """
+import sys, time, logging
+from pathlib import Path
+from flashbed.image.cache import Cache
+logging.basicConfig(format="%(message)s")
+def fill(folder):
+    (folder / "half").write_text("x" * 1000)
+    print("begun", flush=True)
+    time.sleep(float(sys.argv[2]))
+    (folder / "half").rename(folder / "product")
+Cache(Path(sys.argv[1])).entry("thing", {"a": 1}, fill)
+"""
+
+
+def builder(root: Path, seconds: float) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(cache_module.__file__).parents[2])}
+    command = [sys.executable, "-c", BUILDER, str(root), str(seconds)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def tree(root: Path) -> Entry:
+    """A big entry of which two files are products, as a kernel tree is."""
+
+    def fill(folder: Path) -> None:
+        for name in ("Image", "include/a.h", "include/deep/b.h"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(f"this is {name}")
+        (folder / "link").symlink_to("include")
+
+    return Cache(root).entry("tree", {"a": 1}, fill, products=["Image"])
+
+
+def test_the_second_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
+    first = builder(tmp_path, 1)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "begun\n"
+    second = builder(tmp_path, 1)
+    out, said = second.communicate(timeout=30)
+    assert (second.returncode, out) == (0, "")  # it has built nothing
+    assert "another run is making thing-" in said
+    assert "waiting for it" in said
+    assert first.wait() == 0
+    assert [path.name[0] for path in tmp_path.iterdir()] == ["t"]  # no lock is left
+
+
+def test_what_a_killed_build_left_goes_at_the_next_run(tmp_path: Path) -> None:
+    process = builder(tmp_path, 60)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    old = tmp_path / ".gone-0123456789abcdef-xyz_1234"  # as they were called before
+    old.mkdir()
+    (tmp_path / ".gone-0123456789abcdef.lock").touch()
+    Cache(tmp_path).entry("other", {}, lambda folder: (folder / "product").touch())
+    assert not old.exists()
+    assert len(list(tmp_path.glob(".thing-*.part"))) == 1  # at work
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    # Another entry than the killed one, that is there already
+    Cache(tmp_path).entry("other", {}, lambda _: pytest.fail("it is there"))
+    assert [path.name[:5] for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_who_stops_a_build_does_not_wait_until_all_is_removed(tmp_path: Path) -> None:
+    def stopped(folder: Path) -> None:
+        (folder / "file").touch()
+        raise InterruptedByUser("stopped")
+
+    with pytest.raises(InterruptedByUser):
+        Cache(tmp_path).entry("thing", {}, stopped)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    Cache(tmp_path).entry("other", {}, lambda folder: (folder / "product").touch())
+    assert [path.name[:5] for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_a_file_that_is_no_product_is_missed_by_who_builds_on_it(tmp_path: Path) -> None:
+    for damage in (lambda path: path.unlink(), lambda path: path.write_text("short")):
+        whole = tree(tmp_path)
+        damage(whole.path("include/deep/b.h"))
+        again = tree(tmp_path)  # a run that builds nothing on top does not look
+        kernel = Kernel(again, "1")
+        assert kernel.tree == whole.folder / "linux"
+        assert whole.path("include/deep/b.h").read_text() == "this is include/deep/b.h"
+
+
+def test_a_thorough_look_mends(tmp_path: Path) -> None:
+    whole = tree(tmp_path)
+    whole.path("include/a.h").unlink()
+    built = []
+
+    def fill(folder: Path) -> None:
+        built.append(folder)
+        (folder / "Image").write_text("this is Image")
+
+    Cache(tmp_path, thorough=True).entry("tree", {"a": 1}, fill, products=["Image"])
+    Cache(tmp_path, thorough=True).entry("tree", {"a": 1}, fill, products=["Image"])
+    assert len(built) == 1
+
+
+@pytest.mark.parametrize("damage", ["", "x y\n", None])
+def test_a_listed_entry_needs_its_listing(tmp_path: Path, damage: str | None) -> None:
+    built = []
+
+    def fill(folder: Path) -> None:
+        built.append(folder)
+        (folder / "stdio.h").write_text("x")
+
+    def entry() -> Entry:
+        return Cache(tmp_path).entry("root", {}, fill, products=["stdio.h"], listed=True)
+
+    listing = entry().path(LISTING)
+    assert listing.read_text() == "1 stdio.h\n"
+    if damage is None:
+        listing.unlink()
+    else:
+        listing.write_text(damage)
+    entry()
+    entry()
+    assert len(built) == 2
+
+
+def test_what_is_mended_is_the_same_or_told(tmp_path: Path) -> None:
+    number = []
+
+    def fill(folder: Path) -> None:
+        number.append(1)
+        (folder / "Image").write_text(f"{len(number)}")
+        (folder / "a.h").touch()
+
+    entry = Cache(tmp_path).entry("tree", {}, fill, products=["Image"])
+    entry.path("a.h").unlink()
+    with pytest.raises(HostResourceError, match="was damaged, and is made again; run again"):
+        entry.mend()
+    entry = Cache(tmp_path).entry("tree", {}, fill, products=["Image"])
+    entry.mend()
+    assert (entry.path("Image").read_text(), len(number)) == ("2", 2)
+
+
+def test_a_big_tree_costs_a_run_nothing(tmp_path: Path) -> None:
+    """As many files as a kernel tree has: only its products are looked at."""
+
+    def fill(folder: Path) -> None:
+        (folder / "Image").write_text("x")
+        for number in range(20_000):
+            (folder / f"{number}.h").touch()
+
+    def entry() -> Entry:
+        return Cache(tmp_path).entry("tree", {}, fill, products=["Image"])
+
+    entry()
+    times = []
+    for _ in range(5):
+        begin = time.thread_time()
+        entry()
+        times.append(time.thread_time() - begin)
+    assert min(times) < 0.02
+
+
+def test_threads_share_too(tmp_path: Path) -> None:
+    built = []
+
+    def fill(folder: Path) -> None:
+        built.append(folder)
+        time.sleep(0.2)
+        (folder / "product").touch()
+
+    threads = [threading.Thread(target=lambda: Cache(tmp_path).entry("thing", {}, fill)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(built) == 1
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(HostResourceError, match="mend that, or use another folder"):
+        Cache(tmp_path / "file" / "image").entry("thing", {}, lambda _: None)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the lab starts ends with it, with all that it started itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from flashbed import children
+from flashbed.errors import HostResourceError, SetupError
+from flashbed.image.command import run
+
+# Runs a make whose recipe's shell has a child of its own; both write their process IDs.
+PARENT = """
+import signal, sys
+from flashbed.errors import InterruptedByUser
+from flashbed.image.command import run
+def stop(*_):
+    raise InterruptedByUser("stopped")
+signal.signal(signal.SIGTERM, stop)
+run(["make", "-C", sys.argv[1]])
+"""
+MAKEFILE = """all:
+\tsh -c 'sh -c "echo \\$$\\$$ > inner; sleep 60 & echo \\$$! > innermost; wait" & echo $$$$ > outer; wait'
+"""
+STUBBORN = """all:
+\tsh -c 'trap "" TERM; echo $$$$ > outer; echo $$$$ > inner; echo $$$$ > innermost; sleep 60; sleep 60'
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("makefile", [MAKEFILE, STUBBORN], ids=["plain", "deaf to SIGTERM"])
+def test_children_end_with_the_lab(tmp_path: Path, number: signal.Signals, makefile: str) -> None:
+    (tmp_path / "Makefile").write_text(makefile)
+    environment = {**os.environ, "PYTHONPATH": str(Path(children.__file__).parent.parent)}
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, tmp_path], env=environment, stderr=subprocess.PIPE)
+    names = ("outer", "inner", "innermost")
+    deadline = time.monotonic() + 20
+    while not all((tmp_path / name).exists() and (tmp_path / name).read_text().strip() for name in names):
+        assert time.monotonic() < deadline
+        assert parent.poll() is None
+        time.sleep(0.01)
+    ids = {int((tmp_path / name).read_text()) for name in names}
+    begin = time.monotonic()
+    parent.send_signal(number)
+    parent.communicate()
+    assert time.monotonic() - begin < 2
+    while any(is_running(one) for one in ids):
+        assert time.monotonic() - begin < 3
+        time.sleep(0.01)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+SLEEPER = """
+import sys
+from flashbed import children
+print(flush=True)
+children.run(["sleep", sys.argv[1]])
+"""
+
+
+def test_a_child_that_is_just_being_started_ends_too() -> None:
+    """The lab is killed within the few milliseconds that this takes."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(children.__file__).parent.parent)}
+    marks = [f"60.{os.getpid()}{number:02d}" for number in range(40)]
+    for number, mark in enumerate(marks):
+        command = [sys.executable, "-c", SLEEPER, mark]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as parent:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            time.sleep(number / 2000)
+            parent.kill()
+    deadline = time.monotonic() + 5
+    while left := [line for line in command_lines() if any(mark in line for mark in marks)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def command_lines() -> list[str]:
+    """Of all processes, but for those that have ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+def test_ends_are_told_as_they_were() -> None:
+    for command, status in {"exit 3": 3, "kill -9 $$": -9, "kill -11 $$": -11, "true": 0}.items():
+        assert children.run(["sh", "-c", command]).returncode == status
+
+
+def test_commands_that_fail(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="nosuchtool is not installed"):
+        run(["nosuchtool"])
+    with pytest.raises(SetupError, match="failed with exit status 3"):
+        run(["sh", "-c", "exit 3"])
+    with pytest.raises(HostResourceError, match="no room left on this disk"):
+        run(["sh", "-c", "echo 'cc1: No space left on device'; exit 1"], cwd=tmp_path)

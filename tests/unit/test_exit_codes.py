@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run that came to its end says on the way out."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flashbed import cli
+from flashbed import run as run_module
+from flashbed.store import Different
+
+
+def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
+    """The exit status of `flashbed run` after a run that came to this."""
+    repetition = SimpleNamespace(key="ab" * 32)
+    record = SimpleNamespace(repetition=repetition)
+    came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
+    monkeypatch.setattr(cli, "_load", lambda *_: None)
+    monkeypatch.setattr(cli, "_report", lambda *_: None)
+    monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
+    monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    return int(left.value.code or 0)
+
+
+def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert leave(monkeypatch) == 0
+    failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32))]
+    assert leave(monkeypatch, failures=failed) == 1
+    capsys.readouterr()
+    different = [Different("ab" * 32, Path("/results/cells/ab/abab"), Path("/results/different/abab.1"))]
+    assert leave(monkeypatch, failures=failed, different=different) == 5
+    said = capsys.readouterr().err
+    assert "THE SAME REPETITION GAVE DIFFERENT RESULTS" in said
+    assert "\n  /results/cells/ab/abab\n  /results/different/abab.1\n" in said
+
+
+def test_what_the_host_refuses_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", "/reports/quick")
+
+    monkeypatch.setattr(cli, "_load", refuse)
+    monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 4
+    told = "flashbed: /reports/quick: Read-only file system; mend that, or use another folder\n"
+    assert capsys.readouterr().err == told

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lock is had by one process, whatever it knows of the others, and is free when that ends, however it does."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from flashbed import locks
+from flashbed.errors import HostResourceError
+
+# Takes the lock argv[1], or makes a scratch folder below it, tells its name, and waits to be killed.
+HOLDER = """
+import sys, time
+from pathlib import Path
+from flashbed import locks
+if sys.argv[2] == "lock":
+    lock = locks.take(Path(sys.argv[1]))
+    print(lock is not None, flush=True)
+    time.sleep(60)
+with locks.scratch(Path(sys.argv[1])) as folder:
+    (folder / "file").write_text("x")
+    print(folder.name, flush=True)
+    time.sleep(60)
+"""
+OWN_PIDS = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+
+Holder = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def hold() -> Iterator[Holder]:
+    """`hold(path, "lock")`: a process that has it; what it said first is in `told`."""
+    begun = []
+
+    def call(path: Path, what: str, *before: str) -> subprocess.Popen[str]:
+        source = str(Path(locks.__file__).parent.parent)
+        environment = {**os.environ, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [*before, sys.executable, "-c", HOLDER, str(path), what]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        begun.append(process)
+        return process
+
+    yield call
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def told(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def namespaces_of_pids() -> bool:
+    return subprocess.run([*OWN_PIDS, "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("before", [(), OWN_PIDS], ids=["another process", "another name space"])
+def test_one_has_it_until_it_is_killed(hold: Holder, tmp_path: Path, before: tuple[str, ...]) -> None:
+    if before and not namespaces_of_pids():
+        pytest.skip("this host gives no name spaces to users")
+    path = tmp_path / "a.lock"
+    process = hold(path, "lock", *before)
+    assert told(process) == "True"
+    assert locks.take(path) is None
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while (lock := locks.take(path)) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    lock.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_waits_is_told_and_gets_it(hold: Holder, tmp_path: Path) -> None:
+    path, said = tmp_path / "a.lock", []
+    process = hold(path, "lock")
+    assert told(process) == "True"
+    threading.Timer(0.3, process.kill).start()
+    begin = time.monotonic()
+    with locks.wait_for(path, lambda: said.append(1)):
+        assert time.monotonic() - begin > 0.2
+        assert said == [1]
+        assert locks.take(path) is None
+    with locks.wait_for(path, lambda: said.append(2)):
+        assert said == [1]
+
+
+def test_of_many_one_has_it_at_a_time(tmp_path: Path) -> None:
+    """Files of locks go with them: who had opened one that is gone must not believe in it."""
+    path, inside, seen = tmp_path / "a.lock", [], []
+
+    def work() -> None:
+        for _ in range(200):
+            with locks.wait_for(path):
+                inside.append(1)
+                seen.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [1] * 800
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("before", [(), OWN_PIDS], ids=["another process", "another name space"])
+def test_scratch_goes_with_its_process(hold: Holder, tmp_path: Path, before: tuple[str, ...]) -> None:
+    if before and not namespaces_of_pids():
+        pytest.skip("this host gives no name spaces to users")
+    process = hold(tmp_path, "scratch", *before)
+    theirs = tmp_path / told(process)
+    with locks.scratch(tmp_path) as mine:
+        assert mine != theirs
+        assert (theirs / "file").read_text() == "x"  # at work
+    assert not mine.exists()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 10
+    while theirs.exists():
+        assert time.monotonic() < deadline
+        with locks.scratch(tmp_path):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scratch_of_a_flashbed_without_locks(tmp_path: Path) -> None:
+    (tmp_path / "4711").mkdir()
+    (tmp_path / "4712").mkdir()
+    os.utime(tmp_path / "4711", (0, 0))
+    with locks.scratch(tmp_path):
+        assert not (tmp_path / "4711").exists()
+        assert (tmp_path / "4712").exists()  # may be at work
+
+
+def test_a_disk_without_locks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(HostResourceError, match=r"this file system keeps no locks \(No locks available\)"):
+        locks.take(tmp_path / "a.lock")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a machine came to its end, with a QEMU that is made up."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from flashbed.errors import InterruptedByUser
+from flashbed.image import turns
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> qemu.Files:
+    monkeypatch.setattr(turns, "library", lambda: "")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for name in ("kernel", "initramfs", "state", "data"):
+        (tmp_path / name).write_bytes(b"x")
+    return qemu.Files(*(tmp_path / name for name in ("kernel", "initramfs", "state", "data")))
+
+
+def run(files: qemu.Files, script: str, limit_s: float = 30, stop: threading.Event | None = None) -> Outcome:
+    program = files.state.parent / qemu.PROGRAM
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    setup = qemu.Setup(1, 64 << 20, "cortex-a57", 1)
+    return qemu.run(setup, files, files.state.parent, limit_s, stop or threading.Event())
+
+
+def test_killed_by_the_host(files: qemu.Files) -> None:
+    begin = time.monotonic()
+    outcome = run(files, "kill -9 $$")
+    assert time.monotonic() - begin < 5
+    assert (outcome.status, outcome.reason) == ("killed", "killed (signal 9): out of memory?")
+    assert files.state.stat().st_size == 1
+
+
+def test_crashed(files: qemu.Files) -> None:
+    assert run(files, "kill -11 $$").reason == "killed (signal 11)"
+
+
+@pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM; sleep 60; sleep 60"])
+def test_out_of_time(files: qemu.Files, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qemu, "KILL_AFTER_S", 1)
+    begin = time.monotonic()
+    outcome = run(files, script, limit_s=1)
+    assert time.monotonic() - begin < 5
+    assert (outcome.status, outcome.reason) == ("timed out", "no end after 1 s of this host's time")
+
+
+def test_just_ended(files: qemu.Files) -> None:
+    outcome = run(files, "exit 0")
+    assert (outcome.status, outcome.reason) == ("failed", "the guest ended without results.")
+
+
+def test_stopped(files: qemu.Files) -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    begin = time.monotonic()
+    with pytest.raises(InterruptedByUser):
+        run(files, "sleep 60", stop=stop)
+    assert time.monotonic() - begin < 5
