@@ -55,7 +55,8 @@ def test_our_figures_stand_beside_the_printed_ones() -> None:
     )
     first = claim(page([lee2013()]), 1)
     assert (
-        "| anticipatory against no scheduler | 47.79 : 51.97 s | 0.92 | 49.6 : 49.6 s | 1.00 | at most 0.92 | does not hold |"
+        "| anticipatory against no scheduler | 47.79 : 51.97 s | 0.92 | 49.6 : 49.6 s | 1.00 | at most 0.92 | "
+        "does not hold |"
         in first
     )
 
