@@ -132,6 +132,18 @@ def test_boxes_hold_what_they_should_and_no_more() -> None:
     assert boxes(here, everywhere) == [{"pattern": ["read"]}, {"pattern": ["read", "write"], "request": ["1k", "4k"]}]
 
 
+def test_a_value_that_stands_for_no_load_is_not_said() -> None:
+    """No read is flushed after each request, so nothing of the kind may be said of one."""
+    table = {
+        ("randread", "fsync"): (10.0, 30.0),
+        ("write", "fsync"): (10.0, 30.0),
+        ("write", "fsync-each"): (30.0, 10.0),
+        ("randwrite", "fsync-each"): (10.0, 30.0),
+    }
+    _, said_of_a = said({"pattern": ("randread", "write", "randwrite"), "flush": ("fsync", "fsync-each")}, table)
+    assert said_of_a == "a is fastest for sequential write, flushed after each request: 3.0 times as fast as b."
+
+
 def test_the_first_axis_is_said_even_where_it_has_one_value() -> None:
     """Of two sizes only random write has the small one."""
     table = {

@@ -215,7 +215,7 @@ def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
         for axis in [axis for axis in reversed(axes) if axis in box]:
             for value in values[axis]:
                 grown = {**box, axis: [*box[axis], value]}
-                if value not in box[axis] and allowed(grown):
+                if allowed(grown) and len(inside(grown)) > len(inside(box)):
                     box = grown
             box[axis] = [value for value in values[axis] if value in box[axis]]
         covered = set(inside(box))
