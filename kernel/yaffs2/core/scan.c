@@ -12,7 +12,9 @@ static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
 		return false;
 	if (tags->extra && (!tags->type || tags->type >= Y2_TYPES || tags->parent > Y2_ID_MAX))
 		return false;
-	return !tags->chunk || tags->object == Y2_ID_SUMMARY || (tags->chunk <= Y2_CHUNK_MAX && tags->bytes <= fs->chunk_bytes);
+	if (!tags->chunk || tags->object == Y2_ID_SUMMARY || tags->marked)
+		return true;
+	return tags->chunk <= Y2_CHUNK_MAX && tags->bytes && tags->bytes <= fs->chunk_bytes;
 }
 
 static bool is_seq(u32 seq)
