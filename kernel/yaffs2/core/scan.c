@@ -42,8 +42,8 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 			return result;
 		if (found)
 			best = tags.seq;
-		else if (y2_page_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq))
-			*swapped = true;
+		else if (tags.used || result == Y2_READ_LOST)
+			*swapped |= y2_page_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq);
 		if (found && result == Y2_READ_CLEAN)
 			break;
 		if (page == 0 && !tags.used && result != Y2_READ_LOST)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a tombstone that
- * nothing older of it counts; each header that nothing older beyond its size counts, for that was cut off by then. A header that
- * shadows an object tells that it is gone, if nothing newer is there of it and no link leads to it.
+ * nothing older of it counts; each header that nothing older beyond its size counts, for that was cut off by then. A header
+ * that shadows an object tells that it is gone, if nothing newer is there of it and no link leads to it.
  */
 #include "scan.h"
 

@@ -67,8 +67,8 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 }
 
 /*
- * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a newer
- * block is begun.
+ * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a
+ * newer block is begun.
  */
 void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
 {
@@ -92,8 +92,8 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 }
 
 /*
- * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are wrong as soon
- * as any bit of the page is: where all could be corrected the flash is only worn.
+ * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are wrong as
+ * soon as any bit of the page is: where all could be corrected the flash is only worn.
  */
 static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {

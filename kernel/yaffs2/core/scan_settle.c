@@ -135,7 +135,8 @@ static void find_targets(struct y2_fs *fs)
 		if (obj->type != Y2_HARDLINK)
 			continue;
 		target = y2_object_find(fs, obj->target_id);
-		if (!target || (target->unlinked && !target->scan_linked) || target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
+		if (!target || (target->unlinked && !target->scan_linked) || target->type == Y2_HARDLINK ||
+		    target->type == Y2_DIRECTORY) {
 			y2_warn("hard link %u leads nowhere", obj->id);
 			drop(fs, obj);
 			continue;

@@ -71,6 +71,7 @@ bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 			return false;
 	}
 	return fs->summary_chunks && y2_get32(fs->summary) == Y2_SUMMARY_VERSION &&
-	       (y2_get32(fs->summary + 4) == number + 1 || y2_get32(fs->summary + 4) == number) && y2_get32(fs->summary + 8) == seq &&
+	       (y2_get32(fs->summary + 4) == number + 1 || y2_get32(fs->summary + 4) == number) &&
+	       y2_get32(fs->summary + 8) == seq &&
 	       y2_get32(fs->summary + 12) == sum(fs);
 }

@@ -5,8 +5,8 @@
  * field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which looks like one of the tags'.
  *
  * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations leave the
- * unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so that a page which lives
- * again because its erase was torn shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that,
+ * unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so that a page which
+ * lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that,
  * too, and the ECC is right for others as before.
  */
 #include "tags.h"
@@ -26,13 +26,28 @@
 #define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
+static u32 parity(u64 bits)
+{
+	u32 half = (u32)(bits ^ bits >> 32);
+
+	half ^= half >> 16;
+	half ^= half >> 8;
+	half ^= half >> 4;
+	return 0x6996u >> (half & 15) & 1;	/* of four bits */
+}
+
+/* Bit j of the XOR: the parity of those bits whose number, one more than their place, has bit j set */
 static u32 ecc_of(u32 low, u32 high)
 {
-	u32 ecc = 0;
+	static const u64 with_bit[6] = {
+		0x5555555555555555ull, 0x6666666666666666ull, 0x7878787878787878ull, 0x7f807f807f807f80ull,
+		0x7fff80007fff8000ull, 0x7fffffff80000000ull,
+	};
+	u64 bits = low | (u64)high << 32;
+	u32 ecc = (u32)(bits >> 63) << 6;
 
-	for (u32 bit = 0; bit < TAG_BITS; bit++)
-		if ((bit < 32 ? low >> bit : high >> (bit - 32)) & 1)
-			ecc ^= bit + 1;
+	for (u32 j = 0; j < 6; j++)
+		ecc |= parity(bits & with_bit[j]) << j;
 	return ecc;
 }
 

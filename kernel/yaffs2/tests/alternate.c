@@ -341,7 +341,9 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "g:ic")) != -1) {
 		if (option == 'g' && !strcmp(optarg, "tiny"))
-			geometry = (struct y2_geometry) { .page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 32, .blocks = 48 };
+			geometry = (struct y2_geometry) {
+				.page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 32, .blocks = 48,
+			};
 		if (option == 'g' && !strcmp(optarg, "huge"))
 			geometry.page_bytes = 4096;
 		run.inband |= option == 'i';

@@ -219,11 +219,17 @@ static void write_header(struct other *other, struct object *obj, struct how how
 	replace(other, &obj->header, chunk);
 }
 
+/* Of a flash chunk + 1 */
+static bool read_page(struct other *other, u32 chunk, u8 *data, struct raw_tags *tags)
+{
+	return raw_read(&other->raw, (chunk - 1) / other->pages, (chunk - 1) % other->pages, data, tags);
+}
+
 static u8 serial_after(struct other *other, u32 chunk)
 {
 	struct raw_tags tags;
 
-	if (!other->small || !chunk || !raw_read(&other->raw, (chunk - 1) / other->pages, (chunk - 1) % other->pages, NULL, &tags))
+	if (!other->small || !chunk || !read_page(other, chunk, NULL, &tags))
 		return 0;
 	return (tags.serial + 1) & 3;
 }
@@ -248,7 +254,7 @@ static void read_data(struct other *other, const struct object *obj, u32 k, u8 *
 
 	memset(data, 0, other->raw.chunk_bytes);
 	if (chunk)
-		CHECK(raw_read(&other->raw, (chunk - 1) / other->pages, (chunk - 1) % other->pages, data, &tags) || other->off);
+		CHECK(read_page(other, chunk, data, &tags) || other->off);
 }
 
 /* ---- collection ---- */
@@ -483,9 +489,7 @@ static void read_small_headers(struct other *other)
 		struct raw_header header;
 		struct raw_tags tags;
 
-		if (!obj->id || !obj->header ||
-		    !raw_read(&other->raw, (obj->header - 1) / other->pages, (obj->header - 1) % other->pages, other->buffer, &tags) ||
-		    !raw_header_unpack(other->buffer, &header))
+		if (!obj->id || !obj->header || !read_page(other, obj->header, other->buffer, &tags) || !raw_header_unpack(other->buffer, &header))
 			continue;
 		/* A file that ends in a hole has its end only there */
 		if (header.type == RAW_FILE && obj->is.size > header.size)

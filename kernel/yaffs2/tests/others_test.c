@@ -695,14 +695,16 @@ static void big_endian_flash_is_refused(void)
 		else if (i / 4 == 1)
 			raw_put_data(&bed.at, FILE_ID, 1, 256, 'x');
 		else if (i / 4 == 2 && i % 4 < 3)
-			raw_put(&bed.at, (struct raw_tags) { .seq = RAW_SEQ_CHECKPOINT, .object = 0x20, .chunk = 1, .bytes = 2000 },
-				(const u8[2048]) { 0 });
+			raw_put(&bed.at, (struct raw_tags) {
+				.seq = RAW_SEQ_CHECKPOINT, .object = 0x20, .chunk = 1, .bytes = 2000,
+			}, (const u8[2048]) { 0 });
 		for (u32 k = 1; i / 4 == 3 && k < 150; k++)
 			raw_put_data(&bed.at, FILE_ID, k, 512, 'x');
 		if (!bed.at.page && !bed.at.block)
 			raw_put_data(&bed.at, 0x102, 7, 512, 'x');
 		operations = bed.flash->operations;
-		CHECK_EQUAL((u64)-EUCLEAN, (u64)y2_mount(&bed.fs, &bed.flash->geometry, &ram_flash_ops, bed.flash, &bed.options, test_now));
+		CHECK_EQUAL((u64)-EUCLEAN, (u64)y2_mount(&bed.fs, &bed.flash->geometry, &ram_flash_ops, bed.flash, &bed.options,
+							 test_now));
 		CHECK_EQUAL(operations, bed.flash->operations);
 		bed.fs = NULL;
 		end(&bed);

@@ -227,9 +227,10 @@ bool raw_header_unpack(const u8 *page, struct raw_header *header)
 
 struct raw_tags raw_header_tags(u32 id, const struct raw_header *header)
 {
+	u32 flags = 0x80000000u | (header->shrink ? 0x40000000u : 0) | (header->shadows ? 0x20000000u : 0);
+
 	return (struct raw_tags) {
-		.object = id | header->type << 28,
-		.chunk = 0x80000000u | header->parent | (header->shrink ? 0x40000000u : 0) | (header->shadows ? 0x20000000u : 0),
+		.object = id | header->type << 28, .chunk = flags | header->parent,
 		.bytes = header->type == RAW_FILE ? (u32)header->size : header->type == RAW_HARDLINK ? header->equivalent : 0,
 	};
 }

@@ -179,7 +179,7 @@ static void short_tags_lie_as_the_format_says(void)
 	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1);
 }
 
-/* Bits 50 to 56 are the ECC's own that may be set: see tags_small.c. Bit 62 is the mark, of which other drivers clear no more */
+/* Bits 50 to 56 are the ECC's own that may be set: see tags_small.c. Bit 62 is the mark, all of that of other drivers */
 static void each_single_bit_of_short_tags_is_corrected(void)
 {
 	for (u32 bit = 0; bit < 64; bit++) {
