@@ -387,7 +387,7 @@ int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 
 void y2_forget(struct y2_fs *fs, struct y2_object *obj)
 {
-	if (--obj->refs || !obj->unlinked)
+	if (--obj->refs || !obj->unlinked || y2_object_needs_name(obj))
 		return;
 	if (fs->options.read_only)
 		destroy(fs, obj);

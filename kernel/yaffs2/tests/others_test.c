@@ -253,6 +253,10 @@ static void check_renamed(struct bed *bed)
 
 	CHECK_EQUAL('c', byte_at(bed, "a", 0));
 	CHECK_EQUAL('a', byte_at(bed, "b", 0));
+	obj = y2_object_resolve(must_find(bed->fs, bed->fs->root, "b"));
+	obj->refs++;
+	y2_forget(bed->fs, obj);	/* as when the kernel drops the inode */
+	CHECK_EQUAL('a', byte_at(bed, "b", 0));
 	CHECK_EQUAL((u64)-ENOENT, (u64)y2_lookup(bed->fs, bed->fs->root, "c", 1, &obj));
 	CHECK(list_empty(&bed->fs->lost_and_found->children));
 }
