@@ -102,7 +102,8 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 
 /*
  * Pages that are not marked, as other drivers leave them, beside others that are: either so, or all of them were marked and the
- * erase has begun. Then most of the data is wrong, and some beyond correction.
+ * erase has begun. Then most of the data is wrong, and some beyond correction. A page of ours that lives tells that it has not:
+ * what lies beside it is a torn mark.
  */
 static bool marks_are_torn(struct y2_fs *fs, struct y2_scan_block *found, u32 written)
 {
@@ -121,7 +122,7 @@ static bool marks_are_torn(struct y2_fs *fs, struct y2_scan_block *found, u32 wr
 
 bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
-	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0, lost = 0, marked = 0, bare = 0;
+	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0, lost = 0, marked = 0, bare = 0, ours = 0;
 
 	for (u32 page = 0; page < written; page++) {
 		const struct y2_scan_page *at = &scan->pages[page];
@@ -129,10 +130,11 @@ bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct
 		half_marked += at->tags.half_marked;
 		marked += at->tags.marked;
 		bare += at->tags.bare && !at->tags.half_marked;
+		ours += at->tags.used && !at->tags.marked && !at->tags.bare && !at->tags.half_marked;
 		lost += !y2_is_readable(at->result);
 		wrong += is_wrong(fs, found, page, at->result);
 	}
 	if (fs->small)
-		return half_marked >= MANY_HALF_MARKS || (bare && marked && marks_are_torn(fs, found, written));
+		return half_marked >= MANY_HALF_MARKS || (bare && marked && !ours && marks_are_torn(fs, found, written));
 	return most_are_torn(fs, wrong, lost, written);
 }
