@@ -57,7 +57,7 @@ test-long: lint
 	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
-	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
+	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 

@@ -9,7 +9,7 @@ int y2_blocks_init(struct y2_fs *fs)
 	fs->live_bits = y2_zalloc((size_t)fs->geometry.blocks * fs->live_stride);
 	fs->alloc_block = Y2_NO_BLOCK;
 	fs->gc_block = Y2_NO_BLOCK;
-	fs->doubted = Y2_NO_BLOCK;
+	fs->doubted = fs->torn_end = Y2_NO_BLOCK;
 	return fs->blocks && fs->live_bits ? 0 : -ENOMEM;
 }
 

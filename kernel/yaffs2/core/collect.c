@@ -19,6 +19,8 @@ static int copy_header(struct y2_fs *fs, struct y2_object *obj)
 	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
 	int err = y2_object_load(fs, obj);
 
+	if (!err && y2_object_needs_name(obj))
+		return y2_take_link(fs, obj);
 	return err ? err : y2_header_write(fs, obj, &change);
 }
 
@@ -107,15 +109,28 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 }
 
 /* Of a block, as it is now */
-int y2_note_write(struct y2_fs *fs, u32 base, u32 number)
+int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number)
 {
 	struct y2_tags tags = {
-		.used = true, .object = Y2_ID_SUMMARY, .chunk = base + number, .bytes = fs->blocks[number].seq,
+		.used = true, .object = Y2_ID_SUMMARY, .extra = true, .type = Y2_FILE, .parent = Y2_ID_DELETED,
 	};
+	struct y2_header *header = y2_zalloc(sizeof(*header));
 	u32 chunk;
 	int err;
 
+	if (!header)
+		return -ENOMEM;
+	header->type = Y2_FILE;
+	header->parent = Y2_ID_DELETED;
+	header->mode = S_IFREG;
+	memcpy(header->name, "deleted", 7);
 	memset(fs->page, 0xff, fs->chunk_bytes);
+	y2_header_pack(header, fs->page);
+	y2_free(header);
+	y2_put32(fs->page + Y2_NOTE, Y2_NOTE_MAGIC);
+	y2_put32(fs->page + Y2_NOTE_KIND, kind);
+	y2_put32(fs->page + Y2_NOTE_BLOCK, number);
+	y2_put32(fs->page + Y2_NOTE_SEQ, fs->blocks[number].seq);
 	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
 	if (!err)
 		y2_chunk_obsolete(fs, chunk);
@@ -131,7 +146,7 @@ static int finish(struct y2_fs *fs, u32 number)
 	if (fs->blocks[number].shrink_header) {
 		if (!y2_may_collect(fs, number))
 			return 0;	/* an older block got dirty meanwhile: this one waits */
-		err = y2_note_write(fs, Y2_VOID_BASE, number);
+		err = y2_note_write(fs, Y2_NOTE_VOID, number);
 		fs->stats.erase_intents += !err;
 	}
 	if (err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds beyond
- * the end of the file is not zero: whoever moves the end beyond it cleans it.
+ * the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may lie behind it.
  */
 #include "yaffs2.h"
 
@@ -131,6 +131,27 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 	return write_chunk(fs, obj, k, fs->page, used, Y2_USER);
 }
 
+/*
+ * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks, which
+ * another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
+ */
+static int hide_behind_end(struct y2_fs *fs, struct y2_object *obj, u64 offset)
+{
+	const struct y2_header_change change = { .shrink = true, .urgency = Y2_CRITICAL };
+	u32 next = (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1;
+	int err;
+
+	if (fs->small || obj->hides || chunk_of(fs, offset) <= next)
+		return 0;
+	err = y2_object_load(fs, obj);
+	if (!err)
+		err = y2_make_room(fs, 1);
+	if (!err)
+		err = y2_header_write(fs, obj, &change);
+	obj->hides = !err;
+	return err;
+}
+
 static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 part)
 {
 	u32 k = chunk_of(fs, offset);
@@ -170,6 +191,8 @@ static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 		return -EFBIG;
 	if (length && offset > obj->size && chunk_of(fs, offset) != chunk_of(fs, obj->size))
 		err = clean_tail(fs, obj);
+	if (!err && length && offset > obj->size)
+		err = hide_behind_end(fs, obj, offset);
 	while (!err && done < length) {
 		u32 left = fs->chunk_bytes - (u32)(offset + done - start_of(fs, chunk_of(fs, offset + done)));
 		u32 part = left < length - done ? left : length - done;
@@ -230,8 +253,8 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 	y2_index_cut(&obj->index, first, &fs->leaves);
 }
 
-/* The last chunk says no longer that it holds more than the file has */
-static int shorten_last(struct y2_fs *fs, struct y2_object *obj)
+/* The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for good */
+int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
 	int err;
@@ -260,9 +283,9 @@ int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 	int err;
 
 	drop_beyond(fs, obj);
+	err = y2_file_shorten_last(fs, obj);
 	if (!fs->small)
-		return 0;
-	err = shorten_last(fs, obj);
+		return err;
 	if (!err)
 		err = y2_collect_unmarked(fs);
 	return err ? err : y2_header_write(fs, obj, &change);
@@ -281,6 +304,8 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	err = y2_object_load(fs, obj);
 	if (!err && size > old)
 		err = clean_tail(fs, obj);
+	if (!err && size > old)
+		err = hide_behind_end(fs, obj, size - 1 + fs->chunk_bytes);
 	if (!err)
 		err = y2_make_room(fs, 3);
 	if (err || size == old)
@@ -292,6 +317,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		obj->size = old;
 		return err;
 	}
+	obj->hides |= size < old;
 	/* It has been done, whatever else cannot be written now */
 	if (size < old && y2_file_end_shrink(fs, obj))
 		y2_mark_dirty(fs, obj);

@@ -63,6 +63,16 @@ int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 	return result;
 }
 
+/* Of the page that was read last, its tags in the other order of bytes; false: they make no tags */
+bool y2_page_swapped(struct y2_fs *fs, struct y2_tags *tags)
+{
+	if (fs->small)
+		return y2_tags_small_unpack_swapped(fs->oob, tags);
+	if (fs->options.inband_tags)
+		return y2_tags_unpack_swapped(fs->page2 + fs->chunk_bytes, false, tags);
+	return y2_tags_unpack_swapped(fs->oob, !fs->options.no_tags_ecc, tags);
+}
+
 int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags)
 {
 	u32 block = block_of(fs, chunk), page = page_of(fs, chunk);

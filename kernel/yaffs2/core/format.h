@@ -42,7 +42,8 @@
 #define Y2_EXTRA_SHADOWS	0x20000000u
 #define Y2_EXTRA_FLAGS		0xf0000000u
 #define Y2_EXTRA_TYPE_SHIFT	28
-#define Y2_CHUNK_MAX		0x0fffffffu
+#define Y2_CHUNK_MAX		0x0fffffffu	/* that is understood */
+#define Y2_CHUNK_NEW_MAX	0x01ffffffu	/* that is given: older drivers refuse a flash with larger ones */
 
 enum y2_type {
 	Y2_UNKNOWN,	/* a file whose header has not been met yet */
@@ -83,18 +84,25 @@ enum y2_type {
 
 /*
  * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version, block,
- * sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the block.
+ * sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the block. Blocks are
+ * numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags of that page tell.
  */
 #define Y2_SUMMARY_VERSION	1u
 #define Y2_SUMMARY_HEAD_BYTES	16u
 #define Y2_SUMMARY_ENTRY_BYTES	12u
 
 /*
- * Ours: "block (chunk_id - Y2_VOID_BASE), if its sequence number is n_bytes, is about to be erased". Written under
- * Y2_ID_SUMMARY before a block with shrink headers is erased; see collect.c.
+ * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know summaries pass
+ * over that object; to older ones it is a file that is gone. What it says lies behind the header.
  */
-#define Y2_VOID_BASE		0x02000000u
-/* Likewise: "the last page of that block is torn"; see mount.c */
-#define Y2_TORN_BASE		0x04000000u
+#define Y2_NOTE			Y2_HEADER_BYTES
+#define Y2_NOTE_MAGIC		0x746e3279u	/* "y2nt" */
+#define Y2_NOTE_KIND		(Y2_NOTE + 4)
+#define Y2_NOTE_BLOCK		(Y2_NOTE + 8)
+#define Y2_NOTE_SEQ		(Y2_NOTE + 12)	/* of the block: has it another now, the note is void */
+enum y2_note {
+	Y2_NOTE_VOID = 1,	/* it is about to be erased; see collect.c */
+	Y2_NOTE_TORN,		/* its last page is torn; see mount.c */
+};
 
 #endif

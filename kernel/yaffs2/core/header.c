@@ -27,14 +27,14 @@ void y2_header_pack(const struct y2_header *header, u8 *out)
 		memset(out + Y2_OH_ALIAS, 0, Y2_ALIAS_MAX + 1);
 		memcpy(out + Y2_OH_ALIAS, header->alias, strlen(header->alias));
 	}
-	if (header->type == Y2_SPECIAL)
-		y2_put32(out + Y2_OH_RDEV, header->rdev);
+	y2_put32(out + Y2_OH_RDEV, header->type == Y2_SPECIAL ? header->rdev : 0);
 	y2_put32(out + Y2_OH_INBAND_SHADOWS, header->shadows);
 	y2_put32(out + Y2_OH_INBAND_SHRINK, header->shrink);
 	y2_put32(out + Y2_OH_SHADOWS, header->shadows);
 	y2_put32(out + Y2_OH_SHRINK, header->shrink);
 }
 
+/* Of a field of most + 1 bytes: false if it does not end in it */
 static bool copy_text(char *to, const u8 *from, u32 most)
 {
 	u32 length = 0;
@@ -75,8 +75,9 @@ bool y2_header_unpack(const u8 *in, struct y2_header *header)
 		header->size = y2_get32(in + Y2_OH_SIZE_LOW) | (u64)(high == NO_SIZE ? 0 : high) << 32;
 	if (header->type == Y2_HARDLINK)
 		header->equivalent = y2_get32(in + Y2_OH_EQUIVALENT);
+	/* Of the longest, others leave the last byte as it was */
 	if (header->type == Y2_SYMLINK && !copy_text(header->alias, in + Y2_OH_ALIAS, Y2_ALIAS_MAX))
-		return false;
+		memcpy(header->alias, in + Y2_OH_ALIAS, Y2_ALIAS_MAX);
 	if (header->type == Y2_SPECIAL)
 		header->rdev = y2_get32(in + Y2_OH_RDEV);
 	header->shadows = id_or_none(in + Y2_OH_SHADOWS);

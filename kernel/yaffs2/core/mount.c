@@ -12,7 +12,7 @@ static int init_sizes(struct y2_fs *fs)
 	u32 tags = fs->options.no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
 	fs->small = geometry->page_bytes == Y2_SMALL_PAGE_BYTES;
-	fs->chunk_max = fs->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_MAX;
+	fs->chunk_max = fs->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
 	if (fs->small) {
 		tags = Y2_TAGS_SMALL_BYTES;
 		fs->options.no_summary = fs->options.no_checkpoint = true;
@@ -145,7 +145,7 @@ static void empty_doubted(struct y2_fs *fs)
 	fs->doubted = Y2_NO_BLOCK;
 	if (block == Y2_NO_BLOCK)
 		return;
-	err = y2_note_write(fs, Y2_TORN_BASE, block);
+	err = y2_note_write(fs, Y2_NOTE_TORN, block);
 	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_may_collect(fs, block); tries--) {
 		u32 oldest = y2_choose_oldest_dirty(fs);
 
@@ -155,16 +155,28 @@ static void empty_doubted(struct y2_fs *fs)
 		y2_collect_block(fs, block);
 }
 
+/* Of the block that is written now: a newer one, with which others go on */
+static void leave_torn_end(struct y2_fs *fs)
+{
+	if (fs->torn_end != Y2_NO_BLOCK && fs->alloc_block == Y2_NO_BLOCK)
+		y2_note_write(fs, Y2_NOTE_TORN, fs->torn_end);
+	fs->torn_end = Y2_NO_BLOCK;
+}
+
 static void make_writable(struct y2_fs *fs)
 {
 	erase_dirty(fs);
+	if (!fs->stats.checkpoint_mounts)
+		y2_scan_end_shadows(fs);
 	empty_doubted(fs);
+	leave_torn_end(fs);
 	if (fs->small)
 		y2_scan_small_write(fs);
 	if (fs->stats.checkpoint_mounts)
 		return;
 	y2_scan_end_unlinked(fs);
 	y2_scan_end_renames(fs);
+	y2_scan_end_tails(fs);
 }
 
 /* A directory that is not empty stays */

@@ -85,6 +85,7 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 	obj->gid = how->gid;
 	obj->rdev = how->rdev;
 	obj->atime = obj->mtime = obj->ctime = fs->now();
+	obj->hides = true;
 	if (obj->type == Y2_SYMLINK) {
 		obj->alias = y2_zalloc(strlen(how->alias) + 1);
 		if (!obj->alias) {
@@ -206,6 +207,36 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 	if (!err)
 		err = move(fs, obj, link->parent, link->name, (u32)strlen(link->name), link);
 	return err ? err : destroy_on_flash(fs, link);
+}
+
+/*
+ * Another driver was about to give the name of the object to another one, and the power failed before it moved to a link. No
+ * room is made before, for the collection would have to write a header that has no name.
+ */
+int y2_take_link(struct y2_fs *fs, struct y2_object *obj)
+{
+	struct y2_object *link = list_first_entry(&obj->links, struct y2_object, links);
+	const struct y2_header_change change = { .shadows = link->id, .urgency = Y2_CRITICAL };
+	const struct y2_place place = { .dir = link->parent, .cookie = link->cookie, .next = &link->siblings };
+	int err = y2_object_load(fs, obj);
+
+	if (!err)
+		err = y2_object_load(fs, link);
+	if (!err)
+		err = y2_dir_name(fs, obj, link->name, (u32)strlen(link->name));
+	if (err)
+		return err;
+	obj->unlinked = false;
+	y2_dir_add(fs, obj, &place);
+	err = y2_header_write(fs, obj, &change);
+	if (err) {
+		y2_dir_remove(fs, obj);
+		obj->unlinked = true;
+		return err;
+	}
+	if (fs->small)
+		y2_mark_dirty(fs, obj);		/* as in move() */
+	return destroy_on_flash(fs, link);
 }
 
 /* Still in use: from now on its parent is "unlinked", and the next mount drops it */
@@ -356,7 +387,7 @@ int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 
 void y2_forget(struct y2_fs *fs, struct y2_object *obj)
 {
-	if (--obj->refs || !obj->unlinked)
+	if (--obj->refs || !obj->unlinked || y2_object_needs_name(obj))
 		return;
 	if (fs->options.read_only)
 		destroy(fs, obj);

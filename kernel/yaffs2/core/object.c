@@ -149,6 +149,15 @@ static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_hea
 	header->atime = header->mtime = header->ctime = fs->now();
 }
 
+/* Something lies behind the header in fs->page */
+static bool page_goes_on(const struct y2_fs *fs)
+{
+	const u8 *behind = fs->page + Y2_HEADER_BYTES;
+
+	return fs->chunk_bytes > Y2_HEADER_BYTES &&
+	       (*behind != 0xff || memcmp(behind, behind + 1, fs->chunk_bytes - Y2_HEADER_BYTES - 1));
+}
+
 int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 {
 	struct y2_header *header;
@@ -172,6 +181,8 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 			fs->stats.chunks_lost++;
 		}
 		make_up(fs, obj, header);
+	} else {
+		obj->extended = page_goes_on(fs);
 	}
 	if (!header->name[0] && obj->parent)
 		number_name(header->name, obj->id);

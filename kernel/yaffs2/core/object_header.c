@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header whose
- * parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone.
+ * parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone. What others
+ * keep behind a header, such as extended attributes, goes along.
  */
 #include "yaffs2.h"
 
@@ -36,9 +37,14 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 }
 
 static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y2_tags *tags, enum y2_urgency urgency,
-		      u32 *chunk)
+		      u32 before, u32 *chunk)
 {
-	memset(fs->page, 0xff, fs->chunk_bytes);
+	int result = before == Y2_NO_CHUNK ? Y2_READ_LOST : y2_page_read(fs, before, fs->page, NULL);
+
+	if (result < 0)
+		return result;
+	if (!y2_is_readable(result))
+		memset(fs->page, 0xff, fs->chunk_bytes);
 	y2_header_pack(header, fs->page);
 	fs->stats.header_chunks++;
 	return y2_append(fs, fs->page, tags, urgency, chunk);
@@ -65,7 +71,7 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 	if (!header)
 		return -ENOMEM;
 	describe(obj, change, header, &tags);
-	err = write_page(fs, header, &tags, change->urgency, &chunk);
+	err = write_page(fs, header, &tags, change->urgency, obj->extended ? obj->header : Y2_NO_CHUNK, &chunk);
 	y2_free(header);
 	if (err)
 		return err;
@@ -93,7 +99,7 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 	memcpy(header->name, "deleted", 7);
 	header->parent = tags.parent = Y2_ID_DELETED;
 	header->size = tags.size = 0;
-	err = write_page(fs, header, &tags, Y2_CRITICAL, &chunk);
+	err = write_page(fs, header, &tags, Y2_CRITICAL, Y2_NO_CHUNK, &chunk);
 	y2_free(header);
 	if (!err && fs->small)
 		replace_header(fs, obj, chunk);
@@ -116,6 +122,8 @@ int y2_flush(struct y2_fs *fs, struct y2_object *obj)
 
 	if (list_empty(&obj->in_dirty))
 		return 0;
+	if (y2_object_needs_name(obj))
+		return y2_take_link(fs, obj);
 	if (obj->unlinked && !obj->refs)
 		return y2_drop_unlinked(fs, obj);
 	err = y2_object_load(fs, obj);

@@ -12,21 +12,29 @@ static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
 		return false;
 	if (tags->extra && (!tags->type || tags->type >= Y2_TYPES || tags->parent > Y2_ID_MAX))
 		return false;
-	return !tags->chunk || tags->object == Y2_ID_SUMMARY || (tags->chunk <= Y2_CHUNK_MAX && tags->bytes <= fs->chunk_bytes);
+	if (!tags->chunk || tags->object == Y2_ID_SUMMARY || tags->marked)
+		return true;
+	return tags->chunk <= Y2_CHUNK_MAX && tags->bytes && tags->bytes <= fs->chunk_bytes;
+}
+
+static bool is_seq(u32 seq)
+{
+	return seq == Y2_SEQ_CHECKPOINT || (seq >= Y2_SEQ_LOWEST && seq <= Y2_SEQ_HIGHEST);
 }
 
 /*
  * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which look
  * corrected.
  */
-static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
+static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 {
 	u32 first = number * fs->geometry.chunks_per_block;
 	u32 best = 0;
 
 	*seq = Y2_SEQ_UNUSED;
+	*swapped = false;
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
-		struct y2_tags tags;
+		struct y2_tags tags, other;
 		int result = y2_page_read(fs, first + page, NULL, &tags);
 		bool found = tags.used && makes_sense(fs, &tags);
 
@@ -34,6 +42,8 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq)
 			return result;
 		if (found)
 			best = tags.seq;
+		else if (tags.used || result == Y2_READ_LOST)
+			*swapped |= y2_page_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq);
 		if (found && result == Y2_READ_CLEAN)
 			break;
 		if (page == 0 && !tags.used && result != Y2_READ_LOST)
@@ -47,6 +57,7 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 {
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		struct y2_block *block = &fs->blocks[i];
+		bool swapped;
 		u32 seq;
 		int err;
 
@@ -55,13 +66,14 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			continue;
 		}
 		fs->good_blocks++;
-		err = find_seq(fs, i, &seq);
+		err = find_seq(fs, i, &seq, &swapped);
 		if (err)
 			return err;
+		scan->swapped += swapped;
 		if (seq == Y2_SEQ_UNUSED) {
 			block->state = Y2_BLOCK_EMPTY;
 			fs->empty_blocks++;
-		} else if (seq < Y2_SEQ_LOWEST || seq > Y2_SEQ_HIGHEST) {
+		} else if (!is_seq(seq) || seq == Y2_SEQ_CHECKPOINT) {
 			block->state = Y2_BLOCK_DIRTY;
 			scan->used = true;
 			scan->strange += seq != Y2_SEQ_CHECKPOINT;

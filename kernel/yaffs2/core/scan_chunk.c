@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a tombstone that
- * nothing older of it counts; a shrink header that nothing older beyond its size counts.
+ * nothing older of it counts; each header that nothing older beyond its size counts, for that was cut off by then. A header
+ * that shadows an object tells that it is gone, if nothing newer is there of it and no link leads to it.
  */
 #include "scan.h"
 
@@ -52,6 +53,7 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	y2_chunk_live(fs, chunk);
 	if (!obj->scan_seen && end > obj->size)
 		obj->size = end;
+	obj->scan_tail |= obj->scan_seen && end > obj->size;
 	return 0;
 }
 
@@ -106,7 +108,7 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 			newest_header(fs, obj, chunk, tags);
 		else if (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
 			obj->scan_dead = true;
-		else if (tags->shrink && obj->type == Y2_FILE && tags->size < obj->scan_limit)
+		else if (tags->type == Y2_FILE && obj->type == Y2_FILE && tags->size < obj->scan_limit)
 			obj->scan_limit = tags->size;
 	}
 	if (shadows <= Y2_ID_DELETED || shadows == tags->object)
@@ -114,8 +116,9 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	shadowed = y2_scan_object(fs, shadows);
 	if (!shadowed)
 		return -ENOMEM;
-	if (!shadowed->scan_dead)
-		bury(fs, shadowed);
+	/* What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this name */
+	if (!shadowed->scan_dead && !shadowed->scan_seen)
+		shadowed->scan_shadowed = true;
 	return 0;
 }
 
@@ -136,28 +139,31 @@ static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struc
 	return true;
 }
 
-/* The block that a note of this kind tells of, if it has not been erased since; NULL: it is no such note */
-static struct y2_block *noted(struct y2_fs *fs, const struct y2_tags *tags, u32 base)
+/* A note counts until the block that it tells of has been erased */
+static void read_note(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 {
 	struct y2_block *block;
 
-	if (tags->chunk < base || tags->chunk - base >= fs->geometry.blocks)
-		return NULL;
-	block = &fs->blocks[tags->chunk - base];
-	return block->state == Y2_BLOCK_ALLOCATING && tags->bytes == block->seq && block->seq < tags->seq ? block : NULL;
+	if (!y2_is_readable(y2_page_read(fs, chunk, fs->page, NULL)) || y2_get32(fs->page + Y2_NOTE) != Y2_NOTE_MAGIC ||
+	    y2_get32(fs->page + Y2_NOTE_BLOCK) >= fs->geometry.blocks)
+		return;
+	block = &fs->blocks[y2_get32(fs->page + Y2_NOTE_BLOCK)];
+	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != y2_get32(fs->page + Y2_NOTE_SEQ) || block->seq >= tags->seq)
+		return;
+	if (y2_get32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_VOID)
+		block->state = Y2_BLOCK_DIRTY;
+	else if (y2_get32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_TORN)
+		block->last_torn = true;
 }
 
 int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *found)
 {
 	struct y2_tags tags = *found;
-	struct y2_block *block;
 	u32 shadows = 0;
 
 	if (tags.object == Y2_ID_SUMMARY) {
-		if ((block = noted(fs, &tags, Y2_VOID_BASE)))
-			block->state = Y2_BLOCK_DIRTY;
-		else if ((block = noted(fs, &tags, Y2_TORN_BASE)))
-			block->last_torn = true;
+		if (!tags.chunk && tags.parent == Y2_ID_DELETED)
+			read_note(fs, chunk, &tags);
 		return 0;
 	}
 	if (!tags.object || tags.object > Y2_ID_MAX)

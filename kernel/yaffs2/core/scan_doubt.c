@@ -12,6 +12,7 @@
  */
 #include "scan.h"
 
+#define LOST_PART	4u	/* of the wrong pages of a torn erase, at least one in so many is beyond correction; assumed */
 #define MANY_HALF_MARKS	4u	/* assumed; cuts in the midst of a mark leave one at a time, which the next mount completes */
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
@@ -65,6 +66,23 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 	return !last || last_counts(fs, found, at->result, of_data);
 }
 
+/*
+ * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a
+ * newer block is begun.
+ */
+void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
+{
+	const struct y2_scan_page *at = &scan->pages[page];
+	u32 written = fs->blocks[found->number].written;
+
+	if (page + 1 != written || at->tags.marked || found->last_in_doubt)
+		return;
+	if (fs->small && y2_is_readable(at->result) && at->tags.used && !at->tags.half_marked)
+		y2_scan_small_dismiss(fs, found->number * fs->geometry.chunks_per_block + page);
+	else if (!fs->small && found->seq == fs->seq && written < fs->geometry.chunks_per_block)
+		fs->torn_end = found->number;
+}
+
 /* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
 static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, int of_tags)
 {
@@ -73,14 +91,50 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 	return read_data(fs, found, page) != Y2_READ_CLEAN;
 }
 
-/* One page of a block may be torn, but of a torn erase all are */
-bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+/*
+ * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are wrong as
+ * soon as any bit of the page is: where all could be corrected the flash is only worn.
+ */
+static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {
-	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0;
+	return wrong > written / 2 && wrong > 1 && (!fs->options.inband_tags || lost * LOST_PART >= wrong);
+}
+
+/*
+ * Pages that are not marked, as other drivers leave them, beside others that are: either so, or all of them were marked and the
+ * erase has begun. Then most of the data is wrong, and some beyond correction. A page of ours that lives tells that it has not:
+ * what lies beside it is a torn mark.
+ */
+static bool marks_are_torn(struct y2_fs *fs, struct y2_scan_block *found, u32 written)
+{
+	u32 wrong = 0, lost = 0;
 
 	for (u32 page = 0; page < written; page++) {
-		half_marked += scan->pages[page].tags.half_marked;
-		wrong += is_wrong(fs, found, page, scan->pages[page].result);
+		int result = read_data(fs, found, page);
+
+		wrong += result != Y2_READ_CLEAN;
+		lost += !y2_is_readable(result);
+		if (page + 1 - wrong > written / 2)
+			return false;
 	}
-	return half_marked >= MANY_HALF_MARKS || (!fs->small && wrong > written / 2 && wrong > 1);
+	return wrong > 1 && lost * LOST_PART >= wrong;
+}
+
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+{
+	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0, lost = 0, marked = 0, bare = 0, ours = 0;
+
+	for (u32 page = 0; page < written; page++) {
+		const struct y2_scan_page *at = &scan->pages[page];
+
+		half_marked += at->tags.half_marked;
+		marked += at->tags.marked;
+		bare += at->tags.bare && !at->tags.half_marked;
+		ours += at->tags.used && !at->tags.marked && !at->tags.bare && !at->tags.half_marked;
+		lost += !y2_is_readable(at->result);
+		wrong += is_wrong(fs, found, page, at->result);
+	}
+	if (fs->small)
+		return half_marked >= MANY_HALF_MARKS || (bare && marked && !ours && marks_are_torn(fs, found, written));
+	return most_are_torn(fs, wrong, lost, written);
 }

@@ -44,6 +44,10 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int untagged;
 
+	if (scan->swapped > scan->count) {
+		y2_warn("this flash is of a big-endian computer: copy its files there, and erase it with flash_erase");
+		return -EUCLEAN;
+	}
 	untagged = scan->count ? 0 : count_untagged(fs);
 	if (untagged < 0)
 		return untagged;

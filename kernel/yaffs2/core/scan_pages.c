@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One block of a scan: from its summary if it has one, else by the tags of each page. */
+/*
+ * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a block which
+ * it found half written leaves gaps in the summary: there the page's own tags tell.
+ */
 #include "scan.h"
 
-static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, u32 number)
+static int scan_gap(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page)
 {
-	u32 first = number * fs->geometry.chunks_per_block;
+	u32 chunk = found->number * fs->geometry.chunks_per_block + page;
+	struct y2_scan_page *at = &scan->pages[page];
+
+	at->result = y2_page_read(fs, chunk, NULL, &at->tags);
+	if (at->result < 0)
+		return at->result;
+	return y2_scan_page_counts(fs, scan, found, page) ? y2_scan_chunk(fs, scan, chunk, &at->tags) : 0;
+}
+
+static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found)
+{
+	struct y2_block *block = &fs->blocks[found->number];
+	u32 first = found->number * fs->geometry.chunks_per_block;
+	int err = 0;
 
 	fs->stats.summaries_used++;
-	fs->blocks[number].written = (u16)fs->data_chunks;
-	for (u32 page = fs->data_chunks; page-- > 0;) {
+	block->written = (u16)fs->geometry.chunks_per_block;
+	for (u32 page = fs->data_chunks; page-- > 0 && !err;) {
 		const u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
 		struct y2_tags tags;
-		int err;
 
-		y2_tags_from_words(fs->blocks[number].seq, y2_get32(entry), y2_get32(entry + 4), y2_get32(entry + 8),
-				   &tags);
-		err = y2_scan_chunk(fs, scan, first + page, &tags);
-		if (err)
-			return err;
+		y2_tags_from_words(block->seq, y2_get32(entry), y2_get32(entry + 4), y2_get32(entry + 8), &tags);
+		err = tags.object ? y2_scan_chunk(fs, scan, first + page, &tags) : scan_gap(fs, scan, found, page);
 	}
-	return 0;
+	block->written = (u16)fs->data_chunks;
+	return err;
 }
 
 /* How far the block was written shows in its last page that is not blank */
@@ -45,7 +58,7 @@ static void leave_out_summary(const struct y2_fs *fs, const struct y2_scan *scan
 	while (block->written > fs->data_chunks) {
 		const struct y2_tags *last = &scan->pages[block->written - 1].tags;
 
-		if (last->used && (last->object != Y2_ID_SUMMARY || last->chunk >= Y2_VOID_BASE))
+		if (last->used && (last->object != Y2_ID_SUMMARY || !last->chunk))
 			break;
 		block->written--;
 	}
@@ -67,8 +80,10 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 	for (u32 page = block->written; page-- > 0;) {
 		const struct y2_tags *tags = &scan->pages[page].tags;
 
-		if (!y2_scan_page_counts(fs, scan, found, page))
+		if (!y2_scan_page_counts(fs, scan, found, page)) {
+			y2_scan_leave_out(fs, scan, found, page);
 			continue;
+		}
 		err = fs->small ? y2_scan_small_chunk(fs, first + page, tags) : y2_scan_chunk(fs, scan, first + page, tags);
 		if (err)
 			return err;
@@ -81,6 +96,6 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found)
 {
 	if (y2_summary_read(fs, found->number, found->seq))
-		return scan_by_summary(fs, scan, found->number);
+		return scan_by_summary(fs, scan, found);
 	return scan_by_tags(fs, scan, found);
 }

@@ -29,7 +29,58 @@ static void bury_again(struct y2_fs *fs, struct y2_object *obj)
 	y2_object_set_type(obj, Y2_FILE);
 	obj->loaded = true;
 	obj->unlinked = true;
+	obj->scan_linked = false;
 	y2_mark_dirty(fs, obj);
+}
+
+static void find_linked(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		struct y2_object *target = NULL;
+
+		if (obj->type == Y2_HARDLINK && !obj->scan_shadowed)
+			target = y2_object_find(fs, obj->target_id);
+		if (target && target->type != Y2_HARDLINK && target->type != Y2_DIRECTORY)
+			target->scan_linked = true;
+	}
+}
+
+/* Nothing of it counts, and no tombstone says so yet */
+static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
+{
+	bool is_file = obj->type == Y2_FILE || obj->type == Y2_UNKNOWN;
+	u32 base;
+
+	if (fs->small || (obj->header == Y2_NO_CHUNK && is_file && !y2_index_next_leaf(&obj->index, 0, &base))) {
+		drop(fs, obj);
+		return;
+	}
+	if (is_file) {
+		y2_file_drop_chunks(fs, obj, 1);
+		y2_index_cut(&obj->index, 0, &fs->leaves);
+	}
+	if (obj->header != Y2_NO_CHUNK)
+		y2_chunk_obsolete(fs, obj->header);
+	obj->header = Y2_NO_CHUNK;
+	obj->type = Y2_FILE;
+	obj->index = (struct y2_index) { .root = NULL };
+	obj->size = 0;
+	bury_again(fs, obj);
+}
+
+/* Another object has its name. If links lead to it, it lives on without one until y2_scan_end_shadows(). True: it is settled */
+static bool sort_out_shadowed(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (!obj->scan_shadowed)
+		return false;
+	if (obj->scan_seen && !obj->scan_dead && obj->scan_linked)
+		obj->unlinked = true;
+	else
+		end_shadowed(fs, obj);
+	return true;
 }
 
 /* Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up */
@@ -39,7 +90,7 @@ static void sort_out(struct y2_fs *fs)
 	u32 bucket;
 
 	for_each_object(fs, bucket, obj, after) {
-		if (is_fixed(fs, obj) || (obj->scan_seen && !(fs->small && obj->scan_dead)))
+		if (is_fixed(fs, obj) || sort_out_shadowed(fs, obj) || (obj->scan_seen && !(fs->small && obj->scan_dead)))
 			continue;
 		if (obj->scan_outlived) {
 			bury_again(fs, obj);
@@ -84,7 +135,8 @@ static void find_targets(struct y2_fs *fs)
 		if (obj->type != Y2_HARDLINK)
 			continue;
 		target = y2_object_find(fs, obj->target_id);
-		if (!target || target->unlinked || target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
+		if (!target || (target->unlinked && !target->scan_linked) || target->type == Y2_HARDLINK ||
+		    target->type == Y2_DIRECTORY) {
 			y2_warn("hard link %u leads nowhere", obj->id);
 			drop(fs, obj);
 			continue;
@@ -129,11 +181,32 @@ static void break_loops(struct y2_fs *fs)
 
 int y2_scan_settle(struct y2_fs *fs)
 {
+	find_linked(fs);
 	sort_out(fs);
 	find_parents(fs);
 	break_loops(fs);
 	find_targets(fs);
 	return 0;
+}
+
+static struct y2_object *find_without_name(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after)
+		if (y2_object_needs_name(obj))
+			return obj;
+	return NULL;
+}
+
+void y2_scan_end_shadows(struct y2_fs *fs)
+{
+	struct y2_object *obj;
+
+	while ((obj = find_without_name(fs)))
+		if (y2_take_link(fs, obj))
+			return;
 }
 
 void y2_scan_end_unlinked(struct y2_fs *fs)
@@ -142,7 +215,7 @@ void y2_scan_end_unlinked(struct y2_fs *fs)
 	u32 bucket;
 
 	for_each_object(fs, bucket, obj, after)
-		if (obj->unlinked && !obj->refs)
+		if (obj->unlinked && !obj->refs && !y2_object_needs_name(obj))
 			y2_drop_unlinked(fs, obj);
 }
 
@@ -160,5 +233,20 @@ void y2_scan_end_renames(struct y2_fs *fs)
 			continue;
 		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) && !strcmp(obj->name, obj->target->name))
 			y2_unlink(fs, obj);
+	}
+}
+
+/* The power failed between the header of a truncation and the shortened chunk, or another driver has left it at that */
+void y2_scan_end_tails(struct y2_fs *fs)
+{
+	struct y2_object *obj, *after;
+	u32 bucket;
+
+	for_each_object(fs, bucket, obj, after) {
+		if (!obj->scan_tail || obj->type != Y2_FILE || obj->unlinked)
+			continue;
+		obj->scan_tail = false;
+		if (!y2_make_room(fs, 1))
+			y2_file_shorten_last(fs, obj);
 	}
 }

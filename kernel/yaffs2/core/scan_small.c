@@ -10,7 +10,7 @@
 #include "scan.h"
 
 /* Not wanted, and not known as live */
-static void dismiss(struct y2_fs *fs, u32 chunk)
+void y2_scan_small_dismiss(struct y2_fs *fs, u32 chunk)
 {
 	if (fs->options.read_only)
 		fs->unmarked = true;
@@ -22,7 +22,7 @@ static void dismiss(struct y2_fs *fs, u32 chunk)
 static bool replaces(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u32 other)
 {
 	if (tags->serial != y2_serial_after(fs, other)) {
-		dismiss(fs, chunk);
+		y2_scan_small_dismiss(fs, chunk);
 		return false;
 	}
 	y2_chunk_obsolete(fs, other);
@@ -40,7 +40,7 @@ static void header_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, con
 
 static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
 {
-	u64 end = (u64)(tags->chunk - 1) * fs->chunk_bytes + tags->bytes;
+	u64 start = (u64)(tags->chunk - 1) * fs->chunk_bytes, end = start + tags->bytes;
 	u32 other;
 	int err;
 
@@ -54,7 +54,8 @@ static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const 
 		return 0;
 	y2_index_set(&obj->index, tags->chunk, chunk + 1);
 	y2_chunk_live(fs, chunk);
-	if (end > obj->size)
+	/* What it replaces may have been longer, and counted */
+	if (end > obj->size || (other && obj->size <= start + fs->chunk_bytes))
 		obj->size = end;
 	return 0;
 }
@@ -87,11 +88,11 @@ int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk)
 	struct y2_object *obj;
 	struct y2_tags tags;
 
-	if (y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used)
+	if (y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used || tags.marked)
 		return 0;
 	obj = y2_object_find(fs, tags.object);
 	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 : obj->header != Y2_NO_CHUNK)) {
-		dismiss(fs, chunk);
+		y2_scan_small_dismiss(fs, chunk);
 		return 0;
 	}
 	return y2_scan_small_chunk(fs, chunk, &tags);
@@ -118,13 +119,23 @@ static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_
 	y2_file_drop_chunks(fs, obj, (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
 }
 
-static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, u32 id)
+/* Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is meant */
+static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj, const struct y2_header *header)
 {
+	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_LOST : y2_page_read(fs, obj->header, fs->page, NULL);
+
+	return !y2_is_readable(result) || (y2_get32(fs->page + Y2_OH_PARENT) == header->parent &&
+					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name, Y2_NAME_MAX + 1));
+}
+
+static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
+{
+	u32 id = header->shadows;
 	struct y2_object *shadowed = id > Y2_ID_DELETED ? y2_object_find(fs, id) : NULL;
 
 	id_in_use(fs, id);
-	if (shadowed && shadowed != obj)
-		shadowed->scan_dead = true;
+	if (shadowed && shadowed != obj && has_that_name(fs, shadowed, header))
+		shadowed->scan_shadowed = true;
 	if (id && !fs->options.read_only)
 		y2_mark_dirty(fs, obj);
 }
@@ -146,7 +157,7 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 		apply_size(fs, obj, header);
 	else if (obj->type == Y2_HARDLINK)
 		obj->target_id = header->equivalent;
-	apply_shadows(fs, obj, header->shadows);
+	apply_shadows(fs, obj, header);
 }
 
 int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan)

@@ -39,7 +39,7 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 	if (!fs->summary_chunks)
 		return;
 	y2_put32(fs->summary, Y2_SUMMARY_VERSION);
-	y2_put32(fs->summary + 4, number);
+	y2_put32(fs->summary + 4, number + 1);
 	y2_put32(fs->summary + 8, block->seq);
 	y2_put32(fs->summary + 12, sum(fs));
 	for (u32 i = 0; i < fs->summary_chunks; i++) {
@@ -57,7 +57,7 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 	}
 }
 
-/* To fs->summary; true: it is whole and of this block */
+/* To fs->summary; true: it is whole and of this block, which a driver may number from 0 if its first one is not 0 */
 bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 {
 	u32 first = number * fs->geometry.chunks_per_block + fs->data_chunks;
@@ -71,6 +71,7 @@ bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 			return false;
 	}
 	return fs->summary_chunks && y2_get32(fs->summary) == Y2_SUMMARY_VERSION &&
-	       y2_get32(fs->summary + 4) == number && y2_get32(fs->summary + 8) == seq &&
+	       (y2_get32(fs->summary + 4) == number + 1 || y2_get32(fs->summary + 4) == number) &&
+	       y2_get32(fs->summary + 8) == seq &&
 	       y2_get32(fs->summary + 12) == sum(fs);
 }

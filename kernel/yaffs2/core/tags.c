@@ -117,3 +117,21 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 		y2_tags_from_words(y2_get32(words), y2_get32(words + 4), y2_get32(words + 8), y2_get32(words + 12), tags);
 	return result;
 }
+
+bool y2_tags_unpack_swapped(const u8 *in, bool with_ecc, struct y2_tags *tags)
+{
+	u8 swapped[Y2_TAGS_TOTAL_BYTES];
+
+	for (u32 i = 0; i < (with_ecc ? Y2_TAGS_TOTAL_BYTES : Y2_TAGS_BYTES); i++)
+		swapped[i] = in[i ^ 3];
+	if (with_ecc) {
+		struct y2_tags_ecc ecc;
+
+		/* The ECC is over the bytes as they lie there; its first word is a single byte */
+		y2_tags_ecc(in, &ecc);
+		if (((ecc.column ^ in[16]) & 0x3f) || ecc.line != y2_get32(swapped + 20) ||
+		    ecc.line_complement != y2_get32(swapped + 24))
+			return false;
+	}
+	return y2_tags_unpack(swapped, false, tags) == Y2_READ_CLEAN && tags->used;
+}

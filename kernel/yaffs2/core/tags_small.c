@@ -5,7 +5,9 @@
  * field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which looks like one of the tags'.
  *
  * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations leave the
- * unused bit zero from the beginning; we set it, and clear it with the mark, so that one wrong bit deletes nothing.
+ * unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so that a page which
+ * lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that,
+ * too, and the ECC is right for others as before.
  */
 #include "tags.h"
 
@@ -15,20 +17,37 @@
 #define ECC_MASK	0xfffu
 #define DELETED		(1u << 30)	/* of the second word; zero: deleted */
 #define UNUSED		(1u << 31)
+#define ECC_OF_UNUSED	(1u << (ECC_SHIFT + 6))
 #define TAG_BITS	64u
 #define CHUNK_MASK	0xfffffu
 #define OBJECT_MASK	0x3ffffu
 #define BYTES_MASK	0x3ffu
 #define MOST_BYTES	512u
+#define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
+static u32 parity(u64 bits)
+{
+	u32 half = (u32)(bits ^ bits >> 32);
+
+	half ^= half >> 16;
+	half ^= half >> 8;
+	half ^= half >> 4;
+	return 0x6996u >> (half & 15) & 1;	/* of four bits */
+}
+
+/* Bit j of the XOR: the parity of those bits whose number, one more than their place, has bit j set */
 static u32 ecc_of(u32 low, u32 high)
 {
-	u32 ecc = 0;
+	static const u64 with_bit[6] = {
+		0x5555555555555555ull, 0x6666666666666666ull, 0x7878787878787878ull, 0x7f807f807f807f80ull,
+		0x7fff80007fff8000ull, 0x7fffffff80000000ull,
+	};
+	u64 bits = low | (u64)high << 32;
+	u32 ecc = (u32)(bits >> 63) << 6;
 
-	for (u32 bit = 0; bit < TAG_BITS; bit++)
-		if ((bit < 32 ? low >> bit : high >> (bit - 32)) & 1)
-			ecc ^= bit + 1;
+	for (u32 j = 0; j < 6; j++)
+		ecc |= parity(bits & with_bit[j]) << j;
 	return ecc;
 }
 
@@ -45,7 +64,7 @@ void y2_tags_small_pack(const struct y2_tags *tags, u8 *out)
 void y2_tags_small_mark(u8 *out)
 {
 	y2_put32(out, 0xffffffffu);
-	y2_put32(out + 4, ~(DELETED | UNUSED));
+	y2_put32(out + 4, ~(DELETED | UNUSED | ECC_OF_UNUSED));
 }
 
 static bool looks_erased(u32 low, u32 high)
@@ -59,25 +78,41 @@ static bool looks_erased(u32 low, u32 high)
 	return zeros <= MAX_FLIPPED_BITS;
 }
 
+/* The number of the bit that is wrong, 0: none; more than TAG_BITS: it cannot be one */
+static u32 wrong_bit(u32 low, u32 high)
+{
+	return ecc_of(low, high & ~(ECC_MASK << ECC_SHIFT)) ^ (high >> ECC_SHIFT & ECC_MASK);
+}
+
+/* What is torn looks corrected more often than not; so it must make sense, too */
+static bool makes_sense(const struct y2_tags *tags)
+{
+	return tags->object && (tags->bytes <= MOST_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
+}
+
 enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 {
 	u32 low = y2_get32(in), high = y2_get32(in + 4), wrong;
 	enum y2_read result = Y2_READ_CLEAN;
-	bool half_marked;
+	bool marked;
 
 	*tags = (struct y2_tags) { .used = false };
 	if (looks_erased(low, high))
 		return Y2_READ_CLEAN;
-	if (!(high & (DELETED | UNUSED))) {
+	marked = !(high & DELETED);
+	high |= DELETED;
+	wrong = wrong_bit(low, high);
+	/* A mark is what it is; what it deleted is told as well as it can be */
+	if (marked) {
 		*tags = (struct y2_tags) { .used = true, .marked = true, .seq = Y2_SEQ_LOWEST };
+		if (wrong <= TAG_BITS) {
+			tags->object = high & OBJECT_MASK;
+			tags->chunk = low & CHUNK_MASK;
+		}
 		return Y2_READ_CLEAN;
 	}
-	half_marked = !(high & DELETED);
-	high |= DELETED;
-	wrong = ecc_of(low, high & ~(ECC_MASK << ECC_SHIFT)) ^ (high >> ECC_SHIFT & ECC_MASK);
 	if (wrong > TAG_BITS)
 		return Y2_READ_LOST;
-	half_marked |= wrong == TAG_BITS;	/* the unused bit is the last */
 	if (wrong) {
 		result = Y2_READ_FIXED;
 		if (wrong <= 32)
@@ -87,11 +122,31 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 	}
 	*tags = (struct y2_tags) {
 		.used = true, .seq = Y2_SEQ_LOWEST, .object = high & OBJECT_MASK, .chunk = low & CHUNK_MASK,
-		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK, .half_marked = half_marked,
+		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK,
+		.half_marked = wrong == TAG_BITS,	/* the unused bit, or its ECC */
+		.bare = !(high & UNUSED),
 	};
-	/* What is torn looks corrected more often than not; so it must make sense, too */
-	if (tags->bytes <= MOST_BYTES && tags->object)
+	if (makes_sense(tags))
 		return result;
 	*tags = (struct y2_tags) { .used = false };
 	return Y2_READ_LOST;
+}
+
+static u32 get_swapped(const u8 *from)
+{
+	return (u32)from[0] << 24 | (u32)from[1] << 16 | (u32)from[2] << 8 | from[3];
+}
+
+/* The fields begin at the highest bit then; the ECC counts bytes and bits as here */
+bool y2_tags_small_unpack_swapped(const u8 *in, struct y2_tags *tags)
+{
+	u32 low = get_swapped(in), high = get_swapped(in + 4);
+	u32 plain = (high | 2) & ~(ECC_MASK << 2);
+	u8 bytes[4] = { (u8)(plain >> 24), (u8)(plain >> 16), (u8)(plain >> 8), (u8)plain };
+
+	*tags = (struct y2_tags) {
+		.used = true, .seq = Y2_SEQ_LOWEST, .object = high >> 14, .chunk = low >> 12, .serial = low >> 10 & 3,
+		.bytes = low & BYTES_MASK,
+	};
+	return ecc_of(y2_get32(in), y2_get32(bytes)) == (high >> 2 & ECC_MASK) && makes_sense(tags);
 }

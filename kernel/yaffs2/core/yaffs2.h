@@ -53,10 +53,15 @@ struct y2_object {
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
 	bool unlinked:1;		/* goes when refs gets 0; without refs: when there is room for its tombstone */
+	bool hides:1;			/* of a file: nothing that lies behind its end can come back when it grows */
+	bool extended:1;		/* something lies behind its header, which goes along when that is written again */
 	bool scan_seen:1;		/* a scan has met its newest header */
 	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
 	bool scan_dead:1;		/* a scan has met its tombstone: what is older does not count */
 	bool scan_outlived:1;		/* and before, chunks that are newer than that: it needs another */
+	bool scan_shadowed:1;		/* a header that is newer than all of it has taken its name */
+	bool scan_linked:1;		/* and a link leads to it */
+	bool scan_tail:1;		/* its last chunk says that it holds more than the file has */
 	u32 refs;			/* VFS inodes in memory */
 	u32 mode, uid, gid, atime, mtime, ctime, rdev;
 	u32 name_hash;
@@ -121,6 +126,7 @@ struct y2_fs {
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
 	u32 doubted;			/* a full block whose last page a scan has left out; Y2_NO_BLOCK: none */
+	u32 torn_end;			/* the newest block, where its last page was left out; Y2_NO_BLOCK: not so */
 	bool mark_failed;		/* a block is unmarked */
 	bool unmarked;			/* what a mount without the right to write has found obsolete */
 	u32 promised;			/* chunks that the caller has promised to what it will write later */
@@ -149,6 +155,7 @@ struct y2_fs {
 /* flash.c: pages with tags */
 int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags);
 int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags);
+bool y2_page_swapped(struct y2_fs *fs, struct y2_tags *tags);
 void y2_page_mark(struct y2_fs *fs, u32 chunk);
 u8 y2_serial_after(struct y2_fs *fs, u32 chunk);
 
@@ -182,6 +189,11 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj);
 int y2_object_fill(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header);
 struct y2_object *y2_object_resolve(struct y2_object *obj);	/* the target of a hard link, or itself */
 u32 y2_object_links(const struct y2_object *obj);
+/* Its own name went to another when the power failed; it takes that of a link */
+static inline bool y2_object_needs_name(const struct y2_object *obj)
+{
+	return obj->unlinked && !list_empty(&obj->links);
+}
 struct y2_object *y2_object_owner(struct y2_fs *fs, u32 chunk, u32 *k);
 
 /* object_header.c */
@@ -230,6 +242,7 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length);
 void y2_forget(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj);
+int y2_take_link(struct y2_fs *fs, struct y2_object *obj);
 
 /* file.c */
 int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
@@ -240,6 +253,7 @@ int y2_write_promised(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
+int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj);
 u64 y2_file_max(const struct y2_fs *fs);
 
 /* collect.c, collect_choose.c: garbage collection */
@@ -247,7 +261,7 @@ int y2_make_room(struct y2_fs *fs, u32 chunks);
 int y2_collect_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
 int y2_collect_block(struct y2_fs *fs, u32 block);
 int y2_collect_unmarked(struct y2_fs *fs);
-int y2_note_write(struct y2_fs *fs, u32 base, u32 block);	/* Y2_VOID_BASE, Y2_TORN_BASE */
+int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 block);
 u32 y2_choose_best(struct y2_fs *fs);
 u32 y2_choose_sampled(struct y2_fs *fs);
 u32 y2_choose_failing(struct y2_fs *fs);

@@ -4,7 +4,7 @@
 void image_open(struct image *image)
 {
 	image->chunk_bytes = image->page_bytes - (image->inband ? Y2_TAGS_BYTES : 0);
-	image->chunk_max = image->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_MAX;
+	image->chunk_max = image->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
 	image->page = malloc(image->page_bytes + image->spare_bytes);
 	image->file = fopen(image->name, "wb");
 	if (!image->page || !image->file)

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "steps.h"
 
-struct place {
-	int dir, slot, node;	/* node -1: a free name */
-};
-
-/* Which directory is above node; 0 if it is the root itself */
-static bool is_above(const struct model *model, int above, int node)
+bool step_is_above(const struct model *model, int above, int node)
 {
 	for (int i = 0; i < MODEL_NAMES; i++) {
 		int child = model->nodes[above].child[i];
 
-		if (child == node || (child > 0 && model->nodes[child].is_dir && is_above(model, child, node)))
+		if (child == node || (child > 0 && model->nodes[child].is_dir && step_is_above(model, child, node)))
 			return true;
 	}
 	return above == node;
@@ -27,8 +22,7 @@ static int random_dir(const struct model *model, u64 *random)
 	}
 }
 
-/* A place of the wanted kind, after some tries */
-static bool random_place(const struct model *model, u64 *random, bool occupied, struct place *place)
+bool step_place(const struct model *model, u64 *random, bool occupied, struct step_place *place)
 {
 	for (int tries = 0; tries < 50; tries++) {
 		place->dir = random_dir(model, random);
@@ -40,15 +34,15 @@ static bool random_place(const struct model *model, u64 *random, bool occupied, 
 	return false;
 }
 
-static bool random_file(const struct model *model, u64 *random, struct place *place)
+bool step_file(const struct model *model, u64 *random, struct step_place *place)
 {
 	for (int tries = 0; tries < 20; tries++)
-		if (random_place(model, random, true, place) && S_ISREG(model->nodes[place->node].mode))
+		if (step_place(model, random, true, place) && S_ISREG(model->nodes[place->node].mode))
 			return true;
 	return false;
 }
 
-static struct y2_object *entry_at(struct y2_fs *fs, const struct model *model, const struct place *place, int *err)
+static struct y2_object *entry_at(struct y2_fs *fs, const struct model *model, const struct step_place *place, int *err)
 {
 	struct y2_object *dir = model_find(fs, model, place->dir), *entry = NULL;
 	char name[8];
@@ -64,12 +58,12 @@ static void create(struct y2_fs *fs, struct model *model, u64 *random, struct st
 	u32 mode = modes[ram_random(random, 8)] | ram_random(random, 0777);
 	struct y2_new how = { .mode = mode, .rdev = S_ISCHR(mode) ? ram_random(random, 1000) : 0 };
 	struct y2_object *obj, *dir;
-	struct place place;
+	struct step_place place;
 	char name[8], target[24];
 	int node;
 
 	step->what = "create";
-	if (!random_place(model, random, false, &place))
+	if (!step_place(model, random, false, &place))
 		return;
 	dir = model_find(fs, model, place.dir);
 	node = model_new_node(model, mode);
@@ -86,7 +80,7 @@ static void create(struct y2_fs *fs, struct model *model, u64 *random, struct st
 	step->err = y2_create(fs, dir, name, (u32)strlen(name), &how, &obj);
 }
 
-static void fill(u8 *data, u32 length, u64 *random)
+void step_fill(u8 *data, u32 length, u64 *random)
 {
 	u32 tag = ram_random(random, 0xffffffff);
 
@@ -98,14 +92,14 @@ static void write_file(struct y2_fs *fs, struct model *model, u64 *random, u32 c
 {
 	u32 length = 1 + ram_random(random, ram_random(random, 4) ? 3 * fs->chunk_bytes : 12 * fs->chunk_bytes);
 	struct y2_object *obj;
-	struct place place;
+	struct step_place place;
 	struct node *node;
 	u64 offset;
 	u8 *data;
 	int got;
 
 	step->what = "write";
-	if (!random_file(model, random, &place))
+	if (!step_file(model, random, &place))
 		return;
 	node = &model->nodes[place.node];
 	switch (ram_random(random, 4)) {
@@ -120,7 +114,7 @@ static void write_file(struct y2_fs *fs, struct model *model, u64 *random, u32 c
 	}
 	obj = model_find(fs, model, place.node);
 	data = malloc(length);
-	fill(data, length, random);
+	step_fill(data, length, random);
 	if (offset + length > node->size)
 		model_resize(node, offset + length);
 	memcpy(node->data + offset, data, length);
@@ -132,11 +126,11 @@ static void write_file(struct y2_fs *fs, struct model *model, u64 *random, u32 c
 
 static void resize(struct y2_fs *fs, struct model *model, u64 *random, u32 chunks, struct step *step)
 {
-	struct place place;
+	struct step_place place;
 	u64 size;
 
 	step->what = "resize";
-	if (!random_file(model, random, &place))
+	if (!step_file(model, random, &place))
 		return;
 	size = ram_random(random, 3) ? ram_random(random, (u32)model->nodes[place.node].size + 1) :
 				       ram_random(random, chunks * fs->chunk_bytes);
@@ -147,11 +141,11 @@ static void resize(struct y2_fs *fs, struct model *model, u64 *random, u32 chunk
 static void unlink_one(struct y2_fs *fs, struct model *model, u64 *random, struct step *step)
 {
 	struct y2_object *entry, *held = NULL;
-	struct place place;
+	struct step_place place;
 	int err;
 
 	step->what = "unlink";
-	if (!random_place(model, random, true, &place))
+	if (!step_place(model, random, true, &place))
 		return;
 	if (model->nodes[place.node].is_dir)
 		for (int i = 0; i < MODEL_NAMES; i++)
@@ -178,14 +172,14 @@ static void unlink_one(struct y2_fs *fs, struct model *model, u64 *random, struc
 static void rename_one(struct y2_fs *fs, struct model *model, u64 *random, struct step *step)
 {
 	struct y2_object *entry, *dir;
-	struct place from, to;
+	struct step_place from, to;
 	char name[8];
 	int err;
 
 	step->what = "rename";
-	if (!random_place(model, random, true, &from) || !random_place(model, random, ram_random(random, 2), &to))
+	if (!step_place(model, random, true, &from) || !step_place(model, random, ram_random(random, 2), &to))
 		return;
-	if (model->nodes[from.node].is_dir && is_above(model, from.node, to.dir))
+	if (model->nodes[from.node].is_dir && step_is_above(model, from.node, to.dir))
 		return;
 	if (from.node == to.node)
 		return;
@@ -209,11 +203,11 @@ static void rename_one(struct y2_fs *fs, struct model *model, u64 *random, struc
 static void link_one(struct y2_fs *fs, struct model *model, u64 *random, struct step *step)
 {
 	struct y2_object *target, *dir;
-	struct place from, to;
+	struct step_place from, to;
 	char name[8];
 
 	step->what = "link";
-	if (!random_file(model, random, &from) || !random_place(model, random, false, &to))
+	if (!step_file(model, random, &from) || !step_place(model, random, false, &to))
 		return;
 	target = model_find(fs, model, from.node);
 	dir = model_find(fs, model, to.dir);
@@ -226,11 +220,11 @@ static void link_one(struct y2_fs *fs, struct model *model, u64 *random, struct 
 static void change_mode(struct y2_fs *fs, struct model *model, u64 *random, struct step *step)
 {
 	struct y2_object *obj;
-	struct place place;
+	struct step_place place;
 	u32 old;
 
 	step->what = "mode";
-	if (!random_place(model, random, true, &place))
+	if (!step_place(model, random, true, &place))
 		return;
 	obj = model_find(fs, model, place.node);
 	step->err = y2_object_load(fs, obj);

@@ -14,4 +14,14 @@ struct step {
 /* chunks: how far into a file, about */
 struct step step_random(struct y2_fs *fs, struct model *model, u64 *random, u32 chunks);
 
+/* What operations are made of, for another driver on the same oracle */
+struct step_place {
+	int dir, slot, node;	/* node -1: a free name */
+};
+bool step_is_above(const struct model *model, int above, int node);
+/* A place of the wanted kind, after some tries */
+bool step_place(const struct model *model, u64 *random, bool occupied, struct step_place *place);
+bool step_file(const struct model *model, u64 *random, struct step_place *place);
+void step_fill(u8 *data, u32 length, u64 *random);
+
 #endif
