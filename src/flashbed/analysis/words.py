@@ -156,7 +156,9 @@ def metric_of(name: str) -> Metric:
 
 
 def factor(ratio: float) -> str:
-    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200."""
+    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200; without end: ∞."""
+    if ratio == math.inf:
+        return "∞"
     if ratio < 1.995:
         return f"{ratio:.2f}" if ratio >= 0.0995 else f"{ratio:.2g}"
     return f"{ratio:.1f}" if ratio < 9.95 else f"{_rounded(ratio, 2):,.0f}"
@@ -198,6 +200,15 @@ def number(value: float) -> str:
         return f"{value:g}"
     decimals = max(0, 2 - math.floor(math.log10(abs(_rounded(value, 3)))))
     return f"{_rounded(value, 3):,.{min(decimals, 9)}f}"
+
+
+def figures(values: Sequence[float], scale: Scale) -> str:
+    """One number or the range of several, in words if all are 0: "none at all", "3.00 ms", "0 to 7"."""
+    counts = not scale.unit and all(value == int(value) for value in values)
+    low, high = (f"{end:,.0f}" if counts else scale.number(end) for end in (min(values), max(values)))
+    if not max(values):
+        return "none at all"
+    return f"{high if low == high else f'{low} to {high}'} {scale.unit}".rstrip()
 
 
 def size(size_bytes: float) -> str:
