@@ -6,6 +6,7 @@ Must stay cheap to import: with everything cached a run should end at once.
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from flashbed.elsewhere.results import kept, table_rows
 from flashbed.errors import host_refusal
 from flashbed.report import freshness
 from flashbed.run import Record, Run, rows
+
+_log = logging.getLogger("flashbed")
 
 
 def write(done: Run, folder: Path) -> Path:
@@ -25,9 +28,14 @@ def write(done: Run, folder: Path) -> Path:
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
     artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
-    elsewhere = list(table_rows(kept(done.study)))
+    imported = kept(done.study)
+    for sentence in imported.left_out:
+        _log.warning("%s", sentence)
+    elsewhere = list(table_rows(imported.rows))
     try:
-        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles, artefacts, elsewhere)
+        return freshness.bring_up_to_date(
+            done.study, table, manifest, folder, consoles, artefacts, elsewhere, imported.left_out
+        )
     except OSError as error:
         raise host_refusal(folder, error) from None
 

@@ -32,19 +32,21 @@ def bring_up_to_date(
     consoles: Mapping[str, Sequence[str]] | None = None,
     artefacts: Mapping[str, Path] | None = None,
     elsewhere: Sequence[Mapping[str, Any]] = (),
+    left_out: Sequence[str] = (),
 ) -> Path:
     """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
     path.
 
     `consoles` is by key: the last lines of the console; so is `artefacts`: the folder of a repetition whose requests
-    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured.
+    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured,
+    `left_out` says what of theirs is not among them.
     """
-    digest = inputs_digest(study, rows, manifest, consoles, elsewhere)
+    digest = inputs_digest(study, rows, manifest, consoles, elsewhere, left_out)
     if not is_current(out_dir, digest):
         from flashbed.report.model import report_of
         from flashbed.report.writer import write_report
 
-        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere), out_dir, digest)
+        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere, left_out), out_dir, digest)
     return out_dir / REPORT
 
 
@@ -54,6 +56,7 @@ def inputs_digest(
     manifest: Mapping[str, Any],
     consoles: Mapping[str, Sequence[str]] | None = None,
     elsewhere: Iterable[Mapping[str, Any]] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """A digest of everything that a report depends on, the program that writes it included.
 
@@ -61,7 +64,7 @@ def inputs_digest(
     """
     said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     inputs = [said, sorted(map(_row, rows)), manifest, sorted((consoles or {}).items()), _program()]
-    inputs.append(sorted(map(_row, elsewhere)))
+    inputs += [sorted(map(_row, elsewhere)), list(left_out)]
     canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
