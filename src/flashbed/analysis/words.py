@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flashbed.metrics import METRICS, Metric
+from flashbed.study_format import STACK
 
 AXIS_WORDS = {
     "filesystem": ("file system", "file systems"),
@@ -111,15 +112,20 @@ class Words:
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
-        """The study's label, else a given name, else the written-out word, else the name before the options if that is
-        enough to tell.
+        """The study's label, else a given name, else the written-out word, else of a profile its name without the
+        options if that is enough to tell. Other values stay as they are written, whatever is in them.
         """
         if JOINT in axis:
-            parts = list(zip(axis.split(JOINT), value.split(JOINT), strict=True))
+            names_, values = axis.split(JOINT), value.split(JOINT)
+            if len(names_) != len(values):  # a value of a job's axis has it, too
+                return value
+            parts = list(zip(names_, values, strict=True))
             return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
+        if axis not in STACK:
+            return value
         short = value.partition(":")[0]
         others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in others else short
