@@ -130,7 +130,7 @@ def test_nothing_is_written_over(study: Study, exported: Path) -> None:
 def test_any_name_that_can_be_printed_is_a_systems(study: Study, exported: Path, name: str) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, name)
-    assert {row["system"] for row in results.kept(study)} == {name}
+    assert {row["system"] for row in results.kept(study).rows} == {name}
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 300, "ü" * 100])

@@ -122,7 +122,8 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
     comparison, words = compare(results, "split", (), "bandwidth", True), Words(results.axes)
     [told] = [sentence(comparison, group, words) for group in comparison.groups]
     assert told == (
-        "8k/100 is 1.33 times as fast as 16k/10:4k/90, 2.0 times as fast as 4k/50:64k/50 and 4.0 times as fast as a + b."
+        "8k/100 is 1.33 times as fast as 16k/10:4k/90, 2.0 times as fast as 4k/50:64k/50 and "
+        "4.0 times as fast as a + b."
     )
     both = Words({"split": splits, "medium": ("stick:used_bytes=64M",)})
     assert both.value("medium", "stick:used_bytes=64M") == "stick"
