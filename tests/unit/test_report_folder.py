@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,13 @@ def test_it_is_asked_before_anything_is_measured(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"results.csv: was not written by flashbed" in done.stderr
     assert not (tmp_path / "cache").exists()
+
+
+def test_the_report_names_imports_that_it_leaves_out(tmp_path: Path) -> None:
+    study = made_up_study()
+    told = "8 imported results of Windows XP are left out: of jobs that the study does not have now."
+    rows = rows_of(made_up_frame(study))
+    assert "Windows XP" not in bring_up_to_date(replace(study, claims=()), rows, MANIFEST, tmp_path).read_text()
+    page = bring_up_to_date(replace(study, claims=()), rows, MANIFEST, tmp_path, left_out=[told]).read_text()
+    section = page.partition('<section id="elsewhere"')[2].partition("</section>")[0]
+    assert told in section
