@@ -101,6 +101,7 @@ def run_command(
     from flashbed import run
 
     parsed = _load(study, where)
+    _check_folder(parsed, folder, where)
     done = run.run(parsed, jobs=jobs, limit_s=limit)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
@@ -118,7 +119,9 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
     """Write the report of what has been measured, without measuring anything."""
     from flashbed import run
 
-    done = run.stored(_load(study, where))
+    parsed = _load(study, where)
+    _check_folder(parsed, folder, where)
+    done = run.stored(parsed)
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
     _report(done, folder, where)
@@ -390,12 +393,25 @@ def _load(name: str, where: Sequence[str] | None = None) -> Any:
     return slicing.narrowed(load_study(run.find_study(name)), _selection(where))
 
 
+def _folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> Path:
+    from flashbed import slicing
+
+    return folder or Path("reports") / slicing.folder_name(study.name, _selection(where))
+
+
+def _check_folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+    """Raises InputError before anything is measured, if the report had to be written over something else."""
+    from flashbed import reporting
+
+    reporting.check_folder(study, _folder(study, folder, where))
+
+
 def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None:
-    from flashbed import reporting, slicing
+    from flashbed import reporting
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
-    path = reporting.write(done, folder or Path("reports") / slicing.folder_name(done.study.name, _selection(where)))
+    path = reporting.write(done, _folder(done.study, folder, where))
     out.print(f"Report: {path.absolute()}")
 
 

@@ -90,7 +90,10 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     _make_medium(cell, image, files)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
-        outcome = replace(outcome, medium_check=check(cell, files.data))
+        try:
+            outcome = replace(outcome, medium_check=check(cell, files.data))
+        except SetupError as error:  # it was there when the run began; without it this would be another result
+            outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
     return _finished(repetition, outcome)
 
 

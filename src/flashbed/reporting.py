@@ -6,30 +6,63 @@ Must stay cheap to import: with everything cached a run should end at once.
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flashbed import paths
 from flashbed.elsewhere.results import kept, table_rows
 from flashbed.errors import host_refusal
+from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.run import Record, Run, rows
+from flashbed.study import Study
+
+_log = logging.getLogger("flashbed")
+
+
+def check_folder(study: Study, folder: Path) -> None:
+    """Raises InputError if a report of the study would be written over what is not its own; to be asked before it is
+    measured. HostResourceError if the host refuses to look.
+    """
+    try:
+        folders.check(folder, _owner(study, folder))
+    except OSError as error:
+        raise host_refusal(folder, error) from None
 
 
 def write(done: Run, folder: Path) -> Path:
     """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path.
 
-    Raises HostResourceError if the host refuses that.
+    Raises HostResourceError if the host refuses that, InputError if it would be written over what is not its own.
     """
     table = rows(done)
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
     artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
-    elsewhere = list(table_rows(kept(done.study)))
+    imported = kept(done.study)
+    for sentence in imported.left_out:
+        _log.warning("%s", sentence)
+    elsewhere = list(table_rows(imported.rows))
     try:
-        return freshness.bring_up_to_date(done.study, table, manifest, folder, consoles, artefacts, elsewhere)
+        return freshness.bring_up_to_date(
+            done.study,
+            table,
+            manifest,
+            folder,
+            consoles,
+            artefacts,
+            elsewhere,
+            imported.left_out,
+            _owner(done.study, folder),
+        )
     except OSError as error:
         raise host_refusal(folder, error) from None
+
+
+def _owner(study: Study, folder: Path) -> str:
+    return folders.owner(folder, study.path, shipped=study.path.parent == paths.studies())
 
 
 def _manifest(done: Run) -> dict[str, Any]:

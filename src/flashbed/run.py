@@ -21,7 +21,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashbed import image, limit, locks, medium_parameters, paths, repetition, request_log, steadiness, wear
+from flashbed import (
+    beforehand,
+    image,
+    limit,
+    locks,
+    medium_parameters,
+    paths,
+    repetition,
+    request_log,
+    steadiness,
+    wear,
+)
 from flashbed.errors import InputError, host_refusal
 from flashbed.machine import qemu
 from flashbed.plan import plan
@@ -105,6 +116,7 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
         wanted = prepare(study)
         known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
         missing = [r for r in wanted if r.key not in known]
+        beforehand.check(study, [r.cell for r in missing])
         _condition(missing)
         for record in _execute(store, missing, jobs or cores(), limit_s):
             known[record.repetition.key] = record

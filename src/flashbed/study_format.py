@@ -156,7 +156,7 @@ class Claim(Strict):
     gap_along: str | None = Field(
         default=None, description="an axis along which the ratio of the two compared rises, falls or stays"
     )
-    value: float | None = Field(default=None, gt=0, description="a number that the metric is held against")
+    value: float | None = Field(default=None, ge=0, description="a number that the metric is held against")
     relation: Texts = Field(min_length=1, description="> < = >= <= >> <<; along an axis: rises, falls, flat")
     by: Texts = Field(
         default=(), description='"at least 8 %", "at most 2 times", "3 to 4 times", "about 6 %", "within 10 %"'

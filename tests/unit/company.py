@@ -33,8 +33,11 @@ def main() -> None:
     def prepare(_: Any) -> list[Any]:
         made = []
         for name in cells:
-            medium = SimpleNamespace(conditioned=False)
-            cell = SimpleNamespace(coordinates={"name": name}, label=name, medium=medium)
+            medium, board = SimpleNamespace(conditioned=False), SimpleNamespace(cpu="cortex-a53")
+            between = SimpleNamespace(device="nothing is checked")
+            cell = SimpleNamespace(
+                coordinates={"name": name}, label=name, medium=medium, board=board, translation=between
+            )
             made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
         return made
 

@@ -123,10 +123,12 @@ def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> N
     assert (apart.n, apart.median) == pytest.approx((1, math.sqrt(2)))
 
 
-def test_zeros_are_equal_and_have_no_other_ratio() -> None:
+def test_zeros_are_equal_and_below_all_else() -> None:
     assert ratio([({1: 0.0}, {1: 0.0})]) == spread([1.0])
-    assert ratio([({1: 0.0}, {1: 1.0})]) is None
-    assert ratio([({1: 1.0}, {1: 0.0})]) is None
+    # Both were None: then a cell of zeros counted as not measured, and the second best was recommended.
+    assert ratio([({1: 0.0}, {1: 1.0})]) == spread([0.0])
+    assert ratio([({1: 1.0}, {1: 0.0})]) == spread([math.inf])
+    assert ratio([({1: 1.0}, {1: -1.0})]) is None
 
 
 # --- results --------------------------------------------------------------------------------------------------------
@@ -341,11 +343,13 @@ def test_nothing_to_compare_is_said() -> None:
     ]
 
 
-def test_zero_cannot_be_compared_by_ratio() -> None:
+def test_zero_is_compared_like_other_numbers() -> None:
     numbers = {"a": {"4k": (0.0,), "64k": (4.0,)}, "b": {"4k": (1.0,), "64k": (2.0,)}}
     comparison, _ = answered(table(numbers))
-    assert comparison.groups[0].leads[0].factor == 2.0
-    assert len(comparison.groups[0].settings) == 1
+    # The cell of 4k was left out, so that a led by 4 / 2: it has nothing at all there, where b has 1.
+    [lead] = comparison.groups[0].leads
+    assert (lead.over, lead.factor, lead.lowest, lead.verdict) == ("a", math.inf, 0.5, "depends")
+    assert len(comparison.groups[0].settings) == 2
 
 
 def test_the_lines_tell_who_wins_where() -> None:

@@ -130,7 +130,7 @@ def test_nothing_is_written_over(study: Study, exported: Path) -> None:
 def test_any_name_that_can_be_printed_is_a_systems(study: Study, exported: Path, name: str) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, name)
-    assert {row["system"] for row in results.kept(study)} == {name}
+    assert {row["system"] for row in results.kept(study).rows} == {name}
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 300, "ü" * 100])
@@ -142,7 +142,7 @@ def test_names_that_are_no_systems(study: Study, exported: Path, name: str) -> N
 def test_results_come_home_under_their_systems_name(study: Study, exported: Path) -> None:
     run_elsewhere(exported)
     assert results.take_in(study, exported, "Windows XP") == (8, 8)
-    rows = list(results.table_rows(results.kept(study)))
+    rows = list(results.table_rows(results.kept(study).rows))
     assert len(rows) == 8
     assert {(row["system"], row["filesystem"], row["outcome"]) for row in rows} == {
         ("Windows XP", "fat16:cluster=32k", "measured")
@@ -157,17 +157,111 @@ def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Pa
     results.take_in(study, exported, "Linux")
     files[0].unlink()
     assert results.take_in(study, exported, "Windows XP") == (7, 8)
-    assert [row["system"] for row in results.kept(study)].count("Windows XP") == 7
-    assert [row["system"] for row in results.kept(study)].count("Linux") == 8
-    folder = Path(os.environ["FLASHBED_CACHE"]) / "elsewhere" / "sample"
-    assert sorted(path.name for path in folder.iterdir()) == ["Linux", "Windows XP"]
+    assert [row["system"] for row in results.kept(study).rows].count("Windows XP") == 7
+    assert [row["system"] for row in results.kept(study).rows].count("Linux") == 8
+    # The folder was "sample", and any study of that name wrote into it; now each has its own, and says whose it is
+    [folder] = (Path(os.environ["FLASHBED_CACHE"]) / "elsewhere").glob("sample-*")
+    assert sorted(path.name for path in folder.iterdir()) == ["Linux", "Windows XP", results.OWNER]
 
 
 def test_what_is_no_cell_any_more_is_not_shown(study: Study, exported: Path, tmp_path: Path) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, "Windows XP")
-    assert len(results.kept(sample(tmp_path, ('["4k", "64k"]', '["4k", "32k"]')))) == 4
-    assert len(results.kept(sample(tmp_path, ("seeds      = 2", "seeds = 1")))) == 4
+    assert len(results.kept(sample(tmp_path, ('["4k", "64k"]', '["4k", "32k"]'))).rows) == 4
+    assert len(results.kept(sample(tmp_path, ("seeds      = 2", "seeds = 1"))).rows) == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"8M"', '"4M"'),
+        ('flush = "fsync"', 'flush = "none"'),
+        ('flush = "fsync"', 'flush = "fsync"\ndirect = true'),
+        ('medium     = "stick"', 'medium     = "stick:used_bytes=1G"'),
+        ('"plain"', '"plain"\ntranslation = "none"'),  # the same as nothing: none is the default
+    ],
+)
+def test_results_of_other_jobs_are_left_out_and_named(
+    study: Study, exported: Path, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    """A study that was changed after the import went on showing what was measured before as its own."""
+    run_elsewhere(exported)
+    results.take_in(study, exported, "Windows XP")
+    same = "translation" in change[1]
+    found = results.kept(sample(tmp_path, change))
+    assert len(found.rows) == (8 if same else 0)
+    named = (
+        []
+        if same
+        else [
+            "8 imported results of Windows XP are left out: of jobs that the study does not have now "
+            "(it was changed after the import)."
+        ]
+    )
+    assert list(found.left_out) == named
+    assert len(results.kept(sample(tmp_path)).rows) == 8  # changed back, all is there
+
+
+def test_the_file_system_that_a_study_fixes_is_part_of_its_jobs(tmp_path: Path) -> None:
+    pair = ('filesystem = ["fat16:cluster=32k", "ext2:block=4k"]\n', "")
+    answer = ('compare = "filesystem"', 'compare = "request"')
+    rest = (('series = "filesystem"', 'series = "pattern"'), ('where  = { pattern = "write" }\n', ""))
+    table_ = ('columns = ["filesystem"]', "columns = []")
+    fixed = [("seeds      = 2", f'filesystem = "{name}"\nseeds = 2') for name in ("fat16", "ext2")]
+    first, second = (
+        {job.name for job in jobs.jobs(sample(tmp_path, one, pair, answer, *rest, table_))} for one in fixed
+    )
+    assert len(first) == len(second) == 8
+    assert not first & second
+
+
+def test_a_slice_of_the_study_names_nothing_that_is_not_its(study: Study, exported: Path) -> None:
+    run_elsewhere(exported)
+    results.take_in(study, exported, "Windows XP")
+    found = results.kept(narrowed(study, {"pattern": ["read"]}))
+    assert (len(found.rows), list(found.left_out)) == (4, [])
+
+
+def test_slices_of_one_study_come_home_one_after_the_other(study: Study, exported: Path, tmp_path: Path) -> None:
+    """The second took the place of the first, though it has other jobs."""
+    run_elsewhere(exported)
+    results.take_in(study, exported, "Linux")
+    jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "more")
+    run_elsewhere(tmp_path / "more")
+    results.take_in(study, tmp_path / "more", "Linux")
+    assert len(results.kept(study).rows) == 16
+    results.take_in(study, exported, "Linux")
+    assert len(results.kept(study).rows) == 16
+
+
+def test_two_studies_of_one_name_do_not_meet(study: Study, exported: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = sample(tmp_path / "other")
+    run_elsewhere(exported)
+    results.take_in(study, exported, "Linux")
+    assert results.kept(other) == results.Kept([], [])
+    run_elsewhere(exported, lambda document: {**document, "fio version": "fio-9"})
+    results.take_in(other, exported, "Linux")
+    assert {row["fio"] for row in results.kept(study).rows} == {"fio-3.33"}
+    assert {row["fio"] for row in results.kept(other).rows} == {"fio-9"}
+
+
+def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: Path, tmp_path: Path) -> None:
+    run_elsewhere(exported)
+    old = Path(os.environ["FLASHBED_CACHE"]) / "elsewhere" / "sample" / "Windows XP"
+    old.mkdir(parents=True)
+    (old / "rows.json").write_text("[]")
+    [told] = results.kept(study).left_out
+    assert told.startswith("Results of Windows XP, imported by an older flashbed, are left out: ")
+    results.take_in(study, exported, "Windows XP")
+    assert results.kept(study).left_out == []
+    (tmp_path / "moved").mkdir()
+    moved = sample(tmp_path / "moved")
+    study.path.unlink()
+    [_, told] = results.kept(moved).left_out
+    assert told.startswith(
+        f"Results of Windows XP were imported into {study.path}, which is gone. If it was moved here"
+    )
 
 
 def broken(file: Path, how: str) -> None:
@@ -214,7 +308,7 @@ def test_a_file_that_does_not_fit_is_named(study: Study, exported: Path, how: st
     with pytest.raises(InputError, match=said) as caught:
         results.take_in(study, exported, "Windows XP")
     assert caught.value.message.startswith(f"{files[3]}: ")
-    assert results.kept(study) == []
+    assert results.kept(study).rows == []
 
 
 def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path: Path) -> None:
@@ -293,4 +387,4 @@ def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
     # A slice numbers its own folders, so that of the only stack left is the first
     subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "01", place], env=environment, check=True, timeout=120)
     assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
-    assert {row["metrics"]["requested_bytes"] for row in results.kept(study)} == {65536.0}
+    assert {row["metrics"]["requested_bytes"] for row in results.kept(study).rows} == {65536.0}

@@ -22,6 +22,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
     monkeypatch.setattr(cli, "_load", lambda *_: None)
+    monkeypatch.setattr(cli, "_check_folder", lambda *_: None)
     monkeypatch.setattr(cli, "_report", lambda *_: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])

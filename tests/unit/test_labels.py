@@ -12,6 +12,7 @@ import pytest
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import shipped, write_study
 
+from flashbed.analysis import Words, compare, results_of, sentence
 from flashbed.errors import InputError
 from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.report.model import report_of
@@ -108,3 +109,23 @@ def test_short_names_have_a_legend() -> None:
 def test_profiles_that_begin_their_titles_alike_keep_their_own_names() -> None:
     names = names_of(shipped(), {"medium": ["sd-good", "sd-poor"]})["medium"]
     assert names == {"sd-good": "sd-good", "sd-poor": "sd-poor"}
+
+
+def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
+    """They were cut at the colon as if they had options: "8k/100 is 6 % faster than 4k/50"."""
+    splits = ("4k/50:64k/50", "8k/100", "16k/10:4k/90", "a + b")
+    rows = [
+        {"split": split, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": speed}
+        for split, speed in zip(splits, (1.0, 2.0, 1.5, 0.5), strict=True)
+    ]
+    results = results_of({"split": splits}, rows)
+    comparison, words = compare(results, "split", (), "bandwidth", True), Words(results.axes)
+    [told] = [sentence(comparison, group, words) for group in comparison.groups]
+    assert told == (
+        "8k/100 is 1.33 times as fast as 16k/10:4k/90, 2.0 times as fast as 4k/50:64k/50 and "
+        "4.0 times as fast as a + b."
+    )
+    both = Words({"split": splits, "medium": ("stick:used_bytes=64M",)})
+    assert both.value("medium", "stick:used_bytes=64M") == "stick"
+    assert both.value("split + medium", "8k/1:4k/9 + stick:used_bytes=64M") == "8k/1:4k/9, stick"
+    assert both.value("split + medium", "a + b + stick") == "a + b + stick"

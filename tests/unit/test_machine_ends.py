@@ -66,3 +66,17 @@ def test_stopped(files: qemu.Files) -> None:
     with pytest.raises(InterruptedByUser):
         run(files, "sleep 60", stop=stop)
     assert time.monotonic() - begin < 5
+
+
+def test_not_started(files: qemu.Files) -> None:
+    """The whole study ended there, though its other cells may start."""
+    folder = files.state.parent
+    outcome = run(files, f"echo \"{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
+    assert (outcome.status, outcome.reason) == (
+        "failed",
+        f"{qemu.PROGRAM} did not start: the board's ram is too small for the kernel and its programs "
+        "(could not load initrd 'initramfs')",
+    )
+    assert run(files, "echo 'Cannot allocate memory' >&2; exit 1").reason == (
+        f"{qemu.PROGRAM} did not start (Cannot allocate memory)"
+    )

@@ -359,13 +359,13 @@ def test_a_failure_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pyte
 
 def test_the_report_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    write_whole = writer._write_whole
+    write_whole = writer.write_whole
 
     def watched(path: Path, content: bytes) -> None:
         order.append(path.name)
         write_whole(path, content)
 
-    monkeypatch.setattr(writer, "_write_whole", watched)
+    monkeypatch.setattr(writer, "write_whole", watched)
     made_up_report(tmp_path)
     assert order[-1] == "report.html"
     assert sorted(order) == sorted(FILES)

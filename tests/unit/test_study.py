@@ -7,11 +7,13 @@ import pytest
 from samples import documented, write, write_study
 
 from flashbed import paths
+from flashbed.analysis.results import BOOKKEEPING
 from flashbed.errors import InputError
 from flashbed.library import Library
+from flashbed.metrics import METRICS
 from flashbed.plan import cell_inputs, plan
 from flashbed.study import Study, load_study, study_schema
-from flashbed.study_format import STACK
+from flashbed.study_format import STACK, SYSTEM
 from flashbed.workload import WORKLOADS
 
 
@@ -325,3 +327,17 @@ def test_a_library_of_ones_own(tmp_path: Path) -> None:
     moved.rename(tmp_path / "mine")
     study = load_study(path, Library((tmp_path / "mine", paths.profiles())))
     assert study.library.medium("stick").capacity_bytes == 2000 << 20
+
+
+def test_no_axis_of_a_job_is_a_column_of_the_results(tmp_path: Path) -> None:
+    """An axis named `check` took the place of what the checker said: all was measured, and "was not run"."""
+    write(tmp_path / "my.fio", JOB)
+    for column in (*BOOKKEEPING, *METRICS, "tool"):
+        told = message(tmp_path, WITH_JOB, ("request    =", f"{column} ="))
+        assert f"9: axes.{column}: is the name of a column of the results; choose another" in told
+    assert f"9: axes.{SYSTEM}: " in message(tmp_path, WITH_JOB, ("request    =", f"{SYSTEM} ="))
+
+
+def test_no_parameter_of_a_tool_is_a_column_of_the_results() -> None:
+    parameters = {name for workload in WORKLOADS.values() for name in workload.parameters.model_fields}
+    assert not {*parameters, *STACK} & {*BOOKKEEPING, *METRICS, SYSTEM}

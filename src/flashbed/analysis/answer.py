@@ -7,12 +7,13 @@ have in common is said in lines.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from flashbed.analysis.comparison import Comparison, Group, Lead, Setting
-from flashbed.analysis.ratio import CLEAR_FACTOR
+from flashbed.analysis.ratio import CLEAR_FACTOR, apart, quotient
 from flashbed.analysis.spread import INTERVAL_SEEDS
-from flashbed.analysis.words import Words, count, factor, listing, metric_of, percent_more
+from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, percent_more, scale_of
 from flashbed.metrics import Metric
 
 SPEEDS = ("bandwidth", "iops")
@@ -50,7 +51,8 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     even, depends, ahead = (group.leads_that_are(verdict) for verdict in ("even", "depends", "ahead"))
     if even:
         names = [best, *(words.value(comparison.compare, lead.over) for lead in even)]
-        told.append(f"there is no clear difference between {listing(names)}{why_even(even, group)}")
+        clear = "" if group.is_zero else "clear "
+        told.append(f"there is no {clear}difference between {listing(names)}{why_even(even, group)}")
     told += [dependence(lead, group, comparison, metric, words) for lead in depends]
     if ahead:
         told.append(_ahead(ahead, group, comparison, metric, words))
@@ -59,28 +61,48 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
 
 def why_even(leads: Sequence[Lead], group: Group) -> str:
     """How far apart those are that count as even, and what the seeds say of it."""
-    furthest = max(max(lead.factor, 1 / lead.factor) for lead in leads)
+    if group.is_zero:
+        return " (none at all)"
+    furthest = max(apart(lead.factor) for lead in leads)
     if furthest < CLEAR_FACTOR:
         return " (less than 1 % apart)"
-    apart = f"up to {percent_more(furthest)}" if len(leads) > 1 else percent_more(furthest)
     low, high = min(lead.whole.low for lead in leads), max(lead.whole.high for lead in leads)
     interval = "the 95 % confidence interval of their ratio" if group.seeds >= INTERVAL_SEEDS else "their ratio"
-    return (
-        f" ({apart} apart, but {interval} goes from {factor(low)} to {factor(high)} over {count(group.seeds, 'seed')})"
-    )
+    goes = f"{interval} goes from {factor(low)} to {factor(high)} over {count(group.seeds, 'seed')}"
+    if furthest == math.inf:
+        return f" ({goes}: some of their figures are 0)"
+    return f" ({f'up to {percent_more(furthest)}' if len(leads) > 1 else percent_more(furthest)} apart, but {goes})"
+
+
+def against(leads: Sequence[Lead], metric: Metric) -> tuple[str, str]:
+    """The figures of the best and of the other where one of them is 0, so that no number says how many times: "none at
+    all" and "3".
+    """
+    pairs = [pair for lead in leads for pair in lead.zeros.values()]
+    scale = scale_of(metric, (number for pair in pairs for number in pair))
+    return figures([mine for mine, _ in pairs], scale), figures([its for _, its in pairs], scale)
 
 
 def dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
     """ "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2 at 4k (...)" """
     best, other = (words.value(comparison.compare, value) for value in (group.best or "", lead.over))
     axes = listing([words.axis(axis) for axis in group.telling_axes])
-    sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, 1 / lead.lowest)]
+    sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, quotient(1.0, lead.lowest))]
     told = [
-        f"{name} at {_settings(settings, group, words)} (up to {factor(furthest)} times)"
+        f"{name} at {_settings(settings, group, words)} ({_furthest(lead, settings, furthest, metric)})"
         for name, settings, furthest in sides
         if settings
     ]
     return f"which of {best} and {other} {_comparative(metric)} depends on {axes}: {', '.join(told)}"
+
+
+def _furthest(lead: Lead, settings: Sequence[Setting], furthest: float, metric: Metric) -> str:
+    """ "up to 1.2 times", or the figures where the other has none at all"""
+    if furthest < math.inf:
+        return f"up to {factor(furthest)} times"
+    pairs = [sorted(lead.zeros[setting]) for setting in settings if setting in lead.zeros]
+    scale = scale_of(metric, (high for _, high in pairs))
+    return f"{figures([low for low, _ in pairs], scale)}, against {figures([high for _, high in pairs], scale)}"
 
 
 def _settings(settings: Sequence[Setting], group: Group, words: Words) -> str:
@@ -112,6 +134,13 @@ def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: 
 
 
 def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
+    if lead.is_endless:
+        mine, its = against([lead], metric)
+        if metric.name in SPEEDS:
+            return f"faster than {other} ({mine}, against {its})"
+        if metric.better == "lower":
+            return f"{other}'s {'is ' if first else ''}{its}, against {mine}"
+        return f"{mine}, against {its} of {other}"
     close = lead.factor < CLOSE_FACTOR
     times, percent = f"{factor(lead.factor)} times", percent_more(lead.factor)
     if metric.name in SPEEDS:
@@ -125,6 +154,10 @@ def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
     """How far the factor moves over the settings; what they are is said once."""
     if len(group.settings) == 1:
         return ""
+    if lead.is_endless:
+        if len(lead.zeros) < len(group.settings):
+            return f" (at {len(lead.zeros)} of {over(group, words)})"
+        return f" (at each of {over(group, words)})" if first else " (everywhere)"
     lowest, highest = factor(lead.lowest), factor(lead.highest)
     if lowest == highest:
         return f" (at each of {over(group, words)})" if first else " (everywhere)"

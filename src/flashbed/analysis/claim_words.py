@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
-from flashbed.analysis.words import Words, count, factor, listing, metric_of, number
+from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, number, scale_of
 from flashbed.relation import Band
 
 NARROW = 1.02
@@ -96,8 +96,20 @@ def told(finding: Finding, words: Words) -> str:
     """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
     assert finding.ratio is not None
     what, exact = _place(finding, words), is_narrow(finding.band)
+    if pair := beside_zero(finding):
+        return f"{what}: {pair}{_seeds(finding)}, where a ratio of {asked(finding.band)} is asked"
     found = ratio_text(finding.ratio.median, exact)
     return f"{what}: {found} times{_seeds(finding)}, where {asked(finding.band)} is asked"
+
+
+def beside_zero(finding: Finding) -> str:
+    """Where one of the two is 0, both in words, for their ratio is no number: "none at all, against 1"; else ""."""
+    sides = finding.left.spread, finding.right.spread
+    if finding.ratio is None or finding.ratio.median not in (0.0, math.inf) or not all(sides):
+        return ""
+    medians = [one.median for one in sides if one]
+    scale = scale_of(metric_of(finding.metric), medians)
+    return ", against ".join(figures([median], scale) for median in medians)
 
 
 def compared(finding: Finding, words: Words) -> str:
@@ -140,6 +152,8 @@ def asked(band: Band) -> str:
 
 def ratio_text(ratio: float, exact: bool = False) -> str:
     """As many digits as a reader can use, but never 1.00 for what is not one; two more if they are wanted."""
+    if ratio == math.inf:
+        return factor(ratio)
     text = f"{ratio:.4g}" if exact else factor(ratio)
     digits = 4
     while float(text.replace(",", "")) == 1 != ratio and digits <= 17:

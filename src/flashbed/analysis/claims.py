@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from statistics import fmean
 
-from flashbed.analysis.ratio import Numbers, geometric_mean, ratio
+from flashbed.analysis.ratio import Numbers, geometric_mean, quotient, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread, spread
 from flashbed.relation import CLEAR, FEW, Band, band, each
@@ -27,6 +27,7 @@ NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
 """What each step along an axis on which a metric rises must at least be."""
 
 NO_SEED = "the two have no seed in common"
+NO_GAP = "a ratio of which one number is 0 has no size that could change"
 
 Case = tuple[tuple[str, str], ...]
 """Axis and value of all that is neither compared nor the same everywhere."""
@@ -100,9 +101,7 @@ class Finding:
     @property
     def margin(self) -> float:
         """How far the ratio is from the nearest end of its band, as a logarithm: below 0 where it is outside."""
-        low, high = self.interval
-        bottom = math.log(self.band.low) if self.band.low else -math.inf
-        return min(math.log(low) - bottom, math.log(self.band.high) - math.log(high))
+        return _margin(self.band, *self.interval)
 
     @property
     def printed_verdict(self) -> ClaimVerdict | None:
@@ -268,7 +267,7 @@ def _gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
                 for value, one in zip((later, earlier), pair, strict=True)
             )
             ratio_of_ratios = ratio([(left.numbers, right.numbers)])
-            reason = "" if ratio_of_ratios else next((one.reason for one in pair if one.reason), NO_SEED)
+            reason = "" if ratio_of_ratios else _why_no_gap(pair)
             tells = len(claim.metric) > 1
             yield Finding(
                 case, metric, tells, 0, relation, wanted, left, right, ratio_of_ratios, reason, None, is_gap=True
@@ -276,9 +275,22 @@ def _gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
 
 
 def _ratios(finding: Finding) -> Numbers:
-    """Left by right, seed by seed; nothing where there is no ratio."""
+    """Left by right, seed by seed; nothing where there is no ratio, or one of a zero."""
     mine, its = finding.left.numbers, finding.right.numbers
-    return {seed: mine[seed] / its[seed] for seed in mine if its.get(seed, 0) > 0} if finding.ratio else {}
+    if finding.ratio is None or _has_zero(finding):
+        return {}
+    return {seed: mine[seed] / its[seed] for seed in mine if seed in its}
+
+
+def _has_zero(finding: Finding) -> bool:
+    mine, its = finding.left.numbers, finding.right.numbers
+    return any(0.0 in (mine[seed], its[seed]) for seed in mine if seed in its)
+
+
+def _why_no_gap(pair: Sequence[Finding]) -> str:
+    if any(one.ratio is not None and _has_zero(one) for one in pair):
+        return NO_GAP
+    return next((one.reason for one in pair if one.reason), NO_SEED)
 
 
 def _without_constants(findings: Sequence[Finding]) -> list[Finding]:
@@ -347,9 +359,9 @@ def _fixed(claim: Claim, left: Side) -> Side:
 
 def _printed_ratio(left: Side, right: Side) -> float | None:
     mine, its = left.printed, right.printed
-    if mine is None or its is None or mine.invalid or its.invalid or mine.value <= 0 or its.value <= 0:
+    if mine is None or its is None or mine.invalid or its.invalid or mine.value < 0 or its.value < 0:
         return None
-    return mine.value / its.value
+    return quotient(mine.value, its.value)
 
 
 def _printed(claim: Claim, metric: str, coordinates: Mapping[str, str]) -> Printed | None:
@@ -397,7 +409,7 @@ def _mean_printed(group: Sequence[Finding], in_time: bool) -> float | None:
     if not in_time:
         return geometric_mean(ratios)
     pairs = [(one.left.printed, one.right.printed) for one in group]
-    return fmean(a.value for a, _ in pairs if a) / fmean(b.value for _, b in pairs if b)
+    return quotient(fmean(a.value for a, _ in pairs if a), fmean(b.value for _, b in pairs if b))
 
 
 def _all_cells(sides: Sequence[Side], in_time: bool) -> Side:
@@ -421,8 +433,18 @@ def _printed_margin(finding: Finding) -> float:
     """As Finding.margin, of the paper's figures."""
     found = finding.printed_ratio
     assert found is not None
-    bottom = math.log(finding.band.low) if finding.band.low else -math.inf
-    return min(math.log(found) - bottom, math.log(finding.band.high) - math.log(found))
+    return _margin(finding.band, found, found)
+
+
+def _margin(wanted: Band, low: float, high: float) -> float:
+    """An end that the band has not is without end away, also from a ratio that is 0 or has no end itself."""
+    below = math.inf if wanted.low == 0 else _logarithm(low) - math.log(wanted.low)
+    above = math.inf if wanted.high == math.inf else math.log(wanted.high) - _logarithm(high)
+    return min(below, above)
+
+
+def _logarithm(ratio_: float) -> float:
+    return math.log(ratio_) if ratio_ else -math.inf
 
 
 def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
@@ -435,6 +457,6 @@ def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
             f"{r.outcome}: {r.reason}" if r.reason else r.outcome for r in repetitions if not r.is_measured
         )
         return next(iter(ends), f"it has no {metric}")
-    if any(number <= 0 for side in sides for number in side.numbers.values()):
-        return "a number that is not above zero has no ratio"
+    if any(number < 0 for side in sides for number in side.numbers.values()):
+        return "a number below zero has no ratio"
     return NO_SEED

@@ -8,6 +8,7 @@ Knows results and numbers; the words are somebody else's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -26,12 +27,26 @@ Setting = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class Standing:
     """How one compared value did in a group: the geometric mean of its medians over the settings in which all were
-    measured.
+    measured; and these.
     """
 
     value: str
     score: float
+    medians: Sequence[float]
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is 0 everywhere."""
+        return not any(self.medians)
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Grows as the numbers do. A zero is below all else, however many times the others are more."""
+        above = [number for number in self.medians if number]
+        return -self.medians.count(0.0), geometric_mean(above) if above else 0.0
+
+
+BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")
 
 Verdict = Literal["ahead", "depends", "even"]
 """Of the best value against another: ahead; ahead in some settings and behind in others; not told apart by seeds."""
@@ -51,6 +66,13 @@ class Lead:
     highest: float
     ahead_at: Sequence[Setting]
     behind_at: Sequence[Setting]
+    zeros: Mapping[Setting, tuple[float, float]] = field(default_factory=dict)
+    """Where one of the two is 0, and so no number of times the other: the medians of the best and of the other."""
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether a zero makes the ratio over all settings, so that it is no number to tell anybody."""
+        return self.factor in (0.0, math.inf)
 
     @property
     def factor(self) -> float:
@@ -98,6 +120,13 @@ class Group:
         """The values that are left out because their figures decide nothing: any of them may be the best."""
         barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
         return [value for value in self.left_out if value in barred]
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the best, and all that are not told apart from it, are 0 everywhere."""
+        even = {lead.over for lead in self.leads_that_are("even")}
+        among = [one for one in self.standings if one.value == self.best or one.value in even]
+        return bool(among) and all(one.is_zero for one in among)
 
     @property
     def barred(self) -> list[Doubt]:
@@ -161,12 +190,13 @@ def compare(
             setting = coordinates(combination, rest)
             settings.setdefault(setting, set()).add(combination[positions[axis]])
             cells = table.setdefault(combination[positions[axis]], {})
-            doubt = doubts.get(combination)
+            doubt, found = doubts.get(combination), numbers.get(combination, {})
+            if min(found.values(), default=0.0) < 0:
+                doubt = BELOW_ZERO
             if doubt:
                 doubted[combination[positions[axis]], setting] = doubt
-            # A ratio needs positive numbers
-            if min(numbers.get(combination, {}).values(), default=0.0) > 0 and not (doubt and doubt.bars):
-                cells[setting] = numbers[combination]
+            if found and not (doubt and doubt.bars):
+                cells[setting] = found
         if table:
             in_order = {value: table[value] for value in results.axes[axis] if value in table}
             groups.append(_group(here, in_order, settings, doubted, higher_is_better))
@@ -186,7 +216,7 @@ def _group(
     settings = [setting for setting, meant in planned.items() if set(values) <= set(meant)]
     standings = [_standing(value, [table[value][setting] for setting in common]) for value in values]
     # A stable sort: equals keep the study's order.
-    standings.sort(key=lambda standing: standing.score, reverse=higher_is_better)
+    standings.sort(key=lambda standing: standing.rank, reverse=higher_is_better)
     leads = [_lead(standings[0], other, table, common, higher_is_better) for other in standings[1:]]
     seeds = min((len(table[value][setting]) for value in values for setting in common), default=0)
     left_out = [value for value in table if value not in values]
@@ -219,7 +249,8 @@ def _shares_a_seed(cells: Sequence[Numbers]) -> bool:
 
 
 def _standing(value: str, cells: Sequence[Numbers]) -> Standing:
-    return Standing(value, geometric_mean([median(cell.values()) for cell in cells]))
+    medians = [median(cell.values()) for cell in cells]
+    return Standing(value, geometric_mean(medians), medians)
 
 
 def _lead(
@@ -230,6 +261,7 @@ def _lead(
     higher_is_better: bool,
 ) -> Lead:
     pairs = {setting: (table[best.value][setting], table[other.value][setting]) for setting in settings}
+    medians = {setting: (median(mine.values()), median(its.values())) for setting, (mine, its) in pairs.items()}
     if not higher_is_better:
         pairs = {setting: (its, mine) for setting, (mine, its) in pairs.items()}
     ratios = {setting: found for setting, pair in pairs.items() if (found := ratio([pair]))}
@@ -242,4 +274,5 @@ def _lead(
         max(found.median for found in ratios.values()),
         [setting for setting, found in ratios.items() if is_ahead(found)],
         [setting for setting, found in ratios.items() if is_ahead(inverse(found))],
+        {setting: medians[setting] for setting, found in ratios.items() if found.median in (0.0, math.inf)},
     )

@@ -14,7 +14,7 @@ from typing import Literal
 from flashbed.analysis.results import Combination, Repetition, Results
 from flashbed.limit import direction_of, is_swallowed
 
-Kind = Literal["memory", "memory or compression", "not steady", "CPU"]
+Kind = Literal["memory", "memory or compression", "not steady", "CPU", "below zero"]
 
 REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.

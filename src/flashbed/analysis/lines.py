@@ -7,10 +7,11 @@ which nothing changes is not named. Turns comparisons into words, and judges not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis.answer import CLOSE_FACTOR, dependence, is_speed, superlative
+from flashbed.analysis.answer import CLOSE_FACTOR, against, dependence, is_speed, superlative
 from flashbed.analysis.comparison import Comparison, Group, Setting
 from flashbed.analysis.words import Words, count, factor, in_sentence, listing, metric_of, percent_more
 
@@ -124,6 +125,8 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     if kind == "even":
         names = [group.best or "", *_others(group, "even")]
         rest = "; the others are behind" if any(len(load.group.leads) > len(told) - 1 for load in loads) else ""
+        if all(load.group.is_zero for load in loads):
+            return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}."
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}."
     if kind == "not decided":
         return f"{NOT_DECIDED}: {listing(told)},{where or ' everywhere'}; nothing is recommended there."
@@ -155,6 +158,14 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
     low, high = min(lead.factor for lead in leads), max(lead.factor for lead in leads)
     metrics = [metric_of(load.comparison.metric) for load in loads]
     speed = all(map(is_speed, metrics))
+    if low == math.inf:
+        told = {against(leads, metric) for metric in metrics} if len(set(metrics)) == 1 else set()
+        lower = metrics[0].better == "lower"
+        mine, its = told.pop() if told else ("none at all", "some") if lower else ("some", "none at all")
+        return f"{mine}, against {its} of {name}"
+    if high == math.inf:
+        endless = sum(lead.is_endless for lead in leads)
+        return f"by {factor(low)} times or more from {name}, and in {endless} of {len(leads)} one of the two is 0"
     if high < CLOSE_FACTOR:
         both = percent_more(low), percent_more(high)
         by = both[1] if both[0] == both[1] else f"{both[0].removesuffix(' %')} to {both[1]}"

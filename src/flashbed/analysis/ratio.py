@@ -23,8 +23,9 @@ Numbers = Mapping[int, float]
 def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
     """The spread over the seeds of left / right; of several pairs, of the geometric mean of their ratios.
 
-    None if a pair has no seed in common, or a number that is not positive and so has no ratio; two zeros are equal. If
-    no seed is common to all pairs, the mean is taken of the ends of their intervals, which is never too narrow.
+    Zero is a number like others: see quotient(). None if a pair has no seed in common, or a number below zero, which
+    has no ratio. If no seed is common to all pairs, the mean is taken of the ends of their intervals, which is never
+    too narrow.
     """
     ratios = [_by_seed(left, right) for left, right in pairs]
     if not ratios or not all(ratios):
@@ -40,9 +41,21 @@ def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
 def _by_seed(left: Numbers, right: Numbers) -> dict[int, float]:
     """Nothing if one of the ratios is none."""
     shared = [(seed, left[seed], right[seed]) for seed in left if seed in right]
-    if any((mine <= 0 or its <= 0) and not mine == its == 0 for _, mine, its in shared):
+    if any(mine < 0 or its < 0 for _, mine, its in shared):
         return {}
-    return {seed: mine / its if its else 1.0 for seed, mine, its in shared}
+    return {seed: quotient(mine, its) for seed, mine, its in shared}
+
+
+def quotient(mine: float, its: float) -> float:
+    """How many times `its` a number is, neither below zero: without end against a zero, but two zeros are equal."""
+    if its:
+        return mine / its
+    return math.inf if mine else 1.0
+
+
+def apart(found: float) -> float:
+    """A ratio, or its inverse if that is larger."""
+    return max(found, quotient(1.0, found))
 
 
 def is_ahead(found: Spread | None) -> bool:
@@ -52,11 +65,18 @@ def is_ahead(found: Spread | None) -> bool:
 
 def inverse(found: Spread) -> Spread:
     """The same with left and right exchanged."""
-    return Spread(found.n, 1 / found.median, 1 / found.maximum, 1 / found.minimum, 1 / found.high, 1 / found.low)
+    ends = (found.median, found.maximum, found.minimum, found.high, found.low)
+    return Spread(found.n, *(quotient(1.0, end) for end in ends))
 
 
 def geometric_mean(numbers: Sequence[float]) -> float:
-    """Of positive numbers; one number comes back untouched."""
+    """Of numbers not below zero; one number comes back untouched. A zero makes it zero, what has no end takes it along,
+    and one of each cancel.
+    """
     if len(numbers) == 1:
         return numbers[0]
-    return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
+    zeros, endless = (list(numbers).count(end) for end in (0.0, math.inf))
+    if zeros != endless:
+        return 0.0 if zeros > endless else math.inf
+    logarithms = [math.log(number) for number in numbers if 0 < number < math.inf]
+    return math.exp(math.fsum(logarithms) / len(numbers))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flashbed.metrics import METRICS, Metric
+from flashbed.study_format import STACK
 
 AXIS_WORDS = {
     "filesystem": ("file system", "file systems"),
@@ -111,15 +112,20 @@ class Words:
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
-        """The study's label, else a given name, else the written-out word, else the name before the options if that is
-        enough to tell.
+        """The study's label, else a given name, else the written-out word, else of a profile its name without the
+        options if that is enough to tell. Other values stay as they are written, whatever is in them.
         """
         if JOINT in axis:
-            parts = list(zip(axis.split(JOINT), value.split(JOINT), strict=True))
+            names_, values = axis.split(JOINT), value.split(JOINT)
+            if len(names_) != len(values):  # a value of a job's axis has it, too
+                return value
+            parts = list(zip(names_, values, strict=True))
             return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
+        if axis not in STACK:
+            return value
         short = value.partition(":")[0]
         others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in others else short
@@ -156,7 +162,9 @@ def metric_of(name: str) -> Metric:
 
 
 def factor(ratio: float) -> str:
-    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200."""
+    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200; without end: ∞."""
+    if ratio == math.inf:
+        return "∞"
     if ratio < 1.995:
         return f"{ratio:.2f}" if ratio >= 0.0995 else f"{ratio:.2g}"
     return f"{ratio:.1f}" if ratio < 9.95 else f"{_rounded(ratio, 2):,.0f}"
@@ -198,6 +206,15 @@ def number(value: float) -> str:
         return f"{value:g}"
     decimals = max(0, 2 - math.floor(math.log10(abs(_rounded(value, 3)))))
     return f"{_rounded(value, 3):,.{min(decimals, 9)}f}"
+
+
+def figures(values: Sequence[float], scale: Scale) -> str:
+    """One number or the range of several, in words if all are 0: "none at all", "3.00 ms", "0 to 7"."""
+    counts = not scale.unit and all(value == int(value) for value in values)
+    low, high = (f"{end:,.0f}" if counts else scale.number(end) for end in (min(values), max(values)))
+    if not max(values):
+        return "none at all"
+    return f"{high if low == high else f'{low} to {high}'} {scale.unit}".rstrip()
 
 
 def size(size_bytes: float) -> str:

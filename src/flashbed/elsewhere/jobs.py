@@ -17,13 +17,16 @@ from typing import Any
 
 from flashbed import paths
 from flashbed.errors import InputError, host_refusal
-from flashbed.plan import plan
+from flashbed.plan import Cell, plan
 from flashbed.study import Study
 from flashbed.study_format import STACK
 from flashbed.workload.fio import portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
-FORMAT = 1
+FORMAT = 2
+PREPARED = ("medium", "filesystem", "translation")
+"""What of the stack a person prepares on the other computer; the rest is that computer's own."""
+
 SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
 """The scripts, with the line ends that their systems want."""
 
@@ -35,6 +38,7 @@ class Job:
     folder: str
     """One for each medium, file system and whatever else of the stack the study varies."""
     name: str
+    """With a digest in it: a job of this name is this very job."""
     coordinates: Mapping[str, str]
     seed: int
     files: Mapping[str, bytes]
@@ -53,12 +57,20 @@ def jobs(study: Study) -> Iterator[Job]:
         stack = tuple(cell.coordinates[axis] for axis in study.axes if axis in STACK)
         folder = folders.setdefault(stack, f"{len(folders) + 1:02d}")
         parameters = cell.workload.parameters
-        said = json.dumps([dict(cell.coordinates), cell.seed, dict(parameters)], sort_keys=True, default=str)
-        digest = hashlib.sha256(said.encode()).hexdigest()[:12]
+        digest = _digest(study, cell)
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
         words = "-".join([*values, f"seed{cell.seed}"])
         name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words) + f"-{digest}"
         yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
+
+
+def _digest(study: Study, cell: Cell) -> str:
+    """Of what is carried out, on what, as which cell: if the study changes any of it, this is another job."""
+    prepared = {name: value for name, value in {**study.fixed, **cell.coordinates}.items() if name in PREPARED}
+    carried_out = portable_jobs(cell.workload.parameters, cell.seed, "job")
+    texts = {kind: text.decode() for kind, text in carried_out.items()}
+    said = json.dumps([dict(cell.coordinates), prepared, cell.seed, texts], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
 def export(study: Study, folder: Path) -> tuple[int, int]:

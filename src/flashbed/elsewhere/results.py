@@ -2,20 +2,25 @@
 """What fio measured elsewhere: read from a folder of exported jobs, kept under a system's name, given to the report.
 
 Each file must be of the job that it is named after, and that job of the study as it is now; so nothing foreign gets in.
-Must not know how jobs are written into files.
+What is kept has the name of its job, which has the job's digest in it: if the study is changed, what is of other jobs
+is left out and named. Two studies whose files have the same name have a folder each. Must not know how jobs are written
+into files.
 """
 
 from __future__ import annotations
 
+import glob
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from flashbed import paths
+from flashbed.digest import digest_bytes
 from flashbed.elsewhere.jobs import FORMAT, MANIFEST, Job, jobs
 from flashbed.errors import InputError, host_refusal
 from flashbed.study import Study
@@ -25,15 +30,28 @@ from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio import Fio, section_names
 
 Rows = list[dict[str, Any]]
-"""As rows of the results table, with a column for the system; outcome is always "measured", and there is no key."""
+"""One a result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""
 
 ROWS = "rows.json"
 LONGEST_NAME = 200
 """Of the folder for a system's results, letters."""
+OWNER = "study.json"
+"""Says of which study the results beside it are, by the path of its file."""
+SHIPPED = "flashbed:"
+"""Before the name of a shipped study, in place of a path."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a study that is still of its jobs; and in sentences, what is not shown, and why."""
+
+    rows: Rows
+    left_out: Sequence[str] = ()
 
 
 def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
-    """Keeps the results in a folder of exported jobs as those of `system`, in place of what was kept under that name.
+    """Keeps the results in a folder of exported jobs as those of `system`, in place of what was kept under that name of
+    the same jobs; results of other jobs stay.
 
     How many there are, and of how many jobs. Raises InputError for a folder or a file that does not fit.
     """
@@ -59,31 +77,100 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
             found.append(file)
     if not found:
         raise InputError(f"{folder}: no results; run the jobs first (README.txt there says how)")
-    _keep(study, system, rows, found)
+    _keep(study, system, rows, found, {entry["name"] for entry in manifest["jobs"]})
     return len(found), len(manifest["jobs"])
 
 
-def kept(study: Study) -> Rows:
-    """The rows of all systems whose results of this study were imported, by system; those of its present cells only."""
+def kept(study: Study) -> Kept:
+    """What was imported into this study: the rows of its present jobs, by system."""
     home = _home(study)
+    rows, left_out = [], []
+    now: set[str] | None = None
+    for folder in _systems(home):
+        now = _names(study) if now is None else now
+        read = _read(folder)
+        fitting = [row for row in read if row["job"] in now]
+        # Of a slice nobody expects more than its own cells
+        others = len(read) - len(fitting) if not study.slice_note else 0
+        rows += fitting
+        if others:
+            left_out.append(
+                f"{_count(others)} of {unquote(folder.name)} {'is' if others == 1 else 'are'} left out: of jobs that "
+                "the study does not have now (it was changed after the import)."
+            )
+    left_out += _lost_sight_of(study)
+    order = {name: place for place, name in enumerate(study.systems)}
+    return Kept(sorted(rows, key=lambda row: (order.get(row[SYSTEM], len(order)), row[SYSTEM])), left_out)
+
+
+def _count(results: int) -> str:
+    return f"{results} imported result{'s' * (results > 1)}"
+
+
+def _names(study: Study) -> set[str]:
+    return {job.name for job in jobs(study)} if study.tool == "fio" else set()
+
+
+def _systems(home: Path) -> list[Path]:
+    """The folders of all systems of a study."""
     if not home.is_dir():
         return []
-    cells = {tuple(cell.items()) for cell in study.combinations()}
-    rows = []
-    for folder in sorted(path for path in home.iterdir() if path.name[0] != "." and (path / ROWS).is_file()):
-        try:
-            read = json.loads((folder / ROWS).read_text(encoding="utf-8"))
-            rows += [
-                row
-                for row in read
-                if row["seed"] in study.seeds and tuple((axis, row.get(axis)) for axis in study.axes) in cells
-            ]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{folder / ROWS}: cannot be read: {error}; import {unquote(folder.name)} again, or remove {folder}"
-            ) from None
-    order = {name: place for place, name in enumerate(study.systems)}
-    return sorted(rows, key=lambda row: (order.get(row[SYSTEM], len(order)), row[SYSTEM]))
+    return sorted(path for path in home.iterdir() if path.name[0] != "." and (path / ROWS).is_file())
+
+
+def _read(folder: Path) -> Rows:
+    """Raises InputError for what is damaged."""
+    try:
+        rows = json.loads((folder / ROWS).read_text(encoding="utf-8"))
+        for row in rows:
+            if not all(isinstance(row[name], kind) for name, kind in _SHAPE.items()):
+                raise ValueError("not of the shape that an import writes")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{folder / ROWS}: cannot be read: {error}; import {unquote(folder.name)} again, or remove {folder}"
+        ) from None
+    return list(rows)
+
+
+_SHAPE = {SYSTEM: str, "job": str, "coordinates": dict, "seed": int, "metrics": dict}
+
+
+def _lost_sight_of(study: Study) -> list[str]:
+    """What may be this study's and cannot be told to be: kept by a flashbed that did not note of which jobs it is, or
+    for a study of the same name that is gone (its file may have been moved here).
+    """
+    told = []
+    here = {path.name for path in _systems(_home(study))}
+    homes = [_all_homes() / study.name, *sorted(_all_homes().glob(f"{glob.escape(study.name)}-????????????"))]
+    for home in homes:
+        names = ", ".join(unquote(path.name) for path in _systems(home) if path.name not in here)
+        owner = _noted_owner(home)
+        if names and owner is None:
+            told.append(
+                f"Results of {names}, imported by an older flashbed, are left out: nothing says of which jobs they "
+                f"are. Import them again, or remove {home}."
+            )
+        elif names and owner and home != _home(study) and not _is_there(owner):
+            told.append(
+                f"Results of {names} were imported into {owner}, which is gone. If it was moved here, import them "
+                f"again; else remove {home}."
+            )
+    return told
+
+
+def _noted_owner(home: Path) -> str | None:
+    try:
+        return str(json.loads((home / OWNER).read_text(encoding="utf-8"))["study"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_there(owner: str) -> bool:
+    return owner.startswith(SHIPPED) or Path(owner).is_file()
+
+
+def _all_homes() -> Path:
+    return paths.cache_root() / "elsewhere"
 
 
 def _folder_name(system: str) -> str:
@@ -93,7 +180,13 @@ def _folder_name(system: str) -> str:
 
 
 def _home(study: Study) -> Path:
-    return paths.cache_root() / "elsewhere" / study.name
+    """A study is known by its file: two of one name have nothing to do with each other."""
+    return _all_homes() / f"{study.name}-{digest_bytes(_owner(study).encode())[:12]}"
+
+
+def _owner(study: Study) -> str:
+    """A shipped study is the same wherever flashbed is installed."""
+    return f"{SHIPPED}{study.name}" if study.path.parent == paths.studies() else str(study.path.resolve())
 
 
 def _manifest(study: Study, folder: Path) -> dict[str, Any]:
@@ -138,17 +231,22 @@ def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
             f"{file}: is of another job ({', '.join(sorted(names)) or 'none'}, not {', '.join(sorted(expected))}); "
             "remove it, and run the job again"
         )
-    about = {"seed": job.seed, "outcome": "measured", "reason": "", "key": "", "fio": document.get("fio version", "")}
-    return {SYSTEM: system, **job.coordinates, **about, "metrics": metrics}
+    about = {"seed": job.seed, "fio": document.get("fio version", ""), "metrics": metrics}
+    return {SYSTEM: system, "job": job.name, "coordinates": dict(job.coordinates), **about}
 
 
-def _keep(study: Study, system: str, rows: Rows, found: list[Path]) -> None:
-    """The rows and fio's own files, whole or not at all."""
+def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: set[str]) -> None:
+    """The rows and fio's own files, whole or not at all; with what is there of jobs that the folder does not have."""
     home = _home(study)
     place = home / _folder_name(system)
     try:
         home.mkdir(parents=True, exist_ok=True)
         new, old = (Path(tempfile.mkdtemp(dir=home, prefix=f".{what}-")) for what in ("new", "old"))
+        (home / OWNER).write_text(json.dumps({"study": _owner(study)}) + "\n", encoding="utf-8")
+        if (place / ROWS).is_file():
+            others = [row for row in _read(place) if row["job"] not in jobs_there]
+            rows = [*others, *rows]
+            found = [*(place / f"{row['job']}.json" for row in others), *found]
         for file in found:
             shutil.copy(file, new / file.name)
         (new / ROWS).write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -163,5 +261,5 @@ def _keep(study: Study, system: str, rows: Rows, found: list[Path]) -> None:
 def table_rows(rows: Rows) -> Iterator[dict[str, Any]]:
     """As the results table has them, metrics in columns."""
     for row in rows:
-        plain = {name: value for name, value in row.items() if name not in ("metrics", "fio")}
-        yield {**plain, **row["metrics"]}
+        about = {"seed": row["seed"], "outcome": "measured", "reason": "", "key": ""}
+        yield {SYSTEM: row[SYSTEM], **row["coordinates"], **about, **row["metrics"]}

@@ -37,6 +37,8 @@ STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 
 SMALLEST_WINDOW_BYTES = 1 << 20
 
+NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
+
 GUEST_DEATHS = (
     (
         re.compile(rb"Kernel panic - not syncing: (Out of memory.*|System is deadlocked on memory.*)"),
@@ -98,6 +100,23 @@ def version() -> str:
     return match[0].removeprefix("version ")
 
 
+def refusal(cpu: str) -> str:
+    """Why no guest starts on this CPU; "" if one does. Raises SetupError if there is no QEMU."""
+    machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
+    # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
+    trial = [PROGRAM, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
+    try:
+        done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
+    except FileNotFoundError:
+        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().removeprefix(f"{PROGRAM}: ")
+    if said.endswith(".aarch64' not found"):
+        return f'"{cpu}" is no CPU of 64 bits'
+    return f'QEMU cannot start "{cpu}" ({said}); `{PROGRAM} -machine virt -cpu help` lists what there is'
+
+
 def fixed_arguments(setup: Setup) -> list[str]:
     """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
     shift = setup.instruction_ns.bit_length() - 1
@@ -130,8 +149,8 @@ def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
 def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
     """Runs the guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set.
 
-    Raises HostResourceError if the host's disk filled up under it, SetupError if QEMU refuses to start,
-    InterruptedByUser.
+    If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
+    host's disk filled up under it, InterruptedByUser.
     """
     box, console = folder / "outbox.bin", folder / "console.log"
     with box.open("wb") as file:
@@ -154,11 +173,16 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
-        raise SetupError(f"{PROGRAM} did not start: {complaint.strip()}")
+        why = complaint.replace(f"{folder}/", "").removeprefix(f"{PROGRAM}: ").strip()
+        small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
+        return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
     return _outcome(outbox.read(box), said, complaint)
 
 
 def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> Outcome:
+    if b"Initramfs unpacking failed" in console:
+        why = "the board's ram is too small for the guest's programs (Initramfs unpacking failed)"
+        return Outcome("failed", why, console, files or {})
     if files is None:
         return Outcome("failed", _cause_of_death(console, complaint), console)
     if "failed" in files:

@@ -7,10 +7,12 @@ not know HTML.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
+from flashbed.analysis.answer import against
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
 from flashbed.report import limits
@@ -96,13 +98,19 @@ def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Beh
 def _sure(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
     """ "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)" """
     names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
+    far = f"{factor(lead.factor)} times"
+    if all(one.is_zero for one in group.standings if one.value in (group.best, lead.over)):
+        far = "none at all, both"
+    elif lead.is_endless:
+        far = ", against ".join(against([lead], metric_of(comparison.metric)))
     if lead.whole.n == 1:
         how = "one seed, so that nothing tells what chance does"
     else:
         low, high = _apart(lead.whole.low, lead.whole.high)
+        ends = "" if lead.whole.low == lead.whole.high == math.inf else f"{low} to {high}"
         confidence = ", 95 % confidence" if lead.whole.n >= INTERVAL_SEEDS else ""
-        how = f"{low} to {high}{confidence}, {count(lead.whole.n, 'seed')}"
-    return f"{names[0]} against {names[1]}: {factor(lead.factor)} times ({how})"
+        how = f"{ends}{confidence}, {count(lead.whole.n, 'seed')}".removeprefix(", ")
+    return f"{names[0]} against {names[1]}: {far} ({how})"
 
 
 def _apart(low: float, high: float) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Sid
 from flashbed.analysis.claim_words import (
     asked,
     beside_words,
+    beside_zero,
     compared,
     evidence,
     is_narrow,
@@ -222,7 +223,7 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
         note = "" if ratio.n == 1 else " – ".join(ratio_text(end, exact) for end in finding.interval)
         if finding.beside is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
-        found = Cell(f"{ratio_text(ratio.median, exact)} ×", note=note)
+        found = Cell(beside_zero(finding) or f"{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, Cell(asked(finding.band)), verdict]
 

@@ -148,6 +148,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "metric": finding.metric,
         "left": dict(finding.left.told),
         "right": dict(finding.right.told),
+        "medians": [side.spread.median if side.spread else None for side in (finding.left, finding.right)],
         "ratio": _rounded(ratio.median) if ratio else None,
         "interval": [_rounded(end) for end in finding.interval] if ratio else None,
         "seeds": ratio.n if ratio else 0,
@@ -184,6 +185,7 @@ def _lead(lead: Lead) -> dict[str, Any]:
         "verdict": lead.verdict,
         "ahead_at": [dict(setting) for setting in lead.ahead_at],
         "behind_at": [dict(setting) for setting in lead.behind_at],
+        "zeros": [{"at": dict(at), "best": mine, "over": its} for at, (mine, its) in lead.zeros.items()],
     }
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 EXPORTS = ("results.csv", "results.parquet", "results.json")
+MARK = '<meta name="flashbed-inputs"'
 _HEAD_BYTES = 2048
 _NOT_INPUTS = ("path", "library")
 
@@ -32,19 +33,29 @@ def bring_up_to_date(
     consoles: Mapping[str, Sequence[str]] | None = None,
     artefacts: Mapping[str, Path] | None = None,
     elsewhere: Sequence[Mapping[str, Any]] = (),
+    left_out: Sequence[str] = (),
+    owner: str = "",
 ) -> Path:
     """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
     path.
 
     `consoles` is by key: the last lines of the console; so is `artefacts`: the folder of a repetition whose requests
-    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured.
+    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured,
+    `left_out` says what of theirs is not among them. `owner` names the study to a folder's record (folder.py); raises
+    InputError if something else than its report would be written over.
     """
-    digest = inputs_digest(study, rows, manifest, consoles, elsewhere)
+    digest = inputs_digest(study, rows, manifest, consoles, elsewhere, left_out)
     if not is_current(out_dir, digest):
+        from flashbed.report import folder
         from flashbed.report.model import report_of
         from flashbed.report.writer import write_report
 
-        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere), out_dir, digest)
+        if owner:
+            folder.check(out_dir, owner)
+            folder.begin(out_dir, owner)
+        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere, left_out), out_dir, digest)
+        if owner:
+            folder.end(out_dir, owner)
     return out_dir / REPORT
 
 
@@ -54,6 +65,7 @@ def inputs_digest(
     manifest: Mapping[str, Any],
     consoles: Mapping[str, Sequence[str]] | None = None,
     elsewhere: Iterable[Mapping[str, Any]] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """A digest of everything that a report depends on, the program that writes it included.
 
@@ -61,14 +73,14 @@ def inputs_digest(
     """
     said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     inputs = [said, sorted(map(_row, rows)), manifest, sorted((consoles or {}).items()), _program()]
-    inputs.append(sorted(map(_row, elsewhere)))
+    inputs += [sorted(map(_row, elsewhere)), list(left_out)]
     canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def digest_mark(digest: str) -> str:
     """How the digest stands in the report's head."""
-    return f'<meta name="flashbed-inputs" content="{digest}">'
+    return f'{MARK} content="{digest}">'
 
 
 def is_current(out_dir: Path, digest: str) -> bool:
@@ -79,6 +91,15 @@ def is_current(out_dir: Path, digest: str) -> bool:
         with (out_dir / REPORT).open("rb") as file:
             return digest_mark(digest).encode() in file.read(_HEAD_BYTES)
     except FileNotFoundError:
+        return False
+
+
+def has_report(out_dir: Path) -> bool:
+    """Whether there is a report of whatever inputs."""
+    try:
+        with (out_dir / REPORT).open("rb") as file:
+            return MARK.encode() in file.read(_HEAD_BYTES)
+    except OSError:
         return False
 
 

@@ -69,6 +69,7 @@ def render(report: Report, digest: str, command: str) -> str:
         ],
         "tables": tables.study_tables(report),
         "elsewhere": elsewhere.table(report) if report.elsewhere else None,
+        "left_out": report.left_out,
         "evidence": _evidence(report, found_flows),
         "facts": _facts(report),
         "exports": EXPORTS,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import Comparison, Doubt, Group, Lead, Load
+from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
 from flashbed.analysis.answer import CLOSE_FACTOR, is_speed
-from flashbed.analysis.ratio import CLEAR_FACTOR
-from flashbed.analysis.words import Scale, Words, direction, factor, listing, metric_of, percent_more, scale_of
+from flashbed.analysis.ratio import CLEAR_FACTOR, apart
+from flashbed.analysis.words import Scale, Words, direction, factor, figures, listing, metric_of, percent_more, scale_of
 
 TONES = {
     "best": ("★", "ahead, as far as the seeds tell"),
@@ -86,7 +86,7 @@ def matrix(parts: Sequence[Sequence[Load]], words: Words) -> Matrix:
 def _part(loads: Sequence[Load], words: Words) -> Part:
     comparison = loads[0].comparison
     metric = metric_of(comparison.metric)
-    scale = scale_of(metric, (one.score for load in loads for one in load.group.standings))
+    scale = scale_of(metric, (_largest(one) for load in loads for one in load.group.standings))
     averaged = any(len(load.group.settings) > 1 for load in loads)
     mean = "geometric mean over all else" if averaged else ""
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
@@ -111,12 +111,12 @@ def field(load: Load, value: str, scale: Scale, words: Words) -> Field | None:
     group, comparison = load.group, load.comparison
     mine = [(setting, doubt) for (name, setting), doubt in group.doubts.items() if name == value]
     barred = [doubt for _, doubt in mine if doubt.bars]
-    scores = {standing.value: standing.score for standing in group.standings}
-    if value not in scores:
+    standings = {standing.value: standing for standing in group.standings}
+    if value not in standings:
         if barred:
             return Field("doubt", _kinds(barred), reason=_kinds(barred))
         return Field("missing", "no result") if value in group.left_out else None
-    found = _standing(comparison, group, value, scale.figure(scores[value]), words)
+    found = _standing(comparison, group, value, _figure(standings[value], scale), words)
     cpu = [doubt for setting, doubt in mine if not doubt.bars and setting in group.settings]
     if 2 * len(cpu) > len(group.settings):
         return Field("doubt", found.text, found.note, "the CPU decides")
@@ -124,6 +124,18 @@ def field(load: Load, value: str, scale: Scale, words: Words) -> Field | None:
         notes = [found.note, f"{_kinds(barred)} in {len(barred)} of {group.settings_planned}"]
         return Field(found.tone, found.text, ", ".join(filter(None, notes)))
     return found
+
+
+def _largest(standing: Standing) -> float:
+    """The number that says in which unit it is told."""
+    return standing.score or max(standing.medians)
+
+
+def _figure(standing: Standing, scale: Scale) -> str:
+    """The mean; of which a zero leaves nothing, so that there the range is told."""
+    if standing.score or standing.is_zero:
+        return scale.figure(standing.score)
+    return figures(standing.medians, scale)
 
 
 def _kinds(doubts: Sequence[Doubt]) -> str:
@@ -141,17 +153,21 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
         # Where others are in doubt, none is the best of all.
         return Field("plain", "ahead of the rest", figure) if group.in_doubt else Field("best", "best", figure)
     lead = next(lead for lead in group.leads if lead.over == value)
-    behind = _behind(comparison, lead)
+    behind = _behind(comparison, group, lead)
     if lead.verdict == "depends":
         at = [words.places(setting) for setting in lead.behind_at]
         return Field("turns", behind, f"better at {at[0]}" if len(at) == 1 else f"better in {len(at)} settings")
     return Field("even", "no clear difference", figure) if lead.verdict == "even" else Field("behind", behind, figure)
 
 
-def _behind(comparison: Comparison, lead: Lead) -> str:
-    """ "2.8× slower", "4 % slower"; of what is no speed "2.8× higher" """
+def _behind(comparison: Comparison, group: Group, lead: Lead) -> str:
+    """ "2.8× slower", "4 % slower"; of what is no speed "2.8× higher"; beside a zero "some, against none" """
     metric = metric_of(comparison.metric)
-    if max(lead.factor, 1 / lead.factor) < CLEAR_FACTOR:
+    if lead.is_endless:
+        told = "some, against none" if metric.better == "lower" else "none at all"
+        some = 0 < len(lead.zeros) < len(group.settings)
+        return f"{told} in {len(lead.zeros)} of {len(group.settings)}" if some else told
+    if apart(lead.factor) < CLEAR_FACTOR:
         return "equal on the whole"
     than = "slower" if is_speed(metric) else "higher" if metric.better == "lower" else "lower"
     return f"{percent_more(lead.factor)} {than}" if lead.factor < CLOSE_FACTOR else f"{factor(lead.factor)}× {than}"

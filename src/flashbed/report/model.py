@@ -58,6 +58,8 @@ class Report:
     artefacts: Artefacts = field(default_factory=dict)
     elsewhere: Results | None = None
     """What other systems measured, in real time: with one axis more, the system. Never mixed with `results`."""
+    left_out: Sequence[str] = ()
+    """What was imported and is not shown, and why: sentences."""
 
     @property
     def fixed(self) -> dict[str, str]:
@@ -134,6 +136,7 @@ def report_of(
     consoles: Consoles | None = None,
     artefacts: Artefacts | None = None,
     elsewhere: Sequence[Mapping[str, Any]] = (),
+    left_out: Sequence[str] = (),
 ) -> Report:
     """The report's contents from rows of the results table; what was planned and is not among them is missing."""
     planned = [
@@ -148,7 +151,7 @@ def report_of(
     )
     words = words_of(study.library, results.axes, study.labels)
     measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
-    return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there)
+    return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there, left_out)
 
 
 def _elsewhere(study: Study, rows: Sequence[Mapping[str, Any]], planned: Sequence[tuple[Combination, int]]) -> Results:

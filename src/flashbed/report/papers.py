@@ -113,7 +113,9 @@ def _table(report: Report, judgement: Judgement) -> Iterator[str]:
     """The comparisons with figures of the paper."""
     if not judgement.claim.printed:
         return
-    rows = [one for one in judgement.findings if any(side.printed for side in _sides(one)) or one.printed_ratio]
+    rows = [
+        one for one in judgement.findings if any(side.printed for side in _sides(one)) or one.printed_ratio is not None
+    ]
     if not rows:
         return
     yield "| | Paper | Ratio | Here | Ratio | Asked | |"

@@ -6,11 +6,10 @@ Must not know what is in them. report.html comes last: it says from which inputs
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from flashbed.report import export
+from flashbed.report.folder import write_whole
 from flashbed.report.freshness import REPORT
 from flashbed.report.html import render
 from flashbed.report.model import Report
@@ -20,21 +19,7 @@ def write_report(report: Report, out_dir: Path, digest: str) -> None:
     """Writes report.html and the exports. `digest` is that of all that went into the report (freshness.py)."""
     table = export.frame_of(report.results)
     out_dir.mkdir(parents=True, exist_ok=True)
-    _write_whole(out_dir / "results.csv", export.csv_bytes(table))
-    _write_whole(out_dir / "results.parquet", export.parquet_bytes(table))
-    _write_whole(out_dir / "results.json", export.json_bytes(report))
-    _write_whole(out_dir / REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """A reader sees the old file or the new one, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(out_dir / "results.csv", export.csv_bytes(table))
+    write_whole(out_dir / "results.parquet", export.parquet_bytes(table))
+    write_whole(out_dir / "results.json", export.json_bytes(report))
+    write_whole(out_dir / REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose report a folder has: nothing is written over that is another study's, a person's own or changed by one.
+
+A record beside the report says of which study it is, and the digest of each file as it was written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from flashbed.digest import digest_file
+from flashbed.errors import InputError
+from flashbed.report.freshness import EXPORTS, REPORT, has_report
+
+RECORD = ".flashbed.json"
+FILES = (*EXPORTS, REPORT)
+SHIPPED = "flashbed:"
+"""Before the name of a shipped study, in place of a path."""
+
+
+def owner(folder: Path, study: Path, *, shipped: bool) -> str:
+    """How a folder's record names a study: by its file's path from there, so that both can be moved together."""
+    return f"{SHIPPED}{study.stem}" if shipped else os.path.relpath(study.resolve(), folder.resolve())
+
+
+def check(folder: Path, mine: str) -> None:
+    """Raises InputError if a report of the study `mine` (see owner()) would be written over what is not its own."""
+    record = _record(folder)
+    theirs = record.get("study", mine)
+    if theirs != mine and (theirs.startswith(SHIPPED) or (folder / theirs).is_file()):
+        name = f"the shipped study {theirs.removeprefix(SHIPPED)}" if theirs.startswith(SHIPPED) else theirs
+        raise InputError(f"{folder}: has the report of another study, {name}; name another folder with --out")
+    if record.get("unfinished") or (not record and has_report(folder)):
+        return
+    written = record.get("files", {})
+    for path in (folder / name for name in FILES):
+        if path.exists() and (not path.is_file() or digest_file(path) != written.get(path.name)):
+            raise InputError(
+                f"{path}: was not written by flashbed, or was changed since, and the report would be written over it; "
+                "move it away, or name another folder with --out"
+            )
+
+
+def begin(folder: Path, mine: str) -> None:
+    """Notes that the files are being written: if that is cut short, all of them are still ours."""
+    _note(folder, {"study": mine, "unfinished": True})
+
+
+def end(folder: Path, mine: str) -> None:
+    """Notes the files as they are."""
+    _note(folder, {"study": mine, "files": {name: digest_file(folder / name) for name in FILES}})
+
+
+def _note(folder: Path, record: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / RECORD, f"{json.dumps(record, indent=1)}\n".encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A reader sees the old file or the new one, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """Empty if there is none, or if it is damaged."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        fine = isinstance(record["study"], str) and isinstance(record.get("files", {}), dict)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return dict(record) if fine else {}

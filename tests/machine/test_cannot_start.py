@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cell that cannot start, or not be checked, fails alone; what can be known beforehand is told before any runs."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from flashbed import beforehand, repetition, run
+from flashbed.errors import InputError, SetupError
+from flashbed.machine import qemu
+from flashbed.study import load_study
+
+STUDY = """
+    [axes]
+    board = [{boards}]
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    request = "4k"
+    file = "256k"
+"""
+
+
+@pytest.fixture
+def study_on(study_file, fresh_cache: Path):
+    """A study of one small cell on each of these boards, of which nothing is measured yet."""
+
+    def load(*boards: str):
+        text = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))
+        return load_study(study_file(text, board=None, medium="usb-stick-2g:used_bytes=64M", filesystem="ext2"))
+
+    return load
+
+
+def test_the_others_run(study_on) -> None:
+    """The whole study ended with the first, and what was under way was lost."""
+    done = run.run(study_on("arm64-1000:ram=300G", "arm64-1000", "arm64-1000:ram=40M"), jobs=1)
+    outcomes = [record.result["outcome"] for record in done.records]
+    assert outcomes == ["failed", "measured", "measured"]
+    [lost] = done.failures
+    assert lost.result["reason"].startswith("qemu-system-aarch64 did not start (")
+    assert (lost.folder / "result.json").is_file()
+
+
+def test_a_board_that_has_no_room_for_programs_says_so(study_on) -> None:
+    study = study_on("arm64-1000:ram=40M")
+    (wanted,) = run.prepare(study)
+    small = qemu.Setup(1, 34 << 20, "cortex-a53", 1)
+    assert "Initramfs unpacking failed" in failed_with(wanted, small)
+    assert "did not start: the board's ram is too small for the kernel" in failed_with(
+        wanted, qemu.Setup(1, 16 << 20, "cortex-a53", 1)
+    )
+
+
+def failed_with(wanted: repetition.Repetition, setup: qemu.Setup) -> str:
+    with tempfile.TemporaryDirectory() as folder, patch.object(repetition, "_setup", lambda _: setup):
+        finished = repetition.execute(wanted, Path(folder), 60, threading.Event())
+    assert finished.result["outcome"] == "failed"
+    assert folder not in finished.result["reason"]
+    return str(finished.result["reason"])
+
+
+@pytest.mark.parametrize(
+    ("cpu", "why"),
+    [
+        ("cortex-a999", "QEMU cannot start \"cortex-a999\" (unable to find CPU model 'cortex-a999')"),
+        ("cortex-m3", 'QEMU cannot start "cortex-m3"'),
+        ("cortex-a15", '"cortex-a15" is no CPU of 64 bits'),
+    ],
+)
+def test_a_cpu_that_no_guest_starts_on_is_told_with_its_line(study_on, cpu: str, why: str) -> None:
+    study = study_on("arm64-1000", f"arm64-1000:cpu={cpu}")
+    with pytest.raises(InputError) as told:
+        run.run(study, jobs=1)
+    assert f'axes.board[1]: "arm64-1000:cpu={cpu}": cpu: {why}' in told.value.message
+    assert f"{study.path}:" in told.value.message
+
+
+def test_cpus_that_guests_start_on() -> None:
+    assert [qemu.refusal(cpu) for cpu in ("cortex-a53", "cortex-a72", "max")] == ["", "", ""]
+
+
+def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on, monkeypatch) -> None:
+    study = study_on("arm64-1000")
+    cells = [wanted.cell for wanted in run.prepare(study)]
+    monkeypatch.setattr(beforehand.shutil, "which", lambda *_, **__: None)
+    with pytest.raises(SetupError, match=r"e2fsck is not installed, and what was measured could not be checked"):
+        beforehand.check(study, cells)
+
+
+def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch, tmp_path: Path) -> None:
+    def gone(*_: object) -> None:
+        raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
+
+    monkeypatch.setattr(repetition, "check", gone)
+    (wanted,) = run.prepare(study_on("arm64-1000"))
+    finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
+    assert finished.result["outcome"] == "failed"
+    assert finished.result["reason"].startswith("measured, and not checked: e2fsck is not installed.")
+    assert any(name.startswith("out/") for name in finished.files)  # what it measured is kept with the failure
