@@ -27,6 +27,7 @@ from flashbed import (
     limit,
     locks,
     medium_parameters,
+    own_file,
     paths,
     repetition,
     request_log,
@@ -167,7 +168,7 @@ def find_study(name: str) -> Path:
     a study of one's own wins. Raises InputError.
     """
     for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
-        if path.is_file():
+        if own_file.is_file(path):
             return path
     known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
