@@ -133,6 +133,8 @@ class FileSystem(Profile):
         yield from _placeholder_problems(("check",), self.check, {"image"})
         if self.check and "{image}" not in self.check:
             yield Problem(("check",), "does not say {image}, the file to check")
+        if not self.check.isprintable():
+            yield Problem(("check",), "has characters that cannot be printed; it must be read before it is allowed")
         try:
             shlex.split(self.check)
         except ValueError as error:
