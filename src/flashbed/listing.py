@@ -50,7 +50,7 @@ class Shown:
         lines = [f"key      {self.result['key']}", f"outcome  {self.result['outcome']}"]
         lines += [f"reason   {self.result['reason']}"] * bool(self.result["reason"])
         lines.append(f"check    {_checked(self.result['check'])}")
-        lines += [f"mounted  {self.result['mounted']}"] * bool(self.result.get("mounted"))
+        lines += [f"mounted  {self.result.get('mounted')}"] * bool(self.result.get("mounted"))
         for name in ("coordinates", "metrics", "medium", "cell", "environment"):
             lines += ["", f"{name}:", _indented(json.dumps(self.result[name], indent=2))]
         if self.result["outcome"] != "measured":

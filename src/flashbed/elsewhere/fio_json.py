@@ -7,10 +7,10 @@ Must not know which job it is of, nor what becomes of its numbers.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
+from flashbed.tomlfile import shown
 from flashbed.workload.base import WorkloadOutputError
 
 LARGEST = 2**63 - 1
@@ -31,8 +31,8 @@ def read(data: bytes) -> dict[str, Any]:
     for way, value in _counts(document):
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise WorkloadOutputError(f"{way} is no number, and fio always writes one there")
-        if not math.isfinite(value) or not 0 <= value <= LARGEST:
-            raise WorkloadOutputError(f"{way} = {value:.6g}: fio cannot have counted that")
+        if not 0 <= value <= LARGEST:  # nor NaN
+            raise WorkloadOutputError(f"{way} = {shown(value)}: fio cannot have counted that")
     return document
 
 
