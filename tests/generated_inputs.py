@@ -128,12 +128,16 @@ values = st.recursive(
 )
 
 
+COMMANDS = st.sampled_from(("run", "run", "run", "run", "export", "allow", "report"))
+
+
 @dataclass(frozen=True)
 class Input:
     """A study and the files beside it, by path; bytes, for not all of them are texts."""
 
     study: bytes
     beside: dict[str, bytes] = field(default_factory=dict)
+    command: str = "run"
 
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
@@ -172,7 +176,10 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=True).replace("\x7f", "\\u007f")
+    """A basic string; what may not stand in one as it is, escaped."""
+    sound = text.encode("utf-8", "replace").decode()
+    escaped = (letter if letter >= " " and letter not in '"\\\x7f' else f"\\u{ord(letter):04x}" for letter in sound)
+    return f'"{"".join(escaped)}"'
 
 
 # --- mutations ------------------------------------------------------------------------------------------------------
@@ -185,11 +192,26 @@ def _places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from _places(one, (*way, key))
 
 
+def _like(value: Any) -> st.SearchStrategy[Any]:
+    """Values to stand in the place of one: mostly of its type, so that what is behind the types is reached, too."""
+    if isinstance(value, bool):
+        return st.booleans() | values
+    if isinstance(value, str):
+        return st.sampled_from(TEXTS) | st.sampled_from(TEXTS) | st.text(max_size=20) | values
+    if isinstance(value, int):
+        return st.sampled_from(NUMBERS) | st.integers(0, 2 * abs(value) + 1) | st.integers() | values
+    if isinstance(value, float):
+        return st.sampled_from(FLOATS) | st.floats() | values
+    if isinstance(value, list) and value:
+        return st.lists(st.sampled_from(value) | st.sampled_from(TEXTS), max_size=4) | values
+    return values
+
+
 @st.composite
 def mutated(draw: st.DrawFn, data: Any, most: int = 3) -> Any:
     """The same with up to `most` values or keys changed, taken away, doubled or moved."""
     data = copy.deepcopy(data)
-    for _ in range(draw(st.integers(0, most))):
+    for _ in range(min(most, draw(st.sampled_from((0, 1, 1, 1, 2, 3))))):
         places = list(_places(data))
         if not places:
             return data
@@ -200,7 +222,7 @@ def mutated(draw: st.DrawFn, data: Any, most: int = 3) -> Any:
         last = way[-1]
         match draw(st.sampled_from(("replace", "replace", "remove", "rename", "add", "wrap", "deepen"))):
             case "replace":
-                around[last] = draw(values)
+                around[last] = draw(_like(around[last]))
             case "remove":
                 del around[last]
             case "rename" if isinstance(around, dict):
@@ -285,7 +307,7 @@ def _small(study: dict[str, Any], *, refers: bool) -> dict[str, Any]:
 @st.composite
 def studies(draw: st.DrawFn) -> Input:
     """Shipped studies that were changed, free ones, and damaged texts of either."""
-    beside = {"anticipation.fio": (paths.studies() / "anticipation.fio").read_bytes()}
+    beside = {file.name: file.read_bytes() for file in paths.studies().glob("*.fio")}
     match draw(st.sampled_from(("shipped", "shipped", "plain", "plain", "free", "job"))):
         case "shipped":
             data = _small(draw(st.sampled_from(_shipped_studies())), refers=draw(st.booleans()))
@@ -300,7 +322,7 @@ def studies(draw: st.DrawFn) -> Input:
             data = draw(mutated({**PLAIN_STUDY, "axes": {"filesystem": ["ext2"]}, "workload": _own_job()}, most=1))
             data.pop("answer", None)
     text = _dumped(data)
-    return Input(draw(damaged(text)) if draw(st.integers(0, 4)) == 0 else text, beside)
+    return Input(draw(damaged(text)) if draw(st.integers(0, 7)) == 0 else text, beside, draw(COMMANDS))
 
 
 def _own_job() -> dict[str, Any]:
@@ -329,13 +351,13 @@ def profiles(draw: st.DrawFn) -> Input:
     kind, shipped = draw(st.sampled_from(_shipped_profiles()))
     data = draw(mutated(shipped)) if draw(st.integers(0, 5)) else draw(st.dictionaries(keys, values, max_size=6))
     text = _dumped(data)
-    if draw(st.integers(0, 5)) == 0:
+    if draw(st.integers(0, 7)) == 0:
         text = draw(damaged(text))
     study = copy.deepcopy(PLAIN_STUDY)
     option = draw(
         st.sampled_from(("", "", "", ":used_bytes=64000001", ":ram=16M", ":x=1", ":cluster=16k", ":from=nosuch"))
     )
-    chip = {"medium": "slc-nand-128m"} if kind == "translation" or data.get("needs") == "mtd" else {}
+    chip = {"medium": "slc-nand-64m"} if kind == "translation" or data.get("needs") == "mtd" else {}
     study |= {**chip, kind: f"mine{option}"}
     if kind == "filesystem":
         study["axes"] = {"request": ["4k"]}

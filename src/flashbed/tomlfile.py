@@ -65,7 +65,8 @@ class TomlFile:
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; name the TOML file in it") from None
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
+            line = error.object[: error.start].count(b"\n") + 1
+            raise InputError(f"{path}:{line}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         try:
@@ -111,16 +112,15 @@ class TomlFile:
 
     def message(self, keys: Keys, text: str) -> str:
         """ "studies/quick.toml:12: axes.filesystem[0]: text" """
-        line = self._line(keys)
-        where = f"{self.path}:{line}" if line else str(self.path)
+        where = f"{self.path}:{self._line(keys)}"
         return f"{where}: {dotted(keys)}: {text}" if keys else f"{where}: {text}"
 
-    def _line(self, keys: Keys) -> int | None:
-        """The line of a value, or of the nearest thing around it."""
+    def _line(self, keys: Keys) -> int:
+        """The line of a value, or of the nearest thing around it, at last the first line."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self._lines:
                 return self._lines[keys[:length]]
-        return None
+        return 1
 
     @cached_property
     def _lines(self) -> dict[Keys, int]:
@@ -166,8 +166,8 @@ def dotted(keys: Iterable[str | int]) -> str:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            shown = key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
-            text += f".{shown}" if text else shown
+            told = shown(key) if re.fullmatch(r"[\w-]+", key) else f'"{shown(key)}"'
+            text += f".{told}" if text else told
     return text
 
 
@@ -221,7 +221,12 @@ def plain(details: "ErrorDetails") -> str:
     kind, value = details["type"], details["input"]
     if kind == "value_error":
         return str(details["ctx"]["error"])
-    said = details["msg"].replace("Input should be", "must be").replace("valid dictionary", "table")
+    said = (
+        details["msg"]
+        .replace("String should have", "must have")
+        .replace("Input should be", "must be")
+        .replace("valid dictionary", "table")
+    )
     said = said.replace("valid list", "list").replace("valid tuple", "list").replace("valid string", "string")
     said = said.replace("valid integer", "whole number").replace("valid boolean", "true or false")
     said = said.replace("a true or false", "true or false").replace("'", '"')

@@ -37,8 +37,8 @@ ENDS = (0, 1, 2, 3, 4)
 AT = re.compile(r"\.(?:toml|fio):\d+: ")
 """File and line."""
 
-MEANT = re.compile(r"is missing|not a UTF-8 text|cannot be read|no such file|is a folder")
-"""What is told of a file, and has no line."""
+MEANT = re.compile(r"cannot be read|nothing is measured yet|its tool is [\w+]+; only the jobs of fio")
+"""What is told of a file as a whole, or of no file."""
 
 quick = settings(
     max_examples=75, derandomize=True, database=None, suppress_health_check=list(HealthCheck), print_blob=True
@@ -126,7 +126,12 @@ def run(bench: Path, given_input: Input) -> Said:
         for name, data in {"study.toml": given_input.study, **given_input.beside}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
-        return command("run", folder / "study.toml", "--out", folder / "report", "--jobs", 1)
+        more = {
+            "run": ("--out", folder / "report"),
+            "report": ("--out", folder / "report"),
+            "export": (folder / "jobs",),
+        }
+        return command(given_input.command, folder / "study.toml", *more.get(given_input.command, ()))
     finally:
         shutil.rmtree(folder)
 
