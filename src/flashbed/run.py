@@ -15,8 +15,9 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,14 +36,15 @@ from flashbed import (
     steadiness,
     wear,
 )
-from flashbed.errors import FlashbedError, InputError, host_refusal
-from flashbed.library import Selector
+from flashbed.errors import InputError, host_refusal
+from flashbed.library import Kind, Selector
 from flashbed.machine import qemu
 from flashbed.plan import Cell, plan
 from flashbed.progress import Stage, stage
 from flashbed.repetition import Finished, Repetition
 from flashbed.store import Different, Store
 from flashbed.study import Study, load_study
+from flashbed.tomlfile import Keys
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def prepare(study: Study, *, only_built: bool = False) -> list[Repetition]:
     sets = {repetition.program_set(cell) for cell in cells}
     try:
         images = {version: image.build(version, sets, only_built=only_built) for version in versions}
-    except image.ProgramsError as error:
+    except image.PartError as error:
         raise _of_profile(study, error) from None
     emulator = qemu.version()
     with _noted("Working out their keys", len(cells)) as progress:
@@ -134,15 +136,27 @@ def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
         yield progress
 
 
-def _of_profile(study: Study, error: image.ProgramsError) -> FlashbedError:
-    """With file and line of the profile that wants these programs."""
-    for kind in ("filesystem", "translation"):
+def _of_profile(study: Study, error: image.PartError) -> InputError:
+    """With file and line of the profile that wants this part."""
+    kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
+    for kind in kinds:
         for text in study.axes.get(kind) or (study.fixed[kind],):
             file = study.library.file(kind, Selector.parse(text).name)
-            said = file.data.get(error.key, [])
-            if error.name in said:
-                return InputError(file.message((error.key, said.index(error.name)), error.message))
+            for keys in _places(file.data, error.key, error.name):
+                return file.error(keys, error.message)
     return error
+
+
+def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
+    """Where a profile names a part: as a value, in a list, or in one of its options."""
+    said = profile.get(key)
+    if said == name:
+        yield (key,)
+    elif isinstance(said, list) and name in said:
+        yield key, said.index(name)
+    for option, table in profile.get("options", {}).items():
+        if table.get(key) == name:
+            yield "options", option, key
 
 
 def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Run:

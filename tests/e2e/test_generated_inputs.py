@@ -102,6 +102,7 @@ def bench() -> Iterator[Path]:
             image, "build", lambda version, wanted, only_built=False: built(version, frozenset(wanted), only_built)
         )
         patched.setattr(Archive, "_apt", no_apt)
+        patched.setattr(Archive, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)
         patched.setattr(repetition, "conditioned", lambda *_: None)
         patched.chdir(place)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from samples import write, write_study
 
-from flashbed import paths
+from flashbed import image, medium_parameters, paths, run
 from flashbed.errors import InputError
 from flashbed.library import Library
 from flashbed.run import find_study
@@ -111,6 +112,31 @@ def test_odd_values_of_a_profile(tmp_path: Path, old: str, new: str, expected: s
     said = message(tmp_path, ("ext2:block=4k", "mine"))
     assert expected in said
     assert said.startswith("profiles/filesystems/mine.toml:")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "name", "where"),
+    [
+        ('["e2fsprogs"]', '["e2fsprogs", "nosuch"]', "packages", "nosuch", "packages[1]"),
+        ('["/sbin/mke2fs"]', '["/bin/sh"]', "programs", "/bin/sh", "programs[0]"),
+        ('needs     = "block"', 'needs = "block"\nmodule = "nosuch"', "module", "nosuch", "module"),
+    ],
+)
+def test_a_part_that_no_guest_can_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, key: str, name: str, where: str
+) -> None:
+    """The image room knows what it is, the run whose profile wants it."""
+
+    def build(*_: object, **__: object) -> None:
+        raise image.PartError("there is none", key, name)
+
+    assert old in EXT2
+    write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace(old, new, 1))
+    study = load_study(write_study(tmp_path, ("ext2:block=4k", "mine")))
+    monkeypatch.setattr(image, "build", build)
+    monkeypatch.setattr(medium_parameters, "check_study", lambda *_: None)
+    with pytest.raises(InputError, match=rf"mine\.toml:\d+: {re.escape(where)}: there is none"):
+        run.prepare(study)
 
 
 def test_links_in_a_circle(tmp_path: Path) -> None:

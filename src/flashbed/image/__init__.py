@@ -17,7 +17,7 @@ from typing import NamedTuple
 from elftools.common.exceptions import ELFError
 
 from flashbed import paths
-from flashbed.errors import SetupError
+from flashbed.errors import InputError, SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive
@@ -72,8 +72,8 @@ class NotBuilt(SetupError):
     """Something of the guest is missing where nothing is to be fetched or built."""
 
 
-class ProgramsError(SetupError):
-    """Programs that no guest can have: which entry of `packages` or `programs` (`key`) it is, as far as known."""
+class PartError(InputError):
+    """A package, a program or a module that no guest can have: the key of a profile that names it, and its name."""
 
     def __init__(self, message: str, key: str, name: str) -> None:
         super().__init__(message)
@@ -109,12 +109,16 @@ def build(
     `program_sets` name.
 
     `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today;
-    `thorough` also looks at what only later builds need, file by file. Raises InputError for a module that there is
-    not, before anything is built; ProgramsError for programs; NotBuilt with `only_built`, if anything is missing.
+    `thorough` also looks at what only later builds need, file by file. Raises PartError for a module that there is
+    not, before anything is built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
-    modules.check_names(wanted_modules)
+    for name in sorted(wanted_modules):
+        try:
+            modules.check_names({name})
+        except InputError as error:
+            raise PartError(error.message, "module", name) from None
     cache = _cache(_BuiltOnly if only_built else Cache, thorough=thorough)
     archive = (_NotedOnly if only_built else Archive)(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
@@ -143,20 +147,20 @@ def build(
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
-    """Raises ProgramsError for a package that Debian has not, and for a program that is missing or none for arm64."""
+    """Raises PartError for a package that Debian has not, and for a program that is missing or none for arm64."""
     try:
         return programs.from_packages(cache, archive, wanted.packages, wanted.programs)
     except (ELFError, UnicodeDecodeError):  # only who tries each alone knows which one it is
         for name in wanted.programs if len(wanted.programs) > 1 else ():
             _from_packages(cache, archive, wanted._replace(programs=(name,)))
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
-        raise ProgramsError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
+        raise PartError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
     except SetupError as error:
         if missing := _NO_PACKAGE.search(error.message):
             name = missing[1] or missing[2]
-            raise ProgramsError(f"Debian's archive has no package {name}", "packages", name) from None
+            raise PartError(f"Debian's archive has no package {name}", "packages", name) from None
         if missing := _NO_PROGRAM.search(error.message):
-            raise ProgramsError(error.message, "programs", missing[1]) from None
+            raise PartError(error.message, "programs", missing[1]) from None
         raise
 
 
