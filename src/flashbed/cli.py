@@ -128,6 +128,26 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
     _agree(done.different)
 
 
+@app.command("allow")
+def allow_command(
+    study: StudyName,
+    profiles: Annotated[
+        list[str] | None, typer.Argument(metavar="PROFILE...", help="Whose commands to allow. Default: only show them.")
+    ] = None,
+) -> None:
+    """Let file systems of a study's own profiles run their `check` on this computer, once and for all.
+
+    What shipped profiles run needs no leave. A command that changes must be allowed anew.
+    """
+    from flashbed import host_commands
+
+    parsed = _load(study)
+    for command in host_commands.chosen(parsed, profiles or ()):
+        command.allow()
+    for command in host_commands.foreign(parsed):
+        out.print(f"{'allowed    ' if command.is_allowed else 'not allowed'}  {command.profile}  {command.described()}")
+
+
 @app.command("export")
 def export_command(
     study: StudyName,
@@ -452,5 +472,9 @@ def main() -> None:
 
 
 def _leave(message: str, status: int) -> NoReturn:
-    print(f"flashbed: {message}", file=sys.stderr)
+    # What a file says may be in a message, and must not move the cursor
+    plain = "".join(
+        letter if letter.isprintable() or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in message
+    )
+    print(f"flashbed: {plain}", file=sys.stderr)
     sys.exit(status)

@@ -16,10 +16,12 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from pydantic import ValidationError
 
+from flashbed import own_file
 from flashbed.errors import InputError
 from flashbed.library import Kind, Library, LookupProblem
 from flashbed.metrics import METRICS
 from flashbed.study_format import (
+    KERNELS,
     OWN_FILES,
     STACK,
     Answer,
@@ -32,11 +34,12 @@ from flashbed.study_format import (
     Trace,
     Where,
 )
-from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain
+from flashbed.tomlfile import Keys, Problem, TomlFile, nearest, plain, shown
 from flashbed.translation import has_queue
 from flashbed.units import describe_size
 from flashbed.wear import LIVES
 from flashbed.workload import WORKLOADS
+from flashbed.workload.fio_job import job_faults
 from flashbed.workload.fio_parameters import fixed_numbers, job_variables
 from flashbed.workload.parameters import ToolParameters
 
@@ -132,8 +135,9 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
             except LookupProblem as error:
                 problems.append(Problem(study.keys_of(kind, value), str(error)))
     for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
-        if not re.fullmatch(r"\d+\.\d+(-debug)?", kernel):
-            problems.append(Problem(study.keys_of("kernel", kernel), f'must be such as "6.1", not "{kernel}"'))
+        if kernel.removesuffix("-debug") not in KERNELS:
+            why = f'must be such as "6.1", not "{shown(kernel)}"; there are: {", ".join(KERNELS)}'
+            problems.append(Problem(study.keys_of("kernel", kernel), why))
     raise_all(file, problems)
 
 
@@ -152,10 +156,12 @@ def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:
 def _read_job(file: TomlFile, study: StudyFile, name: str, at: Keys) -> str:
     path = file.path.parent / name
     try:
-        text = path.read_text(encoding="utf-8")
+        text = own_file.read(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
-        raise file.error(at, f"{path} cannot be read: {why}") from None
+        raise file.error(at, f"{shown(path, 300)} cannot be read: {why}") from None
+    for line, what in job_faults(text):
+        raise file.error(at, f"{path}:{line}: {what}")
     variables = job_variables(text)
     own = [axis for axis in study.axes if axis not in STACK and axis != "job"]
     problems = [
@@ -180,14 +186,14 @@ def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
         return None
     path = file.path.parent / str(study.workload["program"])
     try:
-        data = path.read_bytes()
+        data = own_file.read(path)
     except OSError as error:
-        raise file.error(("workload", "program"), f"{path} cannot be read: {error.strerror}") from None
+        raise file.error(("workload", "program"), f"{shown(path, 300)} cannot be read: {error.strerror}") from None
     try:
         elf = ELFFile(BytesIO(data))
         fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
-    except ELFError:
-        fits = False
+    except (ELFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, UnicodeDecodeError):
+        fits = False  # the last ones: the library's words for a file that is cut short or made up
     if not fits:
         why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
         raise file.error(("workload", "program"), f"{path} {why}")

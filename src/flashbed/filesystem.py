@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.profile import Profile, Strict
+from flashbed.profile import Profile, Strict, package_problems
 from flashbed.tomlfile import Problem, nearest
 from flashbed.units import Size, describe_size, format_size, parse_size
 
@@ -58,7 +58,7 @@ class Option(Strict):
     def _number(self, text: str) -> int:
         if self.kind == "size":
             return parse_size(text)
-        if not re.fullmatch("-?[0-9]+", text):
+        if not re.fullmatch("-?[0-9]{1,19}", text):
             raise ValueError(f'is a whole number, not "{text}"')
         return int(text)
 
@@ -133,9 +133,13 @@ class FileSystem(Profile):
         yield from _placeholder_problems(("check",), self.check, {"image"})
         if self.check and "{image}" not in self.check:
             yield Problem(("check",), "does not say {image}, the file to check")
-        for index, program in enumerate(self.programs):
-            if not program.startswith("/"):
-                yield Problem(("programs", index), f'must be a full path, not "{program}": busybox shadows names')
+        if not self.check.isprintable():
+            yield Problem(("check",), "has characters that cannot be printed; it must be read before it is allowed")
+        try:
+            shlex.split(self.check)
+        except ValueError as error:
+            yield Problem(("check",), f"cannot be split into words: {str(error).lower()}")
+        yield from package_problems(self.packages, self.programs)
         if any(option.mkfs for option in self.options.values()) and not any("{options}" in c for c in self.mkfs):
             yield Problem(("mkfs",), "does not say {options}, so that the options with mkfs would be lost")
         for name, option in self.options.items():

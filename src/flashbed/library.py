@@ -5,6 +5,7 @@ A profile's name is its file's name. Folders are searched in order, so that a us
 shipped. Must not know what a profile means; a wrong word is told as LookupProblem, and the study says in which line.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +14,12 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from flashbed import paths
+from flashbed import own_file, paths
 from flashbed.errors import InputError
 from flashbed.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profile import Board, Medium, Profile, Scheduler
 from flashbed.stored_medium import locate
-from flashbed.tomlfile import TomlFile, nearest, plain
+from flashbed.tomlfile import LARGEST, TomlFile, nearest, plain, shown
 from flashbed.translation import Translation
 
 Kind = Literal["board", "medium", "filesystem", "scheduler", "translation"]
@@ -70,7 +71,7 @@ class Selector:
         """Reads "name" or "name:key=value,flag". Raises LookupProblem."""
         match = _SELECTOR.fullmatch(text)
         if match is None:
-            raise LookupProblem(f'"{text}" is not a profile; write "name" or "name:option=value,option=value"')
+            raise LookupProblem(f'"{shown(text)}" is not a profile; write "name" or "name:option=value,option=value"')
         options: dict[str, str] = {}
         for part in (match[2] or "").split(",") if match[2] else []:
             key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -97,7 +98,8 @@ class Library:
         """profiles/ beside a study's file first, then those shipped."""
         own = study.parent / "profiles"
         shipped = paths.profiles()
-        return cls((shipped,) if own.resolve() == shipped.resolve() else (own, shipped), study.parent)
+        same = os.path.realpath(own) == os.path.realpath(shipped)  # Path.resolve() raises for links in a circle
+        return cls((shipped,) if same else (own, shipped), study.parent)
 
     def names(self, kind: Kind) -> list[str]:
         """The names of all profiles of a kind."""
@@ -196,10 +198,12 @@ class Library:
     def _find(self, kind: Kind, name: str) -> Path:
         for folder in self.folders:
             path = folder / FOLDERS[kind] / f"{name}.toml"
-            if path.is_file():
-                return path
+            if own_file.is_there(path):
+                return path  # where it is no file, or a link in a circle, reading it says so
         searched = ", ".join(str(folder / FOLDERS[kind]) for folder in self.folders)
-        raise LookupProblem(f'no {_TITLES[kind]} "{name}"{nearest(name, self.names(kind))} (searched in {searched})')
+        raise LookupProblem(
+            f'no {_TITLES[kind]} "{shown(name)}"{nearest(name, self.names(kind))} (searched in {searched})'
+        )
 
 
 def profile_schema(kind: Kind) -> dict[str, Any]:
@@ -219,7 +223,8 @@ def _changed(
 
 
 def _number(text: str) -> int | str:
-    return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
+    """A whole number of up to 64 bits; any other text as it is, for the model to refuse."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) and abs(int(text)) <= LARGEST else text
 
 
 def _again(name: str, file: TomlFile, model: type[P], changed: dict[str, Any]) -> P:

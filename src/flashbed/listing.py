@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import image, medium_parameters, paths
+from flashbed import image, medium_parameters, own_file, paths
 from flashbed.errors import InputError
 from flashbed.image import modules
 from flashbed.library import FOLDERS, Kind, Library, profile_schema
@@ -22,6 +22,10 @@ from flashbed.tomlfile import nearest
 
 Rows = list[tuple[str, ...]]
 SHOWN_RESULTS = 20
+
+_TEXTS, _TABLES = ("key", "outcome", "reason"), ("coordinates", "metrics", "medium", "cell", "environment")
+_SHAPE = {**dict.fromkeys(_TEXTS, str), **dict.fromkeys(_TABLES, dict), "check": str | None}
+"""What a result has that is shown."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Shown:
         lines = [f"key      {self.result['key']}", f"outcome  {self.result['outcome']}"]
         lines += [f"reason   {self.result['reason']}"] * bool(self.result["reason"])
         lines.append(f"check    {_checked(self.result['check'])}")
-        lines += [f"mounted  {self.result['mounted']}"] * bool(self.result.get("mounted"))
+        lines += [f"mounted  {self.result.get('mounted')}"] * bool(self.result.get("mounted"))
         for name in ("coordinates", "metrics", "medium", "cell", "environment"):
             lines += ["", f"{name}:", _indented(json.dumps(self.result[name], indent=2))]
         if self.result["outcome"] != "measured":
@@ -82,11 +86,29 @@ def repetition(prefix: str) -> Shown:
         try:
             found = store.find(prefix)
         except InputError:
-            failed = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
-            if len(failed) != 1:
+            if (failed := _failed(prefix.strip().lower())) is None:
                 raise
-            return Shown(failed[0].parent, json.loads(failed[0].read_text()))
+            return failed
         return Shown(found.folder, found.result)
+
+
+def _failed(prefix: str) -> Shown | None:
+    """The last failed attempt at a repetition. Raises InputError if there are several, or if it is damaged."""
+    found = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
+    if not found:
+        return None
+    folder = found[0].parent
+    if len(found) > 1:
+        keys = ", ".join(file.parent.name[: len(prefix) + 8] for file in found[:5]) + (" ..." if len(found) > 5 else "")
+        raise InputError(f'"{prefix}" is the start of {len(found)} keys of failed attempts ({keys}); give more digits')
+    try:
+        result = json.loads(own_file.read(found[0]))
+        whole = isinstance(result, dict) and all(isinstance(result.get(key), kind) for key, kind in _SHAPE.items())
+    except (OSError, ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise InputError(f"{found[0]}: damaged; remove {folder}, the next run tries the repetition again")
+    return Shown(folder, result)
 
 
 def schema(kind: str) -> dict[str, Any]:

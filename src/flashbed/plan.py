@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
 
 from flashbed.digest import digest_bytes
@@ -129,12 +130,6 @@ def _workload(study: Study, said: dict[str, str]) -> Workload:
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
-    filesystem = asdict(cell.filesystem)
-    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses"):
-        del filesystem[name]
-    for name in ("module", "attach", "detach"):  # so that what has none keeps its key
-        if not filesystem[name]:
-            del filesystem[name]
     translation = (
         cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}) if cell.translation.device else {}
     )
@@ -146,7 +141,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         "board": board,
         "medium": {**cell.medium.core_parameters, **cell.medium.begins},
         **({"translation": translation} if translation else {}),
-        "filesystem": filesystem,
+        "filesystem": _filesystem_inputs(cell.filesystem),
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
         "kernel": cell.kernel,
         "workload": {"tool": cell.workload.tool, "parameters": dict(cell.workload.parameters)},
@@ -155,6 +150,18 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in any file
     return plain
+
+
+@cache
+def _filesystem_inputs(filesystem: ResolvedFileSystem) -> dict[str, Any]:
+    """Not to be changed."""
+    inputs = asdict(filesystem)
+    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses"):
+        del inputs[name]
+    for name in ("module", "attach", "detach"):  # so that what has none keeps its key
+        if not inputs[name]:
+            del inputs[name]
+    return inputs
 
 
 def key(cell: Cell, environment: Mapping[str, str]) -> str:

@@ -5,14 +5,15 @@ A profile is data: this room checks shapes, ranges and that each number names it
 chip, board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from flashbed.condition import STEPS, Condition
 from flashbed.stored_medium import StoredMedium
-from flashbed.tomlfile import Problem, nearest
+from flashbed.tomlfile import Problem, nearest, shown
 from flashbed.units import Size, describe_size, parse_size
 
 _LARGEST_INSTRUCTION_NS = 1024  # QEMU's icount shift goes up to 10
@@ -24,10 +25,16 @@ _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
 
 
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+"""A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
+
+_PROGRAM = re.compile(r"(?:/[\w+,.@-]+)+", re.ASCII)
+
+
 class Strict(BaseModel):
     """A table in which an unknown key is an error, and which does not change once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=False, allow_inf_nan=False)
 
 
 class Profile(Strict):
@@ -53,6 +60,20 @@ class Profile(Strict):
         for name in self.source:
             if name not in given:
                 yield Problem(("source", name), "names no key of this file" + nearest(name, given - {"source"}))
+
+
+def package_problems(packages: Sequence[str], programs: Sequence[str]) -> Iterator[Problem]:
+    """What apt or the guest would take for something else than a package or the full path of a program in one."""
+    for index, package in enumerate(packages):
+        if not _PACKAGE.fullmatch(package):
+            yield Problem(("packages", index), f'is no name of a Debian package: "{shown(package)}"')
+    for index, program in enumerate(programs):
+        if not program.startswith("/"):
+            yield Problem(("programs", index), f'must be a full path, not "{shown(program)}": busybox shadows names')
+        elif not _PROGRAM.fullmatch(program) or {".", ".."} & set(program.split("/")):
+            yield Problem(("programs", index), f'is no plain full path: "{shown(program)}"')
+    if programs and not packages:
+        yield Problem(("packages",), "is missing: which Debian packages have the programs")
 
 
 class Board(Profile):

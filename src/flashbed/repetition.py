@@ -195,7 +195,9 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
             result["medium"], result["metrics"] = _measured(cell, outcome.files)
             found = WORKLOADS[cell.workload.tool].series(cell.workload.parameters, outcome.files)
             result["series"] = [one.plain() for one in found]
-        except (WorkloadOutputError, KeyError, ValueError) as error:
+        except KeyError as error:
+            result |= {"outcome": "failed", "reason": f"its output cannot be read: it has no {error}"}
+        except (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
             result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
     return Finished(result, files)
 

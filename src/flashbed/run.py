@@ -15,18 +15,21 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed import (
     beforehand,
+    host_commands,
     image,
     limit,
     locks,
     medium_parameters,
+    own_file,
     paths,
     repetition,
     request_log,
@@ -34,12 +37,14 @@ from flashbed import (
     wear,
 )
 from flashbed.errors import InputError, host_refusal
+from flashbed.library import Kind, Selector
 from flashbed.machine import qemu
-from flashbed.plan import plan
+from flashbed.plan import Cell, plan
 from flashbed.progress import Stage, stage
 from flashbed.repetition import Finished, Repetition
 from flashbed.store import Different, Store
 from flashbed.study import Study, load_study
+from flashbed.tomlfile import Keys
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
@@ -53,6 +58,9 @@ DEFAULT_LIMIT_S = 900.0
 
 ELSEWHERE_POLL_S = 0.5
 """Between two looks at what other runs have finished, host seconds."""
+
+MANY = 5000
+"""Repetitions; to plan more takes seconds, and says so."""
 
 
 @dataclass(frozen=True)
@@ -93,23 +101,69 @@ def open_store() -> Store:
     return Store(paths.cache_root() / "results")
 
 
-def prepare(study: Study) -> list[Repetition]:
+def prepare(study: Study, *, only_built: bool = False) -> list[Repetition]:
     """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
-    that the media core does not take.
+    that the media core does not take, and for programs that no guest can have; with `only_built`, NotBuilt in place of
+    fetching or building anything of the guest.
     """
     medium_parameters.check_study(study, image.media_tool())
-    cells = plan(study)
+    with _noted(f"Planning {study.count} repetitions", study.count):
+        cells = plan(study)
     versions = sorted({cell.kernel for cell in cells})
     sets = {repetition.program_set(cell) for cell in cells}
-    images = {version: image.build(version, sets) for version in versions}
+    try:
+        images = {version: image.build(version, sets, only_built=only_built) for version in versions}
+    except image.PartError as error:
+        raise _of_profile(study, error) from None
     emulator = qemu.version()
-    return [repetition.prepare(cell, images[cell.kernel], emulator) for cell in cells]
+    with _noted("Working out their keys", len(cells)) as progress:
+        return [_prepared(cell, images[cell.kernel], emulator, progress) for cell in cells]
+
+
+def _prepared(cell: Cell, guest: image.GuestImage, emulator: str, progress: Stage | None) -> Repetition:
+    if progress:
+        progress.advance()
+    return repetition.prepare(cell, guest, emulator)
+
+
+@contextmanager
+def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
+    """A stage, if there are so many repetitions that it takes seconds."""
+    if repetitions < MANY:
+        yield None
+        return
+    with stage(title, total=repetitions) as progress:
+        yield progress
+
+
+def _of_profile(study: Study, error: image.PartError) -> InputError:
+    """With file and line of the profile that wants this part."""
+    kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
+    for kind in kinds:
+        for text in study.axes.get(kind) or (study.fixed[kind],):
+            file = study.library.file(kind, Selector.parse(text).name)
+            for keys in _places(file.data, error.key, error.name):
+                return file.error(keys, error.message)
+    return error
+
+
+def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
+    """Where a profile names a part: as a value, in a list, or in one of its options."""
+    said = profile.get(key)
+    if said == name:
+        yield (key,)
+    elif isinstance(said, list) and name in said:
+        yield key, said.index(name)
+    for option, table in profile.get("options", {}).items():
+        if table.get(key) == name:
+            yield "options", option, key
 
 
 def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Run:
     """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
     InterruptedByUser.
     """
+    host_commands.check(study)
     for left in (_work(), _failures_under_way()):
         locks.clean(left)
     with open_store() as store:
@@ -124,9 +178,14 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
 
 
 def stored(study: Study) -> Run:
-    """What the store has of a study, without measuring."""
+    """What the store has of a study, without measuring, fetching or building a guest."""
     with open_store() as store:
-        wanted = prepare(study)
+        if not store.keys():
+            return Run(study, [], 0)
+        try:
+            wanted = prepare(study, only_built=True)
+        except image.NotBuilt:  # and so nothing is measured with the guest of today
+            return Run(study, [], 0)
         records = [record for r in wanted if (record := _stored(store, r)) is not None]
         return Run(study, records, 0, _different(store, wanted))
 
@@ -167,7 +226,7 @@ def find_study(name: str) -> Path:
     a study of one's own wins. Raises InputError.
     """
     for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
-        if path.is_file():
+        if own_file.is_file(path):
             return path
     known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from flashbed import locks, paths
+from flashbed import locks, own_file, paths
 from flashbed.errors import InputError, host_refusal
+from flashbed.tomlfile import shown
 
 STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
 PIECE_BYTES = 1 << 16
@@ -45,11 +46,15 @@ class StoredMedium:
         Raises InputError if this is no medium's folder.
         """
         try:
-            return dict(json.loads((self.folder / ABOUT).read_text()))
+            about = json.loads(own_file.read(self.folder / ABOUT))
         except FileNotFoundError:
             raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
+        shape = {"profile": str, "made": list}
+        if not isinstance(about, dict) or not all(isinstance(about.get(key), kind) for key, kind in shape.items()):
+            raise InputError(f"{self.folder / ABOUT}: does not say profile and made; make the medium anew")
+        return about
 
     def tell(self, about: dict[str, Any]) -> None:
         """Writes what `about()` reads, whole or not at all. Raises HostResourceError."""
@@ -148,7 +153,10 @@ def locate(name: str, base: Path) -> StoredMedium:
                 f'medium "{name[:SHOWN]}": {fault}; a medium has a name, such as worn, or a path with a slash'
             )
         return StoredMedium(paths.cache_root() / "media" / name)
-    return StoredMedium((base / Path(name).expanduser()).absolute())
+    try:
+        return StoredMedium((base / Path(name).expanduser()).absolute())
+    except RuntimeError:
+        raise InputError(f"medium {name}: there is no such user") from None
 
 
 def _fault(name: str) -> str:
@@ -165,10 +173,13 @@ def _fault(name: str) -> str:
 def digest(path: Path) -> str:
     """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes."""
     total = hashlib.sha256(f"{_size(path)}\n".encode())
-    with path.open("rb") as file:
-        for offset, piece in _pieces(file):
-            total.update(f"{offset}\0".encode())
-            total.update(piece)
+    try:
+        with path.open("rb") as file:
+            for offset, piece in _pieces(file):
+                total.update(f"{offset}\0".encode())
+                total.update(piece)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; is this a medium's folder?") from None
     return total.hexdigest()
 
 
@@ -188,8 +199,9 @@ def copy(source: Path, to: Path) -> None:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; is this a medium's folder?") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no file can have this name"
+        raise InputError(f"{shown(path, 300)}: cannot be read: {why}; is this a medium's folder?") from None
 
 
 def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

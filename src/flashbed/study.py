@@ -7,6 +7,7 @@ where results are.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,11 @@ class Study:
     """What people call its axes and values."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
+
+    @property
+    def count(self) -> int:
+        """Its repetitions, before `skip`."""
+        return prod(map(len, self.axes.values())) * len(self.seeds)
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""

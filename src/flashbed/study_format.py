@@ -19,6 +19,9 @@ STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "sched
 DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 """What a study need not say."""
 
+KERNELS = ("6.1", "6.12")
+"""Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
+
 OWN_FILES = ("job", "program")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
@@ -26,6 +29,9 @@ SYSTEM = "system"
 """What tells imported results apart: where they were measured. No axis, for nothing of ours runs there."""
 
 MOST_SEEDS = 1000
+
+LARGEST_SEED = 2**53 - 1
+"""The largest that whoever reads a result as JSON keeps exactly; QEMU, fio and the guest's tools take it, too."""
 
 Where = dict[str, tuple[str, ...]]
 
@@ -61,8 +67,11 @@ def _seeds(value: Any) -> Any:
     """A number of repetitions, as the seeds 1, 2 ...; or the seeds themselves."""
     seeds = list(range(1, value + 1)) if type(value) is int and value <= MOST_SEEDS else value
     numbers = isinstance(seeds, list) and 0 < len(seeds) <= MOST_SEEDS and all(type(seed) is int for seed in seeds)
-    if not numbers or min(seeds) < 1 or len(set(seeds)) < len(seeds):
-        raise ValueError(f"must be a number from 1 to {MOST_SEEDS}, or a list of different numbers from 1 up")
+    if not numbers or min(seeds) < 1 or max(seeds) > LARGEST_SEED or len(set(seeds)) < len(seeds):
+        raise ValueError(
+            f"must be a number from 1 to {MOST_SEEDS}, or a list of up to {MOST_SEEDS} different numbers "
+            f"from 1 to {LARGEST_SEED}"
+        )
     return tuple(seeds)
 
 
@@ -73,7 +82,12 @@ Seeds = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": 1, "maximum": MOST_SEEDS},
-                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": True},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 1, "maximum": LARGEST_SEED},
+                    "minItems": 1,
+                    "uniqueItems": True,
+                },
             ]
         }
     ),
@@ -86,6 +100,7 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema({"any
 Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 Axis = Annotated[tuple[str, ...], BeforeValidator(_axis), WithJsonSchema(_SCALARS)]
 Selection = dict[str, Texts]
+Word = Annotated[str, Field(min_length=1)] | None
 
 
 class Answer(Strict):
@@ -203,12 +218,12 @@ class StudyFile(Strict):
     title: str = Field(min_length=1)
     question: str = ""
     source: str = Field(default="", description="what the study repeats: a paper, a report")
-    board: str | None = None
-    medium: str | None = None
-    translation: str | None = Field(default=None, description="what makes a block device of raw flash")
-    filesystem: str | None = None
-    scheduler: str | None = None
-    kernel: str | None = Field(default=None, description='Linux version, such as "6.1"')
+    board: Word = None
+    medium: Word = None
+    translation: Word = Field(default=None, description="what makes a block device of raw flash")
+    filesystem: Word = None
+    scheduler: Word = None
+    kernel: Word = Field(default=None, description='Linux version, such as "6.1"')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
     power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
     bytes_per_day: Size | None = Field(default=None, gt=0, description="what is written a day, for lifetime_years")

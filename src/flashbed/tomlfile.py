@@ -9,6 +9,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from flashbed import own_file
 from flashbed.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +28,15 @@ Keys = tuple[str | int, ...]
 """The way to a value: ("axes", "filesystem", 0)."""
 
 Model = TypeVar("Model", bound=BaseModel)
+
+DEEPEST = 16
+"""Tables and lists within each other; what the lab reads has four."""
+
+LARGEST = 2**63 - 1
+"""TOML's whole numbers have 64 bits; the parser takes any."""
+
+_TOO_DEEP = f"tables or lists lie more than {DEEPEST} deep within each other; nothing here needs that"
+_TOO_LARGE = f"is too large: a whole number goes from {-LARGEST - 1} to {LARGEST}"
 
 
 @dataclass(frozen=True)
@@ -48,19 +59,40 @@ class TomlFile:
     def read(cls, path: Path) -> "TomlFile":
         """Raises InputError: no such file, not UTF-8, or a syntax error with its line."""
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = own_file.read(path).decode("utf-8-sig")
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; name the TOML file in it") from None
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
+            line = error.object[: error.start].count(b"\n") + 1
+            raise InputError(f"{path}:{line}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         try:
-            return cls(path, text, tomllib.loads(text))
+            file = cls(path, text, tomllib.loads(text))
         except tomllib.TOMLDecodeError as error:
             raise InputError(_syntax_message(path, text, error)) from None
+        except RecursionError:
+            raise InputError(f"{path}:{_deepest_line(text)}: {_TOO_DEEP}") from None
+        except ValueError:  # Python's limit on the digits of a number
+            raise InputError(f"{path}:{_longest_number_line(text)}: {_TOO_LARGE}") from None
+        file._check_values()
+        return file
+
+    def _check_values(self) -> None:
+        """TOML's own bounds, which the parser does not keep. Raises InputError."""
+        left: list[tuple[Keys, Any]] = [((), self.data)]
+        while left:
+            keys, value = left.pop()
+            if len(keys) > DEEPEST:
+                raise InputError(f"{self.path}:{_deepest_line(self.text)}: {dotted(keys[:3])}...: {_TOO_DEEP}")
+            if isinstance(value, dict):
+                left += [((*keys, key), inner) for key, inner in value.items()]
+            elif isinstance(value, list):
+                left += [((*keys, index), inner) for index, inner in enumerate(value)]
+            elif type(value) is int and not -LARGEST - 1 <= value <= LARGEST:
+                raise self.error(keys, _TOO_LARGE)
 
     def validate(self, model: type[Model]) -> Model:
         """The file as `model`, its `problems()` (if it has any) looked at too. Raises InputError."""
@@ -80,16 +112,15 @@ class TomlFile:
 
     def message(self, keys: Keys, text: str) -> str:
         """ "studies/quick.toml:12: axes.filesystem[0]: text" """
-        line = self._line(keys)
-        where = f"{self.path}:{line}" if line else str(self.path)
+        where = f"{self.path}:{self._line(keys)}"
         return f"{where}: {dotted(keys)}: {text}" if keys else f"{where}: {text}"
 
-    def _line(self, keys: Keys) -> int | None:
-        """The line of a value, or of the nearest thing around it."""
+    def _line(self, keys: Keys) -> int:
+        """The line of a value, or of the nearest thing around it, at last the first line."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self._lines:
                 return self._lines[keys[:length]]
-        return None
+        return 1
 
     @cached_property
     def _lines(self) -> dict[Keys, int]:
@@ -102,7 +133,9 @@ class TomlFile:
         lines: dict[Keys, int] = {}
         counts: dict[Keys, int] = {}
         for child in tree.root_node.named_children:
-            _collect_statement(child, lines, counts)
+            # The two parsers differ on odd files, and nothing odd may hide the message itself
+            with suppress(ValueError, StopIteration, RecursionError):
+                _collect_statement(child, lines, counts)
         return lines
 
     def _describe(self, details: "ErrorDetails", model: type[BaseModel]) -> str:
@@ -133,8 +166,8 @@ def dotted(keys: Iterable[str | int]) -> str:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            shown = key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
-            text += f".{shown}" if text else shown
+            told = shown(key) if re.fullmatch(r"[\w-]+", key) else f'"{shown(key)}"'
+            text += f".{told}" if text else told
     return text
 
 
@@ -150,6 +183,23 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     return "; there are: " + ", ".join(choices)
 
 
+def _deepest_line(text: str) -> int:
+    """The line in which most brackets are open or most keys are joined, strings not told apart: for a message only."""
+    open_brackets, deepest, found = 0, -1, 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        open_brackets = max(0, open_brackets + line.count("[") + line.count("{"))
+        depth = max(open_brackets, line.partition("=")[0].count("."))
+        if depth > deepest:
+            deepest, found = depth, number
+        open_brackets = max(0, open_brackets - line.count("]") - line.count("}"))
+    return found
+
+
+def _longest_number_line(text: str) -> int:
+    lengths = [max(map(len, re.findall(r"[0-9_]+", line)), default=0) for line in text.split("\n")]
+    return lengths.index(max(lengths)) + 1
+
+
 def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
     said = str(error)
     match = re.search(r"\(at line (\d+), column (\d+)\)$", said)
@@ -160,19 +210,30 @@ def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> st
     return f"{path}:{last}: not valid TOML: {said} (at the end of the file)"
 
 
+def shown(value: object, most: int = 60) -> str:
+    """A value for a message, cut where it is long."""
+    text = str(value)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def plain(details: "ErrorDetails") -> str:
     """pydantic's message in the words of a TOML file."""
     kind, value = details["type"], details["input"]
     if kind == "value_error":
         return str(details["ctx"]["error"])
-    said = details["msg"].replace("Input should be", "must be").replace("valid dictionary", "table")
+    said = (
+        details["msg"]
+        .replace("String should have", "must have")
+        .replace("Input should be", "must be")
+        .replace("valid dictionary", "table")
+    )
     said = said.replace("valid list", "list").replace("valid tuple", "list").replace("valid string", "string")
     said = said.replace("valid integer", "whole number").replace("valid boolean", "true or false")
     said = said.replace("a true or false", "true or false").replace("'", '"')
     said = said.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
     said = re.sub(r"must be a table or instance of \w+", "must be a table", said)
-    shown = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else value
-    return f"{said}, not {shown}" if isinstance(value, str | int | float) else said
+    told = f'"{shown(value)}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else value
+    return f"{said}, not {told}" if isinstance(value, str | int | float) else said
 
 
 def _fields_beside(model: type[BaseModel], keys: Sequence[str | int]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from flashbed.profile import Medium, Profile
+from flashbed.profile import Medium, Profile, package_problems
 from flashbed.tomlfile import Problem
 
 
@@ -35,6 +35,7 @@ class Translation(Profile):
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""
         yield from self._source_problems()
+        yield from package_problems(self.packages, self.programs)
         if self.device is None and (self.module or self.commands or self.counters):
             yield Problem(("device",), "is missing: the block device that the module and the commands make")
         if (self.arguments or self.parameters) and not self.module:

@@ -10,8 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-_SIZE = re.compile(r"(\d+)\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
-_DURATION = re.compile(r"(\d+)\s*(ns|us|ms|s)", re.ASCII)
+LARGEST = 2**63 - 1
+"""Of sizes and durations: what files, the kernel and the models reckon with."""
+
+_SIZE = re.compile(r"(\d{1,30})\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
+_DURATION = re.compile(r"(\d{1,30})\s*(ns|us|ms|s)", re.ASCII)
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
@@ -20,8 +23,11 @@ def parse_size(text: str) -> int:
     """Bytes in a size such as "512", "4k", "10M" or "2GiB". Raises ValueError with a message for the user."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f'"{text}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
-    return int(match[1]) * _BYTES[match[2].lower()]
+        raise ValueError(f'"{text[:60]}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
+    size = int(match[1]) * _BYTES[match[2].lower()]
+    if size > LARGEST:
+        raise ValueError(f"{text.strip()} is too large; a size goes up to {LARGEST} bytes")
+    return size
 
 
 def by_size(values: Sequence[str]) -> Sequence[str]:
@@ -60,8 +66,11 @@ def parse_duration_ns(text: str) -> int:
     """Nanoseconds in a duration such as "120ns", "20us", "5ms" or "2s". Raises ValueError with a message."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f'"{text}" is not a duration; write a whole number with ns, us, ms or s, such as "20us"')
-    return int(match[1]) * _NANOSECONDS[match[2]]
+        raise ValueError(f'"{text[:60]}" is not a duration; write a whole number with ns, us, ms or s, such as "20us"')
+    duration = int(match[1]) * _NANOSECONDS[match[2]]
+    if duration > LARGEST:
+        raise ValueError(f"{text.strip()} is too long; a duration goes up to {LARGEST} ns")
+    return duration
 
 
 def format_duration_ns(duration_ns: int) -> str:

@@ -90,3 +90,23 @@ def test_a_guest_that_just_ends(run_with) -> None:
     finished = run_with("poweroff -f")
     assert finished.result["outcome"] == "failed"
     assert "without results" in finished.result["reason"]
+
+
+def test_jobs_that_fio_refuses_or_that_have_no_room(study_file, tmp_path: Path) -> None:
+    """The reason is what fio said of it, or the limit by its name."""
+    jobs = {
+        "value.fio": ("rw=writ", "step measure: exit status 1: fio: failed parsing rw=writ"),
+        "option.fio": ("rwx=write", "step measure: exit status 1: Bad option <rwx=write>"),
+        "full.fio": ("rw=write\nbs=64k\nsize=100M", "No space left on device"),
+        "log.fio": ("rw=write\nsize=64k\nexec_postrun=dd if=/dev/zero of=/out/big bs=1M count=20", "is more than 16M"),
+    }
+    for name, (text, _) in jobs.items():
+        (tmp_path / name).write_text(f"[a]\nsize=64k\n{text}\n")
+    body = f"[axes]\njob = {list(jobs)}\n[workload]\ntool = 'fio'\n"
+    study = load_study(study_file(body, filesystem="ext2", medium="usb-stick-2g:used_bytes=32M"))
+    for wanted in run.prepare(study):
+        name = wanted.cell.coordinates["job"]
+        (tmp_path / f"{name}.work").mkdir()
+        finished = repetition.execute(wanted, tmp_path / f"{name}.work", 120, threading.Event())
+        assert finished.result["outcome"] == "failed"
+        assert jobs[name][1] in finished.result["reason"]

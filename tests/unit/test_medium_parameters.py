@@ -74,7 +74,7 @@ def test_a_parameter_of_another_kind_is_told_so(tool: MediaTool, tmp_path: Path)
 
 def test_a_missing_parameter_is_told_with_its_meaning(tool: MediaTool, tmp_path: Path) -> None:
     said = complaint(tmp_path, tool, "mine")
-    assert said.startswith("profiles/media/mine.toml: command_ns: missing; allowed: 0 to 10000000000; controller and")
+    assert said.startswith("profiles/media/mine.toml:1: command_ns: missing; allowed: 0 to 10000000000; controller and")
 
 
 def test_a_value_out_of_range_is_told_where_the_profile_says_it(tool: MediaTool, tmp_path: Path) -> None:

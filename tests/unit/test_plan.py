@@ -94,7 +94,7 @@ def test_names_titles_and_sources_of_profiles_do_not_matter(tmp_path: Path) -> N
         [('flush = "fsync"', 'flush = "fsync"\nprocesses = 2')],
         [("seeds      = 2", "seeds = [3, 4]")],
         [("seeds      = 2", 'seeds = 2\nscheduler = "mq-deadline"')],
-        [("seeds      = 2", 'seeds = 2\nkernel = "6.2"')],
+        [("seeds      = 2", 'seeds = 2\nkernel = "6.12"')],
         [('"stick"', '"stick:read_ns=25001"')],
         [('"stick"', '"stick:used_bytes=1999M"')],
         [('"plain"', '"plain:ram=128M"')],

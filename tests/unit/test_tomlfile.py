@@ -44,7 +44,7 @@ def message(tmp_path: Path, text: str) -> str:
         ('title = "a"\ntitel = "b"\n', '2: titel: no such key; did you mean "title"?'),
         ('title = "a"\nzzz = 1\n', "2: zzz: no such key; there are: part, parts, rows, title"),
         ("title = 1\n", "1: title: must be a string, not 1"),
-        ("\n[part]\ncount = 2\n", " title: is missing"),
+        ("\n[part]\ncount = 2\n", "1: title: is missing"),  # what is missing is told at the first line
         ('title = "a"\n[part]\ncuont = 2\n', '3: part.cuont: no such key; did you mean "count"?'),
         ('title = "a"\n[part]\ncount = "2"\n', '3: part.count: must be a whole number, not "2"'),
         ('title = "a"\n[part]\ncount = true\n', "3: part.count: must be a whole number, not true"),

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from flashbed import paths
+from flashbed import own_file, paths
 from flashbed.digest import digest_bytes
+from flashbed.elsewhere import fio_json
 from flashbed.elsewhere.jobs import FORMAT, MANIFEST, Job, jobs
 from flashbed.errors import InputError, host_refusal
 from flashbed.study import Study
 from flashbed.study_format import SYSTEM
-from flashbed.tomlfile import nearest
+from flashbed.tomlfile import nearest, shown
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio import Fio, section_names
 
@@ -69,10 +70,10 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
         job = now.get(entry["name"])
         if job is None:
             raise InputError(
-                f"{folder / MANIFEST}: {study.name} has no job {entry['name']} any more: it was changed after the "
-                "export; export it again, or import into the study as it was"
+                f"{folder / MANIFEST}: {study.name} has no job {shown(entry['name'], 120)} any more: it was "
+                "changed after the export; export it again, or import into the study as it was"
             )
-        if file.is_file():
+        if own_file.is_file(file):
             rows.append(_row(job, file, system))
             found.append(file)
     if not found:
@@ -192,28 +193,40 @@ def _owner(study: Study) -> str:
 def _manifest(study: Study, folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(own_file.read(path).decode())
         form, name, entries = manifest["format"], manifest["study"], manifest["jobs"]
-        fine = all(isinstance(entry[key], str) for entry in entries for key in ("folder", "name"))
+        fine = isinstance(entries, list) and all(
+            _is_plain(entry[key]) for entry in entries for key in ("folder", "name")
+        )
+        fine = fine and len({entry["name"] for entry in entries}) == len(entries)
     except FileNotFoundError:
         raise InputError(
             f"{folder}: no exported jobs here ({MANIFEST} is missing); `flashbed export` makes them"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    if form != FORMAT or not fine or any("/" in entry["name"] or "/" in entry["folder"] for entry in entries):
+    except KeyError as error:
+        raise InputError(f"{path}: has no {error}; export the jobs again") from None
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read: nested too deeply; export the jobs again") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: cannot be read: {shown(error, 200)}") from None
+    if form != FORMAT or not fine:
         raise InputError(f"{path}: not of a format that this flashbed knows ({FORMAT}); export the jobs again")
     if name != study.name:
-        raise InputError(f"{path}: these are the jobs of the study {name}, not of {study.name}")
+        raise InputError(f"{path}: these are the jobs of the study {shown(name)}, not of {study.name}")
     return dict(manifest)
+
+
+def _is_plain(name: object) -> bool:
+    """Whether it can be a name within a folder."""
+    return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
 def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
     """A file as a row. Raises InputError, with the file's name, for what is not fio's JSON of just this job."""
     try:
-        data = file.read_bytes()
+        data = own_file.read(file)
+        document = fio_json.read(data)
         metrics = Fio().metrics({"fio.json": data})
-        document = json.loads(data)
         names = {str(one["jobname"]) for one in document["jobs"]}
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
@@ -221,7 +234,7 @@ def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
         raise InputError(
             f"{file}: {str(error).removeprefix('fio.json').lstrip(' :')}; remove it, and run the job again"
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise InputError(
             f"{file}: not what fio writes with --output-format=json; remove it, and run the job again"
         ) from None

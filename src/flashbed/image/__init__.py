@@ -8,19 +8,25 @@ it was built.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from elftools.common.exceptions import ELFError
+
 from flashbed import paths
-from flashbed.errors import SetupError
+from flashbed.errors import InputError, SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
-from flashbed.image.cache import Cache
+from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
+
+_NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate")
+_NO_PROGRAM = re.compile(r"no package has the program (\S+)")
 
 
 class ProgramSet(NamedTuple):
@@ -62,21 +68,59 @@ class GuestImage:
         to.with_suffix(".job").unlink()
 
 
+class NotBuilt(SetupError):
+    """Something of the guest is missing where nothing is to be fetched or built."""
+
+
+class PartError(InputError):
+    """A package, a program or a module that no guest can have: the key of a profile that names it, and its name."""
+
+    def __init__(self, message: str, key: str, name: str) -> None:
+        super().__init__(message)
+        self.key, self.name = key, name
+
+
+class _BuiltOnly(Cache):
+    """What is there."""
+
+    def _build(self, final: Path, *_: object) -> None:
+        raise NotBuilt(f"{final.name} is not built")
+
+
+class _NotedOnly(Archive):
+    """What was asked before."""
+
+    def _apt(self, *_: str, cwd: Path | None = None) -> str:
+        raise NotBuilt("nothing is fetched from Debian's archive here")
+
+    def _update(self) -> None:
+        self._apt()
+
+
 def build(
-    version: str, program_sets: Iterable[ProgramSet], *, update: bool = False, thorough: bool = False
+    version: str,
+    program_sets: Iterable[ProgramSet],
+    *,
+    update: bool = False,
+    thorough: bool = False,
+    only_built: bool = False,
 ) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
     `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today;
-    `thorough` also looks at what only later builds need, file by file. Raises InputError for a module that there is
-    not, before anything is built.
+    `thorough` also looks at what only later builds need, file by file. Raises PartError for a module that there is
+    not, before anything is built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
-    modules.check_names(wanted_modules)
-    cache = _cache(thorough=thorough)
-    archive = Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    for name in sorted(wanted_modules):
+        try:
+            modules.check_names({name})
+        except InputError as error:
+            raise PartError(error.message, "module", name) from None
+    cache = _cache(_BuiltOnly if only_built else Cache, thorough=thorough)
+    archive = (_NotedOnly if only_built else Archive)(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     if update:
         archive.forget_versions()
     built = kernel.build(cache, archive, version)
@@ -92,7 +136,7 @@ def build(
             initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
         ]
         if wanted.programs:
-            tree = programs.from_packages(cache, archive, wanted.packages, wanted.programs).folder / "root"
+            tree = _from_packages(cache, archive, wanted).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
         contents[_tools_name(wanted)] = files
     contents |= {_module_name(name): [initramfs.module(name, path)] for name, path in chosen.items()}
@@ -102,19 +146,37 @@ def build(
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
+def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
+    """Raises PartError for a package that Debian has not, and for a program that is missing or none for arm64."""
+    try:
+        return programs.from_packages(cache, archive, wanted.packages, wanted.programs)
+    except (ELFError, UnicodeDecodeError):  # only who tries each alone knows which one it is
+        for name in wanted.programs if len(wanted.programs) > 1 else ():
+            _from_packages(cache, archive, wanted._replace(programs=(name,)))
+        why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
+        raise PartError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
+    except SetupError as error:
+        if missing := _NO_PACKAGE.search(error.message):
+            name = missing[1] or missing[2]
+            raise PartError(f"Debian's archive has no package {name}", "packages", name) from None
+        if missing := _NO_PROGRAM.search(error.message):
+            raise PartError(error.message, "programs", missing[1]) from None
+        raise
+
+
 def media_tool() -> MediaTool:
     """The media core's host programs, built if they are missing. Raises SetupError where nothing can be built."""
     return hosttools.build(_cache())
 
 
-def _cache(*, thorough: bool = False) -> Cache:
+def _cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
     root = paths.cache_root() / "image"
     if any(character.isspace() or character == ":" for character in str(root)):
         raise SetupError(
             f"{root}: a kernel cannot be built below a path with a blank or a colon; "
             "set FLASHBED_CACHE to another folder"
         )
-    return Cache(root, thorough=thorough)
+    return kind(root, thorough=thorough)
 
 
 def _part_names(wanted: ProgramSet) -> list[str]:

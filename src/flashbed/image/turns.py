@@ -14,6 +14,7 @@ from flashbed.image.command import run
 NAME = "turns.so"
 
 
+@cache
 def digest() -> str:
     """Of the source, for the keys of results: what the compiler makes of it does not change them."""
     return digest_file(paths.machine() / "turns.c")

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.image import turns
 from flashbed.machine import cores, outbox
 from flashbed.machine.base import Outcome
-from flashbed.units import rough_size
+from flashbed.units import describe_size, rough_size
 
 PROGRAM = "qemu-system-aarch64"
 OLDEST = (7, 2)
@@ -53,7 +54,17 @@ GUEST_DEATHS = (
         "the guest stalled: its kernel kept the CPU for 21 s of its time",
     ),
     (re.compile(rb"Kernel panic - not syncing: (.*)"), "the guest's kernel panicked"),
+    (
+        re.compile(rb"outbox: (results larger than the outbox).*"),
+        f"what the guest has to hand out is more than {describe_size(outbox.BYTES)}, the size of its outbox: "
+        "let the job log less",
+    ),
 )
+
+TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
+"""How a line of a tool reads that says why it gave up."""
+
+MOST_TOLD = 200
 
 
 @dataclass(frozen=True)
@@ -186,8 +197,19 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
     if files is None:
         return Outcome("failed", _cause_of_death(console, complaint), console)
     if "failed" in files:
-        return Outcome("failed", f"step {files['failed'].decode().strip()}", console, files)
+        return Outcome("failed", step_reason(files), console, files)
     return Outcome("measured", "", console, files)
+
+
+def step_reason(files: Mapping[str, bytes]) -> str:
+    """The step that failed, and what its tool said about it: the first telling line, else the last of all."""
+    failed = files["failed"].decode(errors="replace").strip()
+    said = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if not lines:
+        return f"step {failed}"
+    why = next((line for line in lines if TELLING.search(line)), lines[-1])
+    return f"step {failed}: {why if len(why) <= MOST_TOLD else why[:MOST_TOLD] + '...'}"
 
 
 def _cause_of_death(console: bytes, complaint: str) -> str:

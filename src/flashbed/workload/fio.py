@@ -7,6 +7,7 @@ Knows neither where fio runs nor on what. The same job runs in a guest, on a boa
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 from flashbed import steadiness
 from flashbed.steadiness import Series
+from flashbed.tomlfile import shown
 from flashbed.workload import fio_latency, fio_series
 from flashbed.workload.base import PROGRESS, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_parameters import FioParameters, with_warm_up
@@ -347,8 +349,10 @@ def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
     try:
         jobs = json.loads(out[name])["jobs"]
         failed = [job for job in jobs if job["error"]]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None
     if failed:
-        raise WorkloadOutputError(f"fio reported error {failed[0]['error']} in job {failed[0]['jobname']}")
+        number = failed[0]["error"]
+        why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""
+        raise WorkloadOutputError(f"fio reported error {shown(number)} in job {shown(failed[0]['jobname'])}{why}")
     return list(jobs)

@@ -13,7 +13,7 @@ from flashbed.units import Size, format_size
 
 def _number_as_text(value: Any) -> Any:
     """Axis values reach a model as text."""
-    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]+", value) else value
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value) else value
 
 
 def _bool_as_text(value: Any) -> Any:

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a study, a profile or an import says: an exit status of the list, and a message with file and line, never a
+traceback. The commands run within this process, up to the machine: what a guest would measure is made up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import re
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies, toml
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from flashbed import cli, image, paths, repetition
+from flashbed.errors import SetupError
+from flashbed.image.debian import Archive
+from flashbed.machine.base import Outcome
+from flashbed.repetition import Finished, Repetition
+
+ENDS = (0, 1, 2, 3, 4)
+"""All is well, cells failed, the input is wrong, something is not there, no room: docs/studies.md."""
+
+AT = re.compile(r"\.(?:toml|fio):\d+: ")
+"""File and line."""
+
+MEANT = re.compile(r"cannot be read|nothing is measured yet|its tool is [\w+]+; only the jobs of fio")
+"""What is told of a file as a whole, or of no file."""
+
+quick = settings(
+    max_examples=75, derandomize=True, database=None, suppress_health_check=list(HealthCheck), print_blob=True
+)
+many = settings(quick, derandomize=False)
+
+
+@dataclass(frozen=True)
+class Said:
+    status: int
+    out: str
+    err: str
+
+
+def command(*arguments: object) -> Said:
+    """`flashbed ARGUMENTS`, in this process. A traceback is an exception of this test."""
+    out, err = io.StringIO(), io.StringIO()
+    told = sys.argv
+    sys.argv = ["flashbed", *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+            cli.main()
+    finally:
+        sys.argv = told
+    return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def made_up(wanted: Repetition, *_: object) -> Finished:
+    """What a guest might have measured: by the key, now and then nothing, now and then zeros."""
+    draw = hashlib.sha256(wanted.key.encode()).digest()
+    failed = repetition._finished(wanted, Outcome("failed", "step format: exit status 1", b"console"))
+    if draw[0] % 5 == 0:
+        return failed
+    names = ("bandwidth", "iops", "runtime_s", "latency_mean_us", "latency_p99_us", "wear_max", "write_amplification")
+    metrics = {name: 0.0 if value % 4 == 0 else value / 7 for name, value in zip(names, draw[1:], strict=False)}
+    return Finished({**failed.result, "outcome": "measured", "reason": "", "metrics": metrics}, failed.files)
+
+
+def no_apt(_: Archive, *arguments: str, cwd: Path | None = None) -> str:
+    """Debian's archive, which has no package that is not fetched yet."""
+    raise SetupError(f"`apt-get` failed with exit status 100:\nE: Unable to locate package {arguments[-1]}")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Path]:
+    """A folder and a cache of its own; nothing is fetched, and no guest is run."""
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "cache").mkdir()
+        for name in ("image", "debian-arm64"):
+            (paths.cache_root() / name).mkdir(parents=True, exist_ok=True)
+            (place / "cache" / name).symlink_to(paths.cache_root() / name)
+        patched.setenv("FLASHBED_CACHE", str(place / "cache"))
+        build = image.build
+
+        @cache
+        def built(version: str, wanted: frozenset[Any], only_built: bool) -> image.GuestImage:
+            return build(version, wanted, only_built=only_built)
+
+        patched.setattr(
+            image, "build", lambda version, wanted, only_built=False: built(version, frozenset(wanted), only_built)
+        )
+        patched.setattr(Archive, "_apt", no_apt)
+        patched.setattr(Archive, "_update", lambda _: None)
+        patched.setattr(repetition, "execute", made_up)
+        patched.setattr(repetition, "conditioned", lambda *_: None)
+        patched.chdir(place)
+        yield place
+
+
+def check(said: Said, what: str) -> None:
+    event(f"exit status {said.status}")
+    assert said.status in ENDS, said
+    assert "Traceback" not in said.err
+    if said.status:
+        assert said.err.strip(), "an exit status without a word"
+    if said.status == 2:
+        lines = [line for line in said.err.splitlines() if line.startswith("flashbed: ")]
+        assert lines, said.err
+        assert AT.search(said.err) or MEANT.search(said.err), f"{what}: no file and line: {said.err}"
+
+
+def run(bench: Path, given_input: Input) -> Said:
+    folder = Path(tempfile.mkdtemp(dir=bench))
+    try:
+        for name, data in {"study.toml": given_input.study, **given_input.beside}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        more = {
+            "run": ("--out", folder / "report"),
+            "report": ("--out", folder / "report"),
+            "export": (folder / "jobs",),
+        }
+        return command(given_input.command, folder / "study.toml", *more.get(given_input.command, ()))
+    finally:
+        shutil.rmtree(folder)
+
+
+def import_and_report(bench: Path, made: tuple[bytes, dict[str, bytes]]) -> Said:
+    study, exported = bench / "plain.toml", bench / "exported"
+    folder = Path(tempfile.mkdtemp(dir=bench))
+    try:
+        shutil.copytree(exported, folder / "jobs")
+        manifest, results = made
+        (folder / "jobs/flashbed-jobs.json").write_bytes(manifest)
+        for name, data in results.items():
+            (folder / "jobs" / name).parent.mkdir(exist_ok=True)
+            (folder / "jobs" / name).write_bytes(data)
+        said = command("import", study, folder / "jobs", "--as", "Windows XP")
+        event(f"exit status {said.status}")
+        if said.status:
+            assert (said.status, str(folder / "jobs") in said.err) == (2, True), said.err
+            return said
+        done = command("report", study, "--out", folder / "report")
+        assert done.status == 0, done.err
+        return said
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def exported(bench: Path) -> dict[str, Any]:
+    """The manifest of a study that is measured and exported; its folder is beside it."""
+    (bench / "plain.toml").write_text(toml(PLAIN_STUDY))
+    assert command("run", bench / "plain.toml", "--out", bench / "report").status in (0, 1)
+    assert command("export", bench / "plain.toml", bench / "exported").status == 0
+    return dict(json.loads((bench / "exported/flashbed-jobs.json").read_text()))
+
+
+@quick
+@given(made=studies() | profiles())
+def test_studies_and_profiles(bench: Path, made: Input) -> None:
+    check(run(bench, made), "run")
+
+
+@quick
+@given(data=st.data())
+def test_imports(bench: Path, exported: dict[str, Any], data: st.DataObject) -> None:
+    import_and_report(bench, data.draw(imports(exported)))
+
+
+@pytest.mark.long
+@settings(many, max_examples=2000)
+@given(made=studies() | profiles())
+def test_2000_studies_and_profiles(bench: Path, made: Input) -> None:
+    check(run(bench, made), "run")
+
+
+@pytest.mark.long
+@settings(many, max_examples=500)
+@given(data=st.data())
+def test_500_imports(bench: Path, exported: dict[str, Any], data: st.DataObject) -> None:
+    import_and_report(bench, data.draw(imports(exported)))
+
+
+def test_the_stand_in_measures(bench: Path) -> None:
+    """What is well said goes through to a report, so that the tests above reach all that lies before the machine."""
+    said = run(bench, Input(toml(PLAIN_STUDY).encode()))
+    assert said.status in (0, 1)
+    assert "Report: " in said.out
+    assert threading.active_count() < 50

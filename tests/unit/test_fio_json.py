@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fio measured elsewhere: counts that none can be are refused, with the file and what is wrong in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated_inputs import fio_document
+from samples import write_study
+
+from flashbed.elsewhere import fio_json, jobs, results
+from flashbed.errors import InputError
+from flashbed.study import Study, load_study
+from flashbed.workload.base import WorkloadOutputError
+
+SOUND = fio_document("a")
+
+
+def changed(way: str, value: Any) -> bytes:
+    document = copy.deepcopy(SOUND)
+    *around, last = way.split(".")
+    place: Any = document["jobs"][0]
+    for key in around:
+        place = place[key]
+    place[last] = value
+    return json.dumps(document).encode()
+
+
+def test_a_sound_one_is_read() -> None:
+    assert fio_json.read(json.dumps(SOUND).encode()) == SOUND
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-1, -0.5, 2**63, 1e300, 10**4000, float("inf"), float("nan"), "9", None, True, []],
+    ids=lambda value: str(value)[:10],
+)
+@pytest.mark.parametrize(
+    "way", ["write.io_bytes", "write.runtime", "write.lat_ns.N", "write.lat_ns.bins.9000000", "usr_cpu"]
+)
+def test_no_count(way: str, value: Any) -> None:
+    with pytest.raises(WorkloadOutputError, match=rf"jobs\[0\]\.{way} "):
+        fio_json.read(changed(way, value))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"])
+def test_no_document(data: bytes) -> None:
+    with pytest.raises(WorkloadOutputError, match="is not what fio writes"):
+        fio_json.read(data)
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
+    return load_study(write_study(tmp_path))
+
+
+def of_manifest(study: Study, folder: Path, change: Callable[[dict[str, Any]], Any]) -> str:
+    jobs.export(study, folder)
+    manifest = folder / jobs.MANIFEST
+    manifest.write_text(json.dumps(change(json.loads(manifest.read_text()))))
+    with pytest.raises(InputError) as caught:
+        results.take_in(study, folder, "Windows XP")
+    return caught.value.message
+
+
+def with_entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda manifest: {**manifest, "jobs": [{**manifest["jobs"][0], key: value}]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(with_entry("name", value) for value in ("..", "", "a\0b", "x/y", 1, None)),
+        *(with_entry("folder", value) for value in ("..", ".", [])),
+        lambda manifest: {**manifest, "jobs": manifest["jobs"][:1] * 2},
+        lambda manifest: {**manifest, "jobs": {}},
+        lambda manifest: {**manifest, "jobs": None},
+        lambda manifest: {**manifest, "study": None},
+        lambda manifest: [manifest],
+        lambda manifest: {},
+    ],
+)
+def test_a_manifest_that_is_none(study: Study, tmp_path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    assert str(tmp_path / "jobs" / jobs.MANIFEST) in of_manifest(study, tmp_path / "jobs", change)
+
+
+def test_a_name_that_no_disk_can_have(study: Study, tmp_path: Path) -> None:
+    assert "has no job nnn" in of_manifest(study, tmp_path / "jobs", with_entry("name", "n" * 400))
+
+
+def test_a_deep_manifest(study: Study, tmp_path: Path) -> None:
+    jobs.export(study, tmp_path / "jobs")
+    (tmp_path / "jobs" / jobs.MANIFEST).write_text("[" * 100_000)
+    with pytest.raises(InputError, match="nested too deeply"):
+        results.take_in(study, tmp_path / "jobs", "Windows XP")

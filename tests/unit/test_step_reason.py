@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a guest failed, in the words of the tool that failed; a limit of the lab's by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashbed.machine import qemu
+from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.fio import metrics_of
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (b"Bad option <rwx=write>\nDid you mean rw?\nfio: job a dropped\n", ": Bad option <rwx=write>"),
+        (
+            b"starting\nfio: io_u error on file a.0.0: No space left on device\n\n",
+            ": fio: io_u error on file a.0.0: No ",
+        ),
+        (b"mke2fs 1.47\nsome word\n", ": some word"),
+        (b"", ""),
+        (b"\xff\n", ": \N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_a_step_that_failed(said: bytes, expected: str) -> None:
+    reason = qemu.step_reason({"failed": b"measure: exit status 1\n", "measure.txt": said})
+    assert reason.startswith(f"step measure: exit status 1{expected}")
+    assert expected or reason == "step measure: exit status 1"
+
+
+def test_what_a_tool_said_at_length_is_cut() -> None:
+    reason = qemu.step_reason({"failed": b"format: exit status 1\n", "format.txt": b"error " + b"x" * 5000})
+    assert len(reason) < 300
+
+
+def test_more_results_than_the_guest_can_hand_out() -> None:
+    console = b"flashbed: finish\noutbox: results larger than the outbox: No space left on device\n"
+    reason = qemu._outcome(None, console, "").reason
+    assert reason.startswith("what the guest has to hand out is more than 16M, the size of its outbox")
+
+
+def test_an_error_number_of_fio_is_told_in_words() -> None:
+    with pytest.raises(WorkloadOutputError, match="fio reported error 28 in job a: No space left on device"):
+        metrics_of({"fio.json": b'{"jobs": [{"jobname": "a", "error": 28}]}'}, "fio.json")
