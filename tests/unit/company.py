@@ -19,8 +19,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from flashbed import repetition, run
+from flashbed import paths, repetition, run
 from flashbed.errors import FlashbedError
+from flashbed.library import Library
 from flashbed.repetition import Finished
 
 
@@ -56,7 +57,8 @@ def main() -> None:
 
     run.prepare = prepare
     repetition.execute = execute
-    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up")
+    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes={"filesystem": ("ext2",)})
+    study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:
         done = run.run(study, jobs=jobs)
