@@ -86,7 +86,7 @@ void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_s
 /* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
 static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, int of_tags)
 {
-	if (of_tags != Y2_READ_FIXED || fs->options.inband_tags || fs->small)
+	if (of_tags != Y2_READ_FIXED || fs->options.inband_tags)
 		return of_tags != Y2_READ_CLEAN;
 	return read_data(fs, found, page) != Y2_READ_CLEAN;
 }
@@ -100,41 +100,59 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 	return wrong > written / 2 && wrong > 1 && (!fs->options.inband_tags || lost * LOST_PART >= wrong);
 }
 
-/*
- * Pages that are not marked, as other drivers leave them, beside others that are: either so, or all of them were marked and the
- * erase has begun. Then most of the data is wrong, and some beyond correction. A page of ours that lives tells that it has not:
- * what lies beside it is a torn mark.
- */
-static bool marks_are_torn(struct y2_fs *fs, struct y2_scan_block *found, u32 written)
+/* Its tags are right, and say that no mark has ever been begun on it */
+static bool seems_to_live(const struct y2_scan_page *at)
 {
-	u32 wrong = 0, lost = 0;
+	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked && !at->tags.bare;
+}
+
+/*
+ * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most of
+ * the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is not
+ * marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are rare, fewer
+ * than wrong ones, and data beside them is never right.
+ */
+static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 written)
+{
+	u32 wrong = 0, lost = 0, wrong_tags = 0, living = 0;
 
 	for (u32 page = 0; page < written; page++) {
+		bool lives = seems_to_live(&scan->pages[page]);
 		int result = read_data(fs, found, page);
 
 		wrong += result != Y2_READ_CLEAN;
 		lost += !y2_is_readable(result);
-		if (page + 1 - wrong > written / 2)
+		wrong_tags += scan->pages[page].result != Y2_READ_CLEAN;
+		living += lives;
+		if ((lives && result == Y2_READ_CLEAN) || page + 1 - wrong > written / 2)
 			return false;
 	}
-	return wrong > 1 && lost * LOST_PART >= wrong;
+	return wrong > 1 && lost * LOST_PART >= wrong && (!living || living < wrong_tags);
 }
 
-bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+static bool is_small_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
-	u32 written = fs->blocks[found->number].written, half_marked = 0, wrong = 0, lost = 0, marked = 0, bare = 0, ours = 0;
+	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, doubtful = 0;
 
 	for (u32 page = 0; page < written; page++) {
 		const struct y2_scan_page *at = &scan->pages[page];
 
 		half_marked += at->tags.half_marked;
 		marked += at->tags.marked;
-		bare += at->tags.bare && !at->tags.half_marked;
-		ours += at->tags.used && !at->tags.marked && !at->tags.bare && !at->tags.half_marked;
-		lost += !y2_is_readable(at->result);
-		wrong += is_wrong(fs, found, page, at->result);
+		doubtful += at->result != Y2_READ_CLEAN || at->tags.bare;
 	}
+	return half_marked >= MANY_HALF_MARKS || (marked && doubtful && marks_are_torn(fs, scan, found, written));
+}
+
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+{
+	u32 written = fs->blocks[found->number].written, wrong = 0, lost = 0;
+
 	if (fs->small)
-		return half_marked >= MANY_HALF_MARKS || (bare && marked && !ours && marks_are_torn(fs, found, written));
+		return is_small_half_erased(fs, scan, found);
+	for (u32 page = 0; page < written; page++) {
+		lost += !y2_is_readable(scan->pages[page].result);
+		wrong += is_wrong(fs, found, page, scan->pages[page].result);
+	}
 	return most_are_torn(fs, wrong, lost, written);
 }

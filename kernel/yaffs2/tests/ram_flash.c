@@ -74,7 +74,8 @@ struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 	memset(flash->oob, 0xff, pages * geometry->oob_bytes);
 	flash->ecc = malloc(pages * ecc_bytes(flash));
 	memset(flash->ecc, 0xff, pages * ecc_bytes(flash));
-	flash->newest = RAM_NO_PAGE;
+	flash->newest = flash->torn = RAM_NO_PAGE;
+	flash->meant = calloc(1, geometry->page_bytes);
 	flash->page_state = calloc(pages, 1);
 	flash->marked = calloc(pages, 1);
 	flash->bad = calloc(geometry->blocks, 1);
@@ -83,16 +84,48 @@ struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 	return flash;
 }
 
+static void *copy_of(const void *from, size_t bytes)
+{
+	return memcpy(malloc(bytes), from, bytes);
+}
+
+struct ram_flash *ram_flash_copy(const struct ram_flash *flash)
+{
+	const struct y2_geometry *geometry = &flash->geometry;
+	size_t pages = (size_t)geometry->blocks * geometry->chunks_per_block;
+	struct ram_flash *copy = copy_of(flash, sizeof(*flash));
+
+	copy->data = copy_of(flash->data, pages * geometry->page_bytes);
+	copy->oob = copy_of(flash->oob, pages * geometry->oob_bytes);
+	copy->ecc = copy_of(flash->ecc, pages * ecc_bytes(flash));
+	copy->meant = copy_of(flash->meant, geometry->page_bytes);
+	copy->page_state = copy_of(flash->page_state, pages);
+	copy->marked = copy_of(flash->marked, pages);
+	copy->bad = copy_of(flash->bad, geometry->blocks);
+	copy->next_page = copy_of(flash->next_page, geometry->blocks * sizeof(u32));
+	return copy;
+}
+
 void ram_flash_free(struct ram_flash *flash)
 {
 	free(flash->data);
 	free(flash->oob);
 	free(flash->page_state);
 	free(flash->ecc);
+	free(flash->meant);
 	free(flash->marked);
 	free(flash->bad);
 	free(flash->next_page);
 	free(flash);
+}
+
+void ram_flash_forget_failed_marks(struct ram_flash *flash)
+{
+	size_t pages = (size_t)flash->geometry.blocks * flash->geometry.chunks_per_block;
+
+	for (size_t i = 0; i < pages; i++)
+		if (flash->marked[i] == RAM_MARK_FAILED)
+			flash->marked[i] = RAM_MARK_TORN;
 }
 
 void ram_flash_power_on(struct ram_flash *flash)
@@ -100,7 +133,7 @@ void ram_flash_power_on(struct ram_flash *flash)
 	flash->off = false;
 	flash->cut_at = 0;
 	flash->torn_erase = false;
-	flash->newest = RAM_NO_PAGE;
+	flash->newest = flash->torn = RAM_NO_PAGE;
 }
 
 static void put(struct ram_flash *flash, size_t index, const u8 *data, const u8 *oob)
@@ -196,22 +229,13 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 	return result;
 }
 
-static void forget_failed_marks(struct ram_flash *flash)
-{
-	size_t pages = (size_t)flash->geometry.blocks * flash->geometry.chunks_per_block;
-
-	for (size_t i = 0; i < pages; i++)
-		if (flash->marked[i] == RAM_MARK_FAILED)
-			flash->marked[i] = RAM_MARK_TORN;
-}
-
 /* True: this is the operation during which the power fails */
 static bool cut_now(struct ram_flash *flash)
 {
 	if (++flash->operations != flash->cut_at)
 		return false;
 	flash->off = true;
-	forget_failed_marks(flash);
+	ram_flash_forget_failed_marks(flash);
 	return true;
 }
 
@@ -269,6 +293,8 @@ static int ram_write(void *context, u32 block, u32 page, const u8 *data, const u
 	if (page != flash->next_page[block])
 		breach("write out of order", block, page);
 	if (cut_now(flash)) {
+		flash->torn = index;
+		memcpy(flash->meant, data, flash->geometry.page_bytes);
 		tear_write(flash, index, data, oob);
 		flash->next_page[block] = flash->geometry.chunks_per_block;
 		return -EIO;

@@ -34,9 +34,14 @@ struct ram_flash {
 	u64 failures, marks;
 	u64 marks_again;	/* third programs of a spare area, where nothing was left to tell of the second */
 	bool torn_erase;	/* the cut came during an erase */
+	size_t torn;		/* the page in whose program the cut came; RAM_NO_PAGE: in none since power is on */
+	u8 *meant;		/* the data that was to be there */
 };
 
 extern const struct y2_flash_ops ram_flash_ops;
+
+/* Who mounts next cannot know of them: for a mount that ends without a cut, and before what failed was dealt with */
+void ram_flash_forget_failed_marks(struct ram_flash *flash);
 
 struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed);
 void ram_flash_free(struct ram_flash *flash);
@@ -44,6 +49,8 @@ void ram_flash_power_on(struct ram_flash *flash);
 
 /* For content that was put past the flash: makes its ECC, or one that says that it cannot be read */
 void ram_flash_seal(struct ram_flash *flash, u32 block, u32 page, bool readable);
+
+struct ram_flash *ram_flash_copy(const struct ram_flash *flash);
 
 u32 ram_random(u64 *state, u32 below);
 
