@@ -165,5 +165,7 @@ def test_an_answer_has_at_most_ten_lines() -> None:
     assert short[0] == ["a0", "a1", "For 4 more verdicts see the picture."]
     assert short[2] == ["c0", "c1", "c2", "For 3 more verdicts see the picture."]
     memory = "Not decided: memory, everywhere; nothing is recommended there."
-    assert shortened([["a", "b", memory, "c"]], 3) == [[memory, "a", "For 2 more verdicts see the picture."]]
+    # What is not decided stays, and stands behind the winners: without these there is no answer
+    assert shortened([["a", "b", memory, "c"]], 3) == [["a", memory, "For 2 more verdicts see the picture."]]
+    assert shortened([["a", "b", memory, "c"]], 2) == [["a", "For 3 more verdicts see the picture."]]
     assert shortened([["a"], ["b"]]) == [["a"], ["b"]]

@@ -62,8 +62,8 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
 
 
 def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[list[str]]:
-    """The lines of several questions, together at most so many (but one for each): the longest answers give way; what
-    they keep first is what is not decided.
+    """The lines of several questions, together at most so many (but one for each): the longest answers give way. They
+    keep what comes first, and what is not decided: without it a reader would take what is left for all.
     """
     kept = [len(answer) for answer in answers]
     while sum(kept) > most and max(kept) > 1:
@@ -72,11 +72,19 @@ def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[
     for answer, lines_ in zip(answers, kept, strict=True):
         if lines_ == len(answer):
             told.append(list(answer))
-        else:
+        elif lines_ > 1:
             rest = f"For {count(len(answer) - lines_ + 1, 'more verdict')} see the picture."
-            first = sorted(answer, key=lambda line: not line.startswith(NOT_DECIDED))
-            told.append([*first[: lines_ - 1], rest] if lines_ > 1 else ["It differs from load to load: see above."])
+            told.append([*_first(answer, lines_ - 1), rest])
+        else:
+            told.append(["It differs from load to load: see above."])
     return told
+
+
+def _first(answer: Sequence[str], most: int) -> list[str]:
+    """So many lines in their order; of two or more, one is what is not decided."""
+    undecided = [line for line in answer if line.startswith(NOT_DECIDED)][: most // 2]
+    decided = [line for line in answer if not line.startswith(NOT_DECIDED)][: most - len(undecided)]
+    return [*decided, *undecided]
 
 
 _ORDER = ("ahead", "depends", "even", "no choice", "not decided", "alone", "nothing")
@@ -88,7 +96,7 @@ def _verdict(load: Load) -> Verdict:
     if load.no_choice:
         return "no choice", (load.no_choice,)
     if group.barred and (group.in_doubt or not group.leads):
-        return "not decided", tuple(dict.fromkeys(doubt.kind for doubt in group.barred))
+        return "not decided", ()
     if group.best is None:
         return "nothing", ()
     if not group.leads:
@@ -129,7 +137,8 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
             return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}."
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}."
     if kind == "not decided":
-        return f"{NOT_DECIDED}: {listing(told)},{where or ' everywhere'}; nothing is recommended there."
+        why = dict.fromkeys(doubt.kind for load in loads for doubt in load.group.barred)
+        return f"{NOT_DECIDED}: {listing(list(why), 'or')},{where or ' everywhere'}; nothing is recommended there."
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
     if kind == "alone":

@@ -21,6 +21,7 @@ TONES = {
     "turns": ("↕", "better at some sizes, worse at others"),
     "behind": ("▾", "behind, as far as the seeds tell"),
     "doubt": ("?", "memory, the CPU or a transient decided, as it says"),
+    "leads": ("☆", "ahead of what is decided; a greyed one may be faster"),
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
 }
@@ -151,7 +152,7 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
         if group.leads_that_are("even"):
             return Field("even", "among the best", figure)
         # Where others are in doubt, none is the best of all.
-        return Field("plain", "ahead of the rest", figure) if group.in_doubt else Field("best", "best", figure)
+        return Field("leads", "ahead of the rest", figure) if group.in_doubt else Field("best", "best", figure)
     lead = next(lead for lead in group.leads if lead.over == value)
     behind = _behind(comparison, group, lead)
     if lead.verdict == "depends":
