@@ -101,7 +101,7 @@ class Fio:
         if "job" in parameters:
             return _series_of_jobs(out)
         if _is_cached(parameters):
-            moments = fio_series.of_progress(fio_series.progress(out), 2)
+            moments = fio_series.of_progress(out, metrics_of(out, OUTPUT)["runtime_s"])
         elif logs := _logs(out):
             moments = fio_series.of_calls(logs)
         else:
