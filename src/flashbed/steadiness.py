@@ -14,6 +14,7 @@ Must not know which tool moved the bytes, nor how a verdict is shown.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -56,9 +57,11 @@ class Series:
         }
 
 
-def series(moments: Sequence[tuple[float, float]], name: str = "") -> Series | None:
+def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: float = math.inf) -> Series | None:
     """The series of a count that grows: `moments` are (seconds, bytes so far), in order, from the first to the last
-    moment of the measurement. Between two moments it grows evenly. None where no time passes or nothing moves.
+    moment of the measurement. Between two moments it grows evenly. Where moments are the ends of intervals in which
+    much is moved, those that lie further than `interval_s` apart hold several steps. None where no time passes or
+    nothing moves.
     """
     if len(moments) < 2:
         return None
@@ -67,7 +70,10 @@ def series(moments: Sequence[tuple[float, float]], name: str = "") -> Series | N
         return None
     ends = [begin + (end - begin) * part / PARTS for part in range(1, PARTS)]
     counts = [nothing, *(_at(moments, moment) for moment in ends), everything]
-    grain = max(after - before for (_, before), (_, after) in pairwise(moments))
+    grain = max(
+        (after - before) * min(1.0, interval_s / (late - early) if late > early else 1.0)
+        for (early, before), (late, after) in pairwise(moments)
+    )
     return Series(end - begin, tuple(round(late - early, 1) for early, late in pairwise(counts)), round(grain, 1), name)
 
 

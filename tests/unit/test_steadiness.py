@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from flashbed import steadiness, wear
+from flashbed import run, steadiness, wear
 from flashbed.workload import fio_series
 from flashbed.workload.fio import Fio
 from flashbed.workload.fio_parameters import WARM_UP_S, FioParameters, with_warm_up
@@ -243,3 +246,32 @@ def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:
     )
     assert wear.freshness({"life": {"flash_programmed_pages": 100}}, medium) == ""
     assert wear.freshness({"life": {}}, {"capacity_bytes": 100}) == ""
+
+
+def test_an_older_series_is_made_anew_from_the_raw_files(tmp_path: Path) -> None:
+    parameters = FioParameters(**PATTERN | {"flush": "fsync"}, pattern="write").canonical()
+    workload = SimpleNamespace(tool="fio", parameters=parameters)
+    wanted = SimpleNamespace(cell=SimpleNamespace(workload=workload))
+    old = {"name": "", "seconds": 1.0, "bytes": [5.0] * 20}
+
+    def made(series: list[dict[str, Any]]) -> Any:
+        return run._series(run.Record(wanted, {"series": series}, tmp_path))  # type: ignore[arg-type]
+
+    assert made([old]) == ()  # no raw files
+    assert made([plain([5.0] * 20)]) == [plain([5.0] * 20)]
+    (tmp_path / "out").mkdir()
+    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0}
+    wrote = {"total_ios": 10, "runtime": 2400, "io_bytes": 10 * MIB, "lat_ns": {"N": 0}}
+    job = {"jobname": "measure", "error": 0, "read": idle, "write": wrote}
+    for name, data in {**noted(4.2, 21480), "fio.json": json.dumps({"jobs": [job]}).encode()}.items():
+        (tmp_path / "out" / name).write_bytes(data)
+    (anew,) = made([old])
+    assert (anew["version"], anew["grain_bytes"]) == (steadiness.VERSION, 2 * MIB)
+    assert anew["seconds"] == pytest.approx(2.4)
+
+
+def test_what_lies_more_than_an_interval_apart_is_several_steps() -> None:
+    """fio's log has no line of the last interval, and may have none of the first."""
+    found = steadiness.series([(0.0, 0.0), (0.1, 10.0), (0.3, 34.0)], interval_s=0.1)
+    assert found is not None
+    assert found.grain == pytest.approx(12.0)
