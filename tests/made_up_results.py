@@ -46,7 +46,11 @@ class Titles:
         return SimpleNamespace(title=titles[selector.partition(":")[0]], compresses=False)
 
     def medium(self, selector: str) -> Any:
-        return SimpleNamespace(title=f"{selector}, a medium")
+        provides = "mtd" if selector.startswith("slc-nand") else "block"
+        return SimpleNamespace(title=f"{selector}, a medium", provides=provides)
+
+    def board(self, selector: str) -> Any:
+        return SimpleNamespace(nand_wait="poll" if selector == "s3c2440-400" else "interrupt")
 
 
 CLAIMS = (

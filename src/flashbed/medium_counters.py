@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
 """Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
 
-BLOCK_BEFORE, BLOCK_SYNCED = "block.before", "block.synced"
+BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "block.synced"
 """What Linux counted of the cell's block device: its stat file, where the seventh number is of sectors written."""
 
 SECTORS_WRITTEN = 6

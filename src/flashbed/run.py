@@ -46,6 +46,7 @@ from flashbed.store import Different, Store
 from flashbed.study import Study, load_study
 from flashbed.tomlfile import Keys
 from flashbed.workload import WORKLOADS
+from flashbed.workload.base import WorkloadOutputError
 
 if TYPE_CHECKING:
     import pandas
@@ -257,11 +258,26 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     told = {
         "limit": found,
         "mounted": result.get("mounted", ""),
-        "steady": steadiness.verdict(result.get("series", ())),
+        "steady": steadiness.verdict(_series(record)),
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
     return {**result["coordinates"], **plain, **told, **metrics}
+
+
+def _series(record: Record) -> Sequence[Mapping[str, Any]]:
+    """What a repetition moved over time. Its key does not know the code that made it: where that was another version,
+    it is made anew from the files that the tool left; none where those do not tell.
+    """
+    found: Sequence[Mapping[str, Any]] = record.result.get("series", ())
+    if steadiness.is_current(found):
+        return found
+    try:
+        out = {path.name: path.read_bytes() for path in (record.folder / "out").iterdir() if path.is_file()}
+        workload = record.repetition.cell.workload
+        return [one.plain() for one in WORKLOADS[workload.tool].series(workload.parameters, out)]
+    except (OSError, WorkloadOutputError, KeyError, ValueError):
+        return ()
 
 
 def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:

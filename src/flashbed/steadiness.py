@@ -5,11 +5,16 @@ A rate is steady where its first and its second half lie at most 20 % of its mea
 gives a figure within 10 % of that of all of it. It is the excursion that SNIA's Solid State Storage Performance Test
 Specification (2.0.2, "steady state") allows between rounds. SNIA asks it of five rounds of minutes each; a fifth of a
 cell here may hold one merge of a flash stick or none, so what fifths show is chance, where halves show a trend.
+
+What moves is counted in steps, such as requests of 1 MiB, and chance has one step more or less in a half. A rate is
+called not steady only where the halves are too far apart whichever way chance had a step in each of them. Where a step
+is more than half of what is allowed, nothing is said: there are too few to tell (fewer than 20).
 Must not know which tool moved the bytes, nor how a verdict is shown.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,23 +28,40 @@ PARTS = 20
 
 STEADY, NOT_STEADY = "steady", "not steady"
 
+VERSION = 2
+"""Of what a series is of. Results keep theirs under a key that does not know this code: what another version made is
+not judged (is_current).
+"""
+
 
 @dataclass(frozen=True)
 class Series:
-    """What was moved in each of PARTS equal parts of a time; `name` says whose series it is where there are several."""
+    """What was moved in each of PARTS equal parts of a time, bytes; `name` says whose series it is where there are
+    several.
+    """
 
     seconds: float
     parts: tuple[float, ...]
+    grain: float
+    """The largest step of the count between two moments, bytes: a request, or what was noted at once."""
     name: str = ""
 
     def plain(self) -> dict[str, Any]:
         """For a result."""
-        return {"name": self.name, "seconds": self.seconds, "bytes": list(self.parts)}
+        return {
+            "version": VERSION,
+            "name": self.name,
+            "seconds": self.seconds,
+            "bytes": list(self.parts),
+            "grain_bytes": self.grain,
+        }
 
 
-def series(moments: Sequence[tuple[float, float]], name: str = "") -> Series | None:
+def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: float = math.inf) -> Series | None:
     """The series of a count that grows: `moments` are (seconds, bytes so far), in order, from the first to the last
-    moment of the measurement. Between two moments it grows evenly. None where no time passes or nothing moves.
+    moment of the measurement. Between two moments it grows evenly. Where moments are the ends of intervals in which
+    much is moved, those that lie further than `interval_s` apart hold several steps. None where no time passes or
+    nothing moves.
     """
     if len(moments) < 2:
         return None
@@ -48,7 +70,11 @@ def series(moments: Sequence[tuple[float, float]], name: str = "") -> Series | N
         return None
     ends = [begin + (end - begin) * part / PARTS for part in range(1, PARTS)]
     counts = [nothing, *(_at(moments, moment) for moment in ends), everything]
-    return Series(end - begin, tuple(round(late - early, 1) for early, late in pairwise(counts)), name)
+    grain = max(
+        (after - before) * min(1.0, interval_s / (late - early) if late > early else 1.0)
+        for (early, before), (late, after) in pairwise(moments)
+    )
+    return Series(end - begin, tuple(round(late - early, 1) for early, late in pairwise(counts)), round(grain, 1), name)
 
 
 def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
@@ -59,26 +85,40 @@ def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
     return moments[-1][1]
 
 
+def is_current(found: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the series that a result has (Series.plain()) are of this version."""
+    return all(one.get("version") == VERSION for one in found)
+
+
 def verdict(found: Sequence[Mapping[str, Any]]) -> str:
-    """ "steady", or "not steady: " and why, of the series that a result has (Series.plain()); "" where it has none.
-    Of several each must be steady, and the first that is not says why.
+    """ "steady", or "not steady: " and why, of the series that a result has (Series.plain()); "" where it has none, or
+    some of another version, or where the steps of one are too large to tell. Of several each must be steady, and the
+    first that is not says why.
     """
-    for one in found:
-        if why := _against(one["bytes"], one["seconds"]):
-            return f"{NOT_STEADY}: {one['name']}: {why}" if one["name"] else f"{NOT_STEADY}: {why}"
-    return STEADY if found else ""
+    if not found or not is_current(found):
+        return ""
+    verdicts = [_judged(one) for one in found]
+    return next((one for one in verdicts if one.startswith(NOT_STEADY)), "" if "" in verdicts else STEADY)
 
 
-def _against(parts: Sequence[float], seconds: float) -> str:
-    """What speaks against it being steady; "" for nothing."""
+def _judged(one: Mapping[str, Any]) -> str:
+    """The verdict on one series."""
+    parts, seconds = one["bytes"], one["seconds"]
     middle = len(parts) // 2
     first, second = sum(parts[:middle]), sum(parts[middle:])
-    apart = 2 * (second - first) / (first + second)
-    if abs(apart) <= MOST_APART:
+    mean = (first + second) / 2
+    apart, allowed = abs(second - first), MOST_APART * mean
+    chance = 2 * one["grain_bytes"]  # a step that the one half has more, and the other less
+    if chance > allowed:
         return ""
-    way = "rises" if apart > 0 else "falls"
+    if apart <= allowed:
+        return STEADY
+    if apart - chance <= allowed:
+        return ""
+    why = "rises" if second > first else "falls"
     rates = f"from {_rate(first, seconds / 2)} MiB/s in its first half to {_rate(second, seconds / 2)} in its second"
-    return f"{way} {rates}, {abs(apart):.0%} of its mean"
+    whose = f"{one['name']}: " if one["name"] else ""
+    return f"{NOT_STEADY}: {whose}{why} {rates}, {apart / mean:.0%} of its mean"
 
 
 def _rate(moved: float, seconds: float) -> str:

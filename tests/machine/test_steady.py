@@ -100,7 +100,7 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
 
 
 def test_a_load_that_is_disturbed_at_first_is_not_steady(job) -> None:
-    assert verdict(job(DISTURBED)).startswith("not steady: rises by ")
+    assert verdict(job(DISTURBED)).startswith("not steady: rises from ")
 
 
 def used_kib(df: bytes) -> int:

@@ -51,12 +51,40 @@ def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
     page = bring_up_to_date(study, rows_of(limited(study)), MANIFEST, tmp_path).read_text()
     said = "The CPU limits 2 of 12 cells and the bus 1."
     assert page.count(f"F2FS has no result at request size 1k. {said}") == 1  # the answer's sentence for random writes
-    assert "The CPU limits 2 of 48 cells and the bus 1. There a faster medium" in page
+    # The CPU is busy for 87 %; where the bus limits, the medium still has 41 %
+    assert "The CPU limits 2 of 48 cells and the bus 1. In 2 cells that the CPU limits, a faster medium" in page
     table = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
     assert {row["limit"] for row in table} == {"medium", "cpu", "bus"}
     assert INPLACE in {row["mounted"] for row in table}
     rows = json.loads((tmp_path / "results.json").read_text())["repetitions"]
     assert {row["limit"] for row in rows if row["pattern"] == "read"} == {"medium"}
+
+
+def test_a_faster_medium_is_told_of_rates_only_and_where_it_is_true() -> None:
+    study = made_up_study()
+    assert limits.spared(report()) == (
+        "In 2 cells that the CPU limits, a faster medium, or a better order on it, would change the bandwidth little."
+    )
+    assert study.answer
+    for metric in ("latency_p99_us", "write_amplification"):
+        answer = study.answer.model_copy(update={"metric": (metric,)})
+        assert limits.spared(report(answer=answer)) == ""
+    assert limits.spared(report(job={"job": "[background]"})) == ""
+
+    def of(limit: str, cpu: float, medium: float, board: str = "arm64-1000", medium_name: str = "usb-stick-2g") -> bool:
+        frame = limited(study).assign(limit=limit, busy_cpu_percent=cpu, busy_medium_percent=medium)
+        used = replace(study, fixed={**study.fixed, "board": board, "medium": medium_name})
+        return bool(limits.spared(report_of(used, rows_of(frame), {})))
+
+    # A medium that takes no time makes the load 1 / (1 - share) times as fast: 1.25 times for a fifth
+    assert of("load", 10.0, 20.0)
+    assert not of("load", 10.0, 21.0)
+    assert not of("bus", 10.0, 44.0)
+    assert of("bus", 10.0, 5.0)
+    assert not of("cpu", 60.0, 40.0)
+    assert of("cpu", 80.0, 60.0)
+    assert not of("cpu", 100.0, 45.0, "s3c2440-400", "slc-nand-256m")  # it polls
+    assert not of("medium", 0.0, 10.0)
 
 
 def test_what_memory_kept_is_said_once() -> None:

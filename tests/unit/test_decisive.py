@@ -18,6 +18,7 @@ from flashbed.analysis import (
     lines,
     results_of,
     sentence,
+    unsteady,
     why_not,
     with_memory_told,
 )
@@ -128,6 +129,25 @@ def test_half_of_the_seeds_decide_for_the_cell() -> None:
     assert of("memory", "medium") == "memory"
     assert of("cpu", "memory", "memory", "cpu") == "memory"
     assert of("cpu", "cpu", "cpu", "memory") == "CPU"
+
+
+def test_a_transient_takes_more_than_half_of_the_seeds() -> None:
+    def of(*seeds: tuple[str, str]) -> tuple[str, int]:
+        rows = [
+            {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
+            | {"bandwidth": 1.0, "limit": limit, "steady": steady}
+            for seed, (limit, steady) in enumerate(seeds, start=1)
+        ]
+        measured = results_of(AXES, rows)
+        found = doubts(measured, "bandwidth")
+        return (found["disk", "randread"].kind if found else "", len(unsteady(measured)))
+
+    even, rising = ("medium", "steady"), ("medium", "not steady: it rises")
+    assert of(rising) == of(rising, rising, even) == ("not steady", 1)
+    assert of(rising, even) == of(rising, even, even) == ("", 0)
+    # What else those seeds say stays
+    assert of(("cpu", "not steady: it rises"), ("cpu", "steady"), even) == ("CPU", 0)
+    assert of(("memory", "steady"), rising) == ("memory", 0)
 
 
 def test_what_was_too_fast_to_be_measured_was_memory() -> None:

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from flashbed import steadiness, wear
+from flashbed import run, steadiness, wear
 from flashbed.workload import fio_series
 from flashbed.workload.fio import Fio
 from flashbed.workload.fio_parameters import WARM_UP_S, FioParameters, with_warm_up
@@ -15,8 +20,12 @@ MIB = 1 << 20
 
 def verdict(first: float, second: float) -> str:
     """Of two halves of five seconds, MiB/s; each is ten parts of the series."""
-    parts = [one * MIB / 2 for one in (first, second) for _ in range(10)]
-    return steadiness.verdict([{"name": "", "seconds": 10.0, "bytes": parts}])
+    return steadiness.verdict([plain([one * MIB / 2 for one in (first, second) for _ in range(10)], seconds=10.0)])
+
+
+def plain(parts: list[float], *, seconds: float = 1.0, grain: float = 0.0, name: str = "") -> dict[str, Any]:
+    """A series as a result has it."""
+    return steadiness.Series(seconds, tuple(parts), grain, name).plain()
 
 
 def test_halves_may_lie_a_fifth_of_the_mean_apart() -> None:
@@ -38,12 +47,56 @@ def test_a_start_without_anything_is_not_steady() -> None:
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:
     """As merges of a flash stick: nothing for nine tenths of a second, then all at once."""
     burst = [0.0, 0.0, 0.0, 0.0, float(MIB)]
-    assert steadiness.verdict([{"name": "", "seconds": 4.0, "bytes": burst * 4}]) == "steady"
+    assert steadiness.verdict([plain(burst * 4, seconds=4.0)]) == "steady"
+
+
+def halves(first: int, second: int, grain: int) -> str:
+    """Of two halves of so many MiB."""
+    return steadiness.verdict([plain([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))]).split(":")[
+        0
+    ]
+
+
+def test_one_request_more_or_less_in_each_half_is_chance() -> None:
+    # 5 against 4 requests are 22 % apart; of 9, one more or less in each half is 2 / 4.5 = 44 %
+    assert halves(5, 4, 1) == ""
+    assert halves(5, 5, 1) == ""
+    # Too few, whatever came of them
+    assert halves(0, 9, 1) == ""
+    # Of 20, it is 2 of 10: just what is allowed
+    assert halves(10, 10, 1) == "steady"
+    assert halves(9, 10, 1) == ""  # 2 of 9.5
+    assert halves(11, 9, 1) == "steady"
+    # 4 of 10 apart may be 2 of 10 with a request elsewhere in each; 6 of 10 cannot
+    assert halves(12, 8, 1) == ""
+    assert halves(13, 7, 1) == "not steady"
+    # Of 100 requests, 2 of 50 are chance, and 10 of 50 are allowed
+    assert halves(45, 55, 1) == "steady"
+    assert halves(44, 56, 1) == ""
+    assert halves(43, 57, 1) == "not steady"
+
+
+def test_the_grain_is_the_largest_step_of_the_count() -> None:
+    found = steadiness.series([(0.0, 0.0), (0.5, 10.0), (0.6, 40.0), (2.0, 50.0)])
+    assert found is not None
+    assert found.plain()["grain_bytes"] == 30.0
+
+
+def test_a_series_of_another_version_is_not_judged() -> None:
+    now = plain([5.0] * 20)
+    old = {name: value for name, value in now.items() if name not in ("version", "grain_bytes")}
+    assert steadiness.verdict([now]) == "steady"
+    for other in (old, now | {"version": steadiness.VERSION + 1}):
+        assert not steadiness.is_current([other])
+        assert steadiness.verdict([other]) == steadiness.verdict([now, other]) == ""
 
 
 def test_of_several_series_each_must_be_steady() -> None:
-    one = {"name": "reader", "seconds": 1.0, "bytes": [5.0] * 20}
-    other = {"name": "writer", "seconds": 1.0, "bytes": [float(MIB)] * 10 + [0.0] * 10}
+    one = plain([5.0] * 20, name="reader")
+    other = plain([float(MIB)] * 10 + [0.0] * 10, name="writer")
+    coarse = plain([5.0] * 20, grain=50.0)
+    assert steadiness.verdict([one, coarse]) == ""
+    assert steadiness.verdict([coarse, other]).startswith("not steady: writer: falls from ")
     assert steadiness.verdict([one, one]) == "steady"
     assert steadiness.verdict([one, other]).startswith("not steady: writer: falls from ")
 
@@ -97,10 +150,52 @@ def test_a_write_counts_when_its_flush_has_returned() -> None:
     assert fio_series.of_calls([log]) == [(2.0, 0.0), (2.5, 4096.0), (4.0, 8192.0)]
 
 
-def test_what_the_device_took_counts_from_its_first_to_its_last_byte() -> None:
-    notes = b"1.00 8 10\n1.02 8 10\n1.04 8 12\n1.07 8 16\n1.10 8 16\n"
-    assert fio_series.of_progress(notes, 2) == [(1.02, 5120.0), (1.04, 6144.0), (1.07, 8192.0)]
-    assert fio_series.of_progress(b"", 2) == []
+def noted(end_s: float, sectors: int) -> dict[str, bytes]:
+    """A measurement that ended then, when the device had taken so many sectors: nothing until 3.0 s, then 2 MiB in each
+    0.2 s, of which the last note has four times.
+    """
+    notes = ["1.00 8 1000", "3.00 8 1000", *(f"{3 + k / 5:.2f} 8 {1000 + 4096 * k}" for k in range(1, 5))]
+    idle = "now at {} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 1 nsecs\n"
+    return {
+        "progress": "\n".join(notes).encode(),
+        "idle.before": idle.format(900_000_000).encode(),
+        "idle.measured": idle.format(round(end_s * 1e9)).encode(),
+        "block.measured": f"1 2 8 4 5 6 {sectors} 8".encode(),
+    }
+
+
+def test_what_the_device_took_is_of_the_whole_run() -> None:
+    """With the wait before the first byte, and what the last note does not have."""
+    moments = fio_series.of_progress(noted(4.2, 1000 + 4096 * 5), 2.4)
+    counts = [(at, (count - 1000 * 512) / MIB) for at, count in moments]
+    assert counts[0] == (pytest.approx(1.8), 0)
+    assert counts[1:] == [(3.0, 0), (3.2, 2), (3.4, 4), (3.6, 6), (3.8, 8), (4.2, 10)]
+    found = steadiness.series(moments)
+    assert found is not None
+    # 10 MiB in 2.4 s: the mean of the halves is the figure. At 3.0 s, their middle, nothing was taken.
+    first, second = (sum(half) / MIB / 1.2 for half in (found.parts[:10], found.parts[10:]))
+    assert found.seconds == pytest.approx(2.4)
+    assert first == pytest.approx(0, abs=1e-6)
+    assert (first + second) / 2 == pytest.approx(10 / 2.4)
+    assert found.grain == 2 * MIB
+    assert steadiness.verdict([found.plain()]) == ""  # five requests do not tell
+
+
+@pytest.mark.parametrize(("filling_s", "said"), [(0.9, "steady"), (1.1, "not steady")])
+def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, said: str) -> None:
+    """Of 11 s, w of them without a byte, halves are 2 w / (1 - w) apart: 18 %, and 22 %, of which 500 requests of 1 MiB
+    leave less than 1 % to chance.
+    """
+    moments = [(0.0, 0.0), *((filling_s + 0.02 * k, float(MIB * k)) for k in range(round((11 - filling_s) / 0.02) + 1))]
+    found = steadiness.series(moments)
+    assert found is not None
+    assert steadiness.verdict([found.plain()]).split(":")[0] == said
+
+
+@pytest.mark.parametrize("missing", ["progress", "block.measured", "idle.measured"])
+def test_without_notes_nothing_tells(missing: str) -> None:
+    out = noted(4.2, 21480)
+    assert fio_series.of_progress({name: data for name, data in out.items() if name != missing}, 2.4) == []
 
 
 def test_a_job_that_runs_for_a_time_is_warmed_up() -> None:
@@ -151,3 +246,32 @@ def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:
     )
     assert wear.freshness({"life": {"flash_programmed_pages": 100}}, medium) == ""
     assert wear.freshness({"life": {}}, {"capacity_bytes": 100}) == ""
+
+
+def test_an_older_series_is_made_anew_from_the_raw_files(tmp_path: Path) -> None:
+    parameters = FioParameters(**PATTERN | {"flush": "fsync"}, pattern="write").canonical()
+    workload = SimpleNamespace(tool="fio", parameters=parameters)
+    wanted = SimpleNamespace(cell=SimpleNamespace(workload=workload))
+    old = {"name": "", "seconds": 1.0, "bytes": [5.0] * 20}
+
+    def made(series: list[dict[str, Any]]) -> Any:
+        return run._series(run.Record(wanted, {"series": series}, tmp_path))  # type: ignore[arg-type]
+
+    assert made([old]) == ()  # no raw files
+    assert made([plain([5.0] * 20)]) == [plain([5.0] * 20)]
+    (tmp_path / "out").mkdir()
+    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0}
+    wrote = {"total_ios": 10, "runtime": 2400, "io_bytes": 10 * MIB, "lat_ns": {"N": 0}}
+    job = {"jobname": "measure", "error": 0, "read": idle, "write": wrote}
+    for name, data in {**noted(4.2, 21480), "fio.json": json.dumps({"jobs": [job]}).encode()}.items():
+        (tmp_path / "out" / name).write_bytes(data)
+    (anew,) = made([old])
+    assert (anew["version"], anew["grain_bytes"]) == (steadiness.VERSION, 2 * MIB)
+    assert anew["seconds"] == pytest.approx(2.4)
+
+
+def test_what_lies_more_than_an_interval_apart_is_several_steps() -> None:
+    """fio's log has no line of the last interval, and may have none of the first."""
+    found = steadiness.series([(0.0, 0.0), (0.1, 10.0), (0.3, 34.0)], interval_s=0.1)
+    assert found is not None
+    assert found.grain == pytest.approx(12.0)

@@ -75,7 +75,10 @@ def _phase(metrics: Iterable[str], metric: str) -> str | None:
 
 
 def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
-    """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say."""
+    """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
+    that is not steady more than half, for where two seeds disagree, neither is known to be right.
+    """
+    transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
@@ -83,7 +86,9 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
         told_of = metric in repetition.metrics or _phase(repetition.metrics, metric) is not None
         if repetition.is_measured and told_of:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
-            doubt = why_not(repetition, metric)
+            doubt = why_not(
+                repetition if repetition.combination in transient else replace(repetition, steady=""), metric
+            )
             if doubt:
                 found.setdefault(repetition.combination, []).append(doubt)
     told = {}
@@ -98,13 +103,13 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
 
 
 def unsteady(results: Results) -> dict[Combination, str]:
-    """By cell, why its rate was not steady, where at least half of the seeds that were measured say so."""
+    """By cell, why its rate was not steady, where more than half of the seeds that were measured say so."""
     found: dict[Combination, list[str]] = {}
     for repetition in results.repetitions:
         if repetition.is_measured:
             found.setdefault(repetition.combination, []).append(repetition.steady)
     told = {cell: [text for text in texts if text.startswith(NOT_STEADY)] for cell, texts in found.items()}
-    return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) >= len(found[cell])}
+    return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) > len(found[cell])}
 
 
 def with_memory_told(

@@ -130,7 +130,7 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
         cautions.append({"text": text, "link": "#bytes", "link_text": "Bytes at the medium"})
     limited = limits.remark(report, report.results.combinations(), said=("memory",) if swallowed else ())
     if limited:
-        text = f"{limited} There a faster medium, or a better order on it, would change little."
+        text = " ".join(filter(None, (limited, limits.spared(report))))
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
     if report.unsteady:
         cell, why = next(iter(report.unsteady.items()))

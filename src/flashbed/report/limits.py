@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from flashbed.analysis import Combination, Group
 from flashbed.analysis.words import count, listing
+from flashbed.limit import BUSY_PERCENT
 from flashbed.report.model import Report
 from flashbed.study_format import Answer
 
@@ -17,6 +18,9 @@ MEDIUM = "medium"
 """What a study of media and file systems means to measure."""
 
 WORDS = {"medium": "the medium", "bus": "the bus", "cpu": "the CPU", "memory": "memory", "load": "the load itself"}
+
+RATES = {"bandwidth": "bandwidth", "iops": "requests a second"}
+"""Metrics that grow as the time shrinks, for sentences."""
 
 SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "load": "load"}
 """For a cell of a table."""
@@ -36,6 +40,33 @@ def remark(report: Report, cells: Iterable[Combination], said: Collection[str] =
     told += [f"{WORDS[name]} {number}" for name, number in others]
     text = listing(told)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def spared(report: Report) -> str:
+    """In which cells a medium that takes no time would make the bandwidth, or the requests a second, at most 1.25 times
+    what it is; nothing where the study asks for neither, or where that holds of no cell.
+
+    Of a latency, of wear or of write amplification nothing follows from what was busy. Nor does it of a job of the
+    user's: what its background does is counted too.
+    """
+    study, results = report.study, report.results
+    asked = {name for answer in (study.answer, *study.choices) if answer for name in answer.metric}
+    rates = [word for name, word in RATES.items() if name in asked]
+    if not rates or study.job is not None:
+        return ""
+    cpu, medium = (results.spreads(f"busy_{part}_percent") for part in ("cpu", "medium"))
+    found = []
+    for cell in (cell for cell in medium if cell in cpu and results.limits.get(cell) in ("cpu", "bus", "load")):
+        # A CPU that is busy while a chip is, because it polls it, is not counted as its own work
+        cpu_decides = results.limits[cell] == "cpu" and cpu[cell].median >= BUSY_PERCENT and not report.polls(cell)
+        if cpu_decides or medium[cell].median <= 100 - BUSY_PERCENT:
+            found.append(results.limits[cell])
+    names = [WORDS[limit] for limit in WORDS if limit in found]
+    if not names:
+        return ""
+    verb = "limits" if len(names) == 1 else "limit"
+    where = f"In {count(len(found), 'cell')} that {listing(names)} {verb}"
+    return f"{where}, a faster medium, or a better order on it, would change the {listing(rates)} little."
 
 
 def cells_of(report: Report, answer: Answer, group: Group) -> list[Combination]:

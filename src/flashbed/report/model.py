@@ -90,6 +90,12 @@ class Report:
                 has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
         return frozenset(cell for cell, pair in cells.items() if not has[pair])
 
+    def polls(self, combination: Combination) -> bool:
+        """Whether the CPU is busy while the cell's medium is, as Cell.polls."""
+        said = {**self.study.fixed, **self.results.coordinates(combination)}
+        library = self.study.library
+        return library.medium(said["medium"]).provides == "mtd" and library.board(said["board"]).nand_wait == "poll"
+
     @cached_property
     def unsteady(self) -> dict[Combination, str]:
         """The cells whose rate was not steady, with the reason."""

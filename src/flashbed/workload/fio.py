@@ -7,6 +7,7 @@ Knows neither where fio runs nor on what. The same job runs in a guest, on a boa
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -98,17 +99,19 @@ class Fio:
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         """Of a pattern, all processes together; of a job of the user's, each job that is measured, by its name."""
+        interval_s = math.inf
         if "job" in parameters:
             return _series_of_jobs(out)
         if _is_cached(parameters):
-            moments = fio_series.of_progress(fio_series.progress(out), 2)
+            moments = fio_series.of_progress(out, metrics_of(out, OUTPUT)["runtime_s"])
         elif logs := _logs(out):
             moments = fio_series.of_calls(logs)
         else:
             told = metrics_of(out, OUTPUT)
             logs = fio_series.rate_logs(out)
+            interval_s = RATE_MS / 1e3
             moments = fio_series.of_rates(logs, RATE_MS, told["runtime_s"], told["requested_bytes"])
-        found = steadiness.series(moments)
+        found = steadiness.series(moments, interval_s=interval_s)
         return [found] if found else []
 
 
@@ -152,7 +155,8 @@ def _series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
     for job, log in zip(jobs, logs, strict=True):
         runtime_s = max(job[d]["runtime"] for d in DIRECTIONS) / 1e3
         moved = sum(job[d]["io_bytes"] for d in DIRECTIONS)
-        one = steadiness.series(fio_series.of_rates([log], OWN_RATE_MS, runtime_s, moved))
+        moments = fio_series.of_rates([log], OWN_RATE_MS, runtime_s, moved)
+        one = steadiness.series(moments, interval_s=OWN_RATE_MS / 1e3)
         if one and job in measured:
             found.append(replace(one, name=job["jobname"] if len(measured) > 1 else ""))
     return found

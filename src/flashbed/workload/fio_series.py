@@ -6,6 +6,11 @@ Where a request lasts until the medium has done it, fio's own logs tell: of the 
 has seen it. There the guest notes what the block device has taken (guest/progress); where there is no block device,
 nothing tells.
 
+The series is of all of the time whose rate is told. Of a cached write that begins with a phase in which memory fills
+and the device takes nothing, or is busy with a first request. It is as long in a long run as in a short one. Where it
+is more than 1/11 of the run, the halves are more than a fifth apart, and the rate is not steady: a longer run, of which
+it were a smaller part, would have another.
+
 Must not know jobs, nor when a rate is steady.
 """
 
@@ -14,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
+from flashbed import cpu_load
+from flashbed.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
 from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
 
 Moments = list[tuple[float, float]]
@@ -21,8 +28,6 @@ Moments = list[tuple[float, float]]
 
 RATE_LOG = "rate"
 """What fio is told to begin the names of its logs of bandwidth with; fio itself adds the process's number."""
-
-SECTOR_BYTES = 512
 
 ENOUGH_LEFT = 0.9
 """Of what a late first line would have more, if it were of all the time before it: fio's rates are whole KiB/s."""
@@ -102,19 +107,21 @@ def of_calls(logs: Iterable[bytes]) -> Moments:
     return [(min(begun), 0.0), *((at, count) for (at, _), count in zip(steps, counts, strict=True))]
 
 
-def of_progress(notes: bytes, column: int) -> Moments:
-    """From what the guest noted of its block device, from the first to the last moment at which its count moved.
-    `column` is 1 for sectors read, 2 for sectors written.
+def of_progress(out: Mapping[str, bytes], runtime_s: float) -> Moments:
+    """From what the guest noted of its block device: what it had taken at each moment of a run that took `runtime_s`,
+    the flush at its end included. Empty where nothing was noted.
+
+    No note tells when the run began. It ended when the guest says that the measurement has (cpu_load.py), less some
+    50 ms in which fio prints; from there it is counted back. Where nothing flushes, the device has taken less than was
+    written by then, and so the halves' mean is below the rate that fio tells.
     """
-    lines = [line.split() for line in notes.decode().splitlines()]
-    noted = [(float(words[0]), float(words[column]) * SECTOR_BYTES) for words in lines if len(words) > column]
-    if not noted:
+    lines = [line.split() for line in out.get(PROGRESS_NOTES, b"").decode().splitlines()]
+    notes = [(float(words[0]), float(words[2]) * SECTOR_BYTES) for words in lines if len(words) > 2]
+    if not notes or BLOCK_MEASURED not in out or cpu_load.MEASURED not in out:
         return []
-    first = max((place for place, one in enumerate(noted) if one[1] == noted[0][1]), default=0)
-    last = min(place for place, one in enumerate(noted) if one[1] == noted[-1][1])
-    return noted[first : last + 1]
-
-
-def progress(out: Mapping[str, bytes]) -> bytes:
-    """The guest's notes; empty where there is no block device."""
-    return out.get(PROGRESS_NOTES, b"")
+    end_s = cpu_load.window_ns(out)[1] / 1e9
+    everything = float(out[BLOCK_MEASURED].split()[SECTORS_WRITTEN]) * SECTOR_BYTES
+    begin_s = end_s - runtime_s
+    before = [count for at, count in notes if at <= begin_s] or [notes[0][1]]
+    during = [(at, count) for at, count in notes if begin_s < at < end_s]
+    return [(begin_s, before[-1]), *during, (end_s, everything)]
