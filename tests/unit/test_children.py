@@ -110,3 +110,12 @@ def test_commands_that_fail(tmp_path: Path) -> None:
         run(["sh", "-c", "exit 3"])
     with pytest.raises(HostResourceError, match="no room left on this disk"):
         run(["sh", "-c", "echo 'cc1: No space left on device'; exit 1"], cwd=tmp_path)
+
+
+def test_a_program_may_lie_in_the_folder_that_it_runs_in(tmp_path: Path) -> None:
+    program = tmp_path / "configure"
+    program.write_text("#!/bin/sh\necho here\n")
+    program.chmod(0o755)
+    assert run(["./configure"], cwd=tmp_path) == "here\n"
+    with pytest.raises(SetupError, match=r"\./setup is not installed"):
+        run(["./setup"], cwd=tmp_path)

@@ -33,7 +33,9 @@ def run(
     SetupError with the last lines if the command is missing or fails, HostResourceError if it found no room.
     """
     arguments = [str(part) for part in command]
-    if shutil.which(arguments[0], path=None if cwd is None else f"{cwd}:{os.environ.get('PATH', os.defpath)}") is None:
+    # A name with a slash is found from the folder that the command runs in, any other on the path
+    name = str((cwd or Path()) / arguments[0]) if "/" in arguments[0] else arguments[0]
+    if shutil.which(name) is None:
         raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.")
     with children.started(
         children.guarded(arguments),
