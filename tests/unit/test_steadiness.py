@@ -210,6 +210,17 @@ def test_a_job_that_runs_for_a_time_is_warmed_up() -> None:
     assert b"ramp_time=5" in files["measure.fio"]
 
 
+@pytest.mark.parametrize("own", ["write_lat_log=/out/mine", " log_avg_msec=500", "per_job_logs=0"])
+def test_a_job_with_logs_of_its_own_keeps_them(own: str) -> None:
+    """fio averages all logs of a job over one interval: latencies that were to be kept one by one came 100 ms apart."""
+
+    def script(job: str) -> bytes:
+        return Fio().files({"job": job, "variables": {}}, 1)["measure"]
+
+    assert b"write_bw_log" in script("[one]\nrw=read\nsize=1m\n;write_lat_log=/out/x\n")
+    assert b"_log" not in script(f"[one]\nrw=read\nsize=1m\n{own}\n").replace(b"log.txt", b"")
+
+
 PATTERN = {"request": 4096, "file": 1 << 20, "flush": "fsync-each", "direct": False, "processes": 1, "queue_depth": 1,
            "io_size": 0}  # fmt: skip
 

@@ -333,6 +333,10 @@ def section(name: str, options: Mapping[str, object]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+_KEEPS_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
+"""A job with logs of its own. fio has one interval for all logs of a job: ours would average theirs."""
+
+
 def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """The user's job file, run in /mnt with the study's other values as environment variables, which fio puts in for
     ${name}. What the command line says are defaults: the job's own word wins.
@@ -340,10 +344,12 @@ def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     variables = parameters["variables"]
     assert isinstance(variables, Mapping)
     exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
-    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime", **_rate_log(OWN_RATE_MS)}
+    text = str(parameters["job"])
+    rates = {} if _KEEPS_LOGS.search(text) else _rate_log(OWN_RATE_MS)
+    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime", **rates}
     options = " ".join([f"--output=/out/{OUTPUT}", *(f"--{name}={value}" for name, value in defaults.items())])
     script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
-    job = with_warm_up(str(parameters["job"]))
+    job = with_warm_up(text)
     return {"measure.fio": job.encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
 
 
