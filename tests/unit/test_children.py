@@ -60,7 +60,7 @@ def test_children_end_with_the_lab(tmp_path: Path, number: signal.Signals, makef
 def is_running(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or between that and the reading
         return False
 
 
