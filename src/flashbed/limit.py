@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashbed import cpu_load
+from flashbed.medium_counters import SECTOR_BYTES
 from flashbed.plan import Cell
 
 Direction = Literal["read", "write", "either"]
@@ -33,8 +34,6 @@ IDLE_BELOW_PERCENT = 50.0
 
 SWALLOWED_BELOW = 0.5
 """The share of the bytes asked for that must reach the medium, for a cell to be said to measure the medium."""
-
-SECTOR_BYTES = 512
 
 PARTS = ("cpu", "medium", "bus")
 """What may be at work, as in the metrics' names."""

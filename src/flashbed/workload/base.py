@@ -74,3 +74,15 @@ class Workload(Protocol):
         """What it moved over time, by which its rate is judged; none where nothing tells. Raises
         WorkloadOutputError.
         """
+
+
+class InPhases:
+    """What tools have in common whose measurement is phases that each ask for something else."""
+
+    def writes(self, parameters: Parameters) -> str:
+        """Both: the names of its phases say which."""
+        return ""
+
+    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
+        """None: its phases each ask for something else."""
+        return ()

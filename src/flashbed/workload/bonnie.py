@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from flashbed.steadiness import Series
-from flashbed.workload.base import MARK, REMOUNT, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_parameters import BonnieParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
@@ -48,7 +47,7 @@ class _Done:
     count: int
 
 
-class Bonnie:
+class Bonnie(InPhases):
     """The workload `bonnie`."""
 
     parameters: type[ToolParameters] = BonnieParameters
@@ -102,14 +101,6 @@ class Bonnie:
             ("random_seeks", "read", said.seeks * said.chunk * said.processes),
         ]
         return [Phase(*phase) for phase in both]
-
-    def writes(self, parameters: Parameters) -> str:
-        """Both: the names of its phases say which."""
-        return ""
-
-    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """None: its phases each ask for something else."""
-        return ()
 
 
 def _said(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from flashbed.steadiness import Series
-from flashbed.workload.base import MARK, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, InPhases, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
@@ -66,7 +65,7 @@ done <said
 """
 
 
-class BonniePlus:
+class BonniePlus(InPhases):
     """The workload `bonnie++`."""
 
     parameters: type[ToolParameters] = BonniePlusParameters
@@ -130,14 +129,6 @@ class BonniePlus:
         ]
         found = zip(PHASES, both, strict=True)
         return [Phase(name, direction, size) for name, (direction, size) in found if size]
-
-    def writes(self, parameters: Parameters) -> str:
-        """Both: the names of its phases say which."""
-        return ""
-
-    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """None: its phases each ask for something else."""
-        return ()
 
 
 def _characters(said: BonniePlusParameters) -> int:

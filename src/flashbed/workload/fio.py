@@ -20,7 +20,7 @@ from flashbed.steadiness import Series
 from flashbed.tomlfile import shown
 from flashbed.workload import fio_latency, fio_series
 from flashbed.workload.base import PROGRESS, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.fio_parameters import FioParameters, with_warm_up
+from flashbed.workload.fio_parameters import FioParameters, keeps_logs, with_warm_up
 from flashbed.workload.parameters import ToolParameters
 
 FIO = "/bin/fio --output-format=json+ --eta=never"
@@ -333,10 +333,6 @@ def section(name: str, options: Mapping[str, object]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-_KEEPS_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
-"""A job with logs of its own. fio has one interval for all logs of a job: ours would average theirs."""
-
-
 def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """The user's job file, run in /mnt with the study's other values as environment variables, which fio puts in for
     ${name}. What the command line says are defaults: the job's own word wins.
@@ -345,7 +341,7 @@ def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     assert isinstance(variables, Mapping)
     exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
     text = str(parameters["job"])
-    rates = {} if _KEEPS_LOGS.search(text) else _rate_log(OWN_RATE_MS)
+    rates = {} if keeps_logs(text) else _rate_log(OWN_RATE_MS)
     defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime", **rates}
     options = " ".join([f"--output=/out/{OUTPUT}", *(f"--{name}={value}" for name, value in defaults.items())])
     script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"

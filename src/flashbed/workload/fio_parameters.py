@@ -106,6 +106,16 @@ def with_warm_up(job_text: str) -> str:
     return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
 
 
+_OWN_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
+
+
+def keeps_logs(job_text: str) -> bool:
+    """Whether a job file of the user's has logs of its own. fio has one interval for all logs of a job: the lab's would
+    average them.
+    """
+    return bool(_OWN_LOGS.search(job_text))
+
+
 _FIXED_NUMBERS = re.compile(
     r"^[ \t]*(randseed|(?:all)?randrepeat)[ \t]*(?:=(?![ \t]*0[ \t]*(?:[;#]|$))|(?:[;#]|$))", re.MULTILINE
 )

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from flashbed.steadiness import Series
 from flashbed.workload import fio
-from flashbed.workload.base import MARK, REMOUNT, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
 from flashbed.workload.parameters import ToolParameters
 
@@ -24,7 +23,7 @@ PAIRS = (("write", "rewrite"), ("read", "reread"))
 """What IOzone does in one call, by the number that its -i has."""
 
 
-class Iozone:
+class Iozone(InPhases):
     """The workload `iozone`."""
 
     parameters: type[ToolParameters] = IozoneParameters
@@ -69,14 +68,6 @@ class Iozone:
         if said.program:
             return [Phase(test, test, 2 * size) for test in ("write", "read") if test in said.tests]
         return [Phase(test, "read" if test.endswith("read") else "write", size) for test in said.tests]
-
-    def writes(self, parameters: Parameters) -> str:
-        """Both: the names of its phases say which."""
-        return ""
-
-    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """None: its phases each ask for something else."""
-        return ()
 
 
 def _fio_step(test: str) -> str:
