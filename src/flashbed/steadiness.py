@@ -118,7 +118,7 @@ def _judged(one: Mapping[str, Any]) -> str:
     why = "rises" if second > first else "falls"
     rates = f"from {_rate(first, seconds / 2)} MiB/s in its first half to {_rate(second, seconds / 2)} in its second"
     whose = f"{one['name']}: " if one["name"] else ""
-    return f"{NOT_STEADY}: {whose}{why} {rates}, {apart / mean:.0%} of its mean"
+    return f"{NOT_STEADY}: {whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean"
 
 
 def _rate(moved: float, seconds: float) -> str:

@@ -167,7 +167,7 @@ def test_a_disk_in_memory_is_not_recommended() -> None:
     assert told(found) == (
         ["Not decided: memory, everywhere; nothing is recommended there."],
         [
-            "For random read, not decided: memory (memory kept most of the bytes from the medium). "
+            "For random read, not decided: memory kept most of the bytes from the medium. "
             "Only card was measured without that."
         ],
     )
@@ -179,7 +179,7 @@ def test_the_others_are_compared_and_nobody_is_called_best() -> None:
         ["Not decided: memory, everywhere; nothing is recommended there."],
         [
             "For random read, card is 2.0 times as fast as chip. "
-            "Not decided: disk, because of memory (memory kept most of the bytes from the medium)."
+            "Not decided: disk, because memory kept most of the bytes from the medium."
         ],
     )
 

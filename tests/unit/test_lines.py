@@ -144,15 +144,17 @@ def test_a_value_that_stands_for_no_load_is_not_said() -> None:
     assert said_of_a == "a is fastest for sequential write, flushed after each request: 3.0 times as fast as b."
 
 
-def test_the_first_axis_is_said_even_where_it_has_one_value() -> None:
-    """Of two sizes only random write has the small one."""
+def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
+    """Of two sizes only random write has the small one. "For sequential write" alone would be said of the small one
+    too, which nobody measured.
+    """
     table = {
         ("write", "large"): (30.0, 10.0),
         ("randwrite", "large"): (10.0, 30.0),
         ("randwrite", "small"): (10.0, 10.0),
     }
     assert said({"pattern": ("write", "randwrite"), "request": ("large", "small")}, table) == [
-        "a is fastest for sequential write: 3.0 times as fast as b.",
+        "a is fastest for sequential write, request size large: 3.0 times as fast as b.",
         "b is fastest for random write, request size large: 3.0 times as fast as a.",
         "No clear difference between a and b for random write, request size small.",
     ]

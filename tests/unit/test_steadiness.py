@@ -33,15 +33,15 @@ def test_halves_may_lie_a_fifth_of_the_mean_apart() -> None:
     assert verdict(9, 11) == "steady"  # 2 of 10
     assert verdict(11, 9) == "steady"
     assert verdict(8.9, 11.1) == (
-        "not steady: rises from 8.9 MiB/s in its first half to 11.1 in its second, 22% of its mean"
+        "not steady: rises from 8.9 MiB/s in its first half to 11.1 in its second, 22 % of its mean"
     )
     assert verdict(11.1, 8.9) == (
-        "not steady: falls from 11.1 MiB/s in its first half to 8.9 in its second, 22% of its mean"
+        "not steady: falls from 11.1 MiB/s in its first half to 8.9 in its second, 22 % of its mean"
     )
 
 
 def test_a_start_without_anything_is_not_steady() -> None:
-    assert verdict(0, 10) == "not steady: rises from 0 MiB/s in its first half to 10 in its second, 200% of its mean"
+    assert verdict(0, 10) == "not steady: rises from 0 MiB/s in its first half to 10 in its second, 200 % of its mean"
 
 
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:

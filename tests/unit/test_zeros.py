@@ -14,7 +14,7 @@ from test_matrix import fields, picture
 
 from flashbed.analysis import Load, Results, Words, compare, doubts, judge, lines, results_of, sentence
 from flashbed.analysis.claim_words import evidence
-from flashbed.analysis.comparison import Comparison
+from flashbed.analysis.groups import Comparison
 from flashbed.analysis.ratio import apart, geometric_mean, inverse, ratio
 from flashbed.analysis.spread import spread
 from flashbed.analysis.words import metric_of
@@ -125,7 +125,7 @@ def test_seeds_that_do_not_agree_on_none_decide_nothing() -> None:
 def test_a_difference_below_zero_has_no_ratio_and_is_no_missing_result() -> None:
     told, line = said(one(a=-3.0, b=2.0), "mount_memory_bytes")
     assert line == "Not decided: below zero, everywhere; nothing is recommended there."
-    assert told.startswith("Not decided: below zero (a difference came out below zero, and has no ratio).")
+    assert told.startswith("Not decided: a difference came out below zero, and has no ratio.")
 
 
 # --- several loads --------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ no random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
-from flashbed.analysis.comparison import Comparison, Group, Lead, Standing, compare
+from flashbed.analysis.comparison import compare
 from flashbed.analysis.decisive import Doubt, doubts, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows
+from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, is_ahead, ratio
 from flashbed.analysis.results import MEASURED, MISSING, Combination, Repetition, Results, results_of

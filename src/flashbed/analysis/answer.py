@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.comparison import Comparison, Group, Lead, Setting
+from flashbed.analysis.decisive import Doubt
+from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart, quotient
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, percent_more, scale_of
@@ -39,8 +40,8 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
-    if group.barred and not group.leads:
-        return f"not decided: {_reasons(group, list(group.doubts))}."
+    if group.in_doubt and not group.leads:
+        return f"not decided: {_why_open(group)}."
     if group.best is None:
         return "nothing was measured."
     best = words.value(comparison.compare, group.best)
@@ -181,36 +182,65 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     text = ""
     missing = [value for value in group.left_out if value not in group.in_doubt]
     if group.in_doubt and group.leads:
-        places = [place for place in group.doubts if place[0] in group.in_doubt]
-        text += f" Not decided: {names(group.in_doubt)}, because of {_reasons(group, places)}."
-    elif group.barred and group.best and not group.leads:
+        text += f" Not decided: {names(group.in_doubt)}, because {because(group, group.in_doubt)}."
+    elif group.in_doubt and group.best:
         text += f" Only {names([group.best])} was measured without that."
     if missing:
         text += f" Not compared: {names(missing)}, for want of results."
-    if group.leads and len(group.settings) < group.settings_planned:
-        absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
-        doubted = [gap for gap in group.gaps if gap not in absent]
-        named = [
-            f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
-            for value, setting in absent[:NAMED_SETTINGS]
-        ]
-        if len(absent) > NAMED_SETTINGS:
-            named.append(f"{len(absent) - NAMED_SETTINGS} more are missing")
-        if doubted:
-            named.append(f"the others are not decided: {_reasons(group, doubted)}")
-        why = listing(named) or "elsewhere no seed has them all"
-        text += f" This rests on {len(group.settings)} of {group.settings_planned} settings: {why}."
+    if group.leads and group.is_partial:
+        # Where results are missing, they are named one by one.
+        doubted = any(gap in group.doubts for gap in group.gaps)
+        only = words.places(narrowed(group.settings, group.planned)) if doubted else ""
+        part = f"{len(group.settings)} of {group.settings_planned} settings{f' ({only})' if only else ''}"
+        text += f" This rests on {part}: {_elsewhere(comparison, group, words)}."
     return text
 
 
-def _reasons(group: Group, places: Sequence[tuple[str, Setting]]) -> str:
-    """ "memory (memory kept most of the bytes)" """
-    found = [group.doubts[place] for place in places if group.doubts[place].bars]
+def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
+    """What became of the settings that are not compared."""
+    absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
+    doubted = [group.doubts[gap] for gap in group.gaps if gap not in absent]
+    named = [
+        f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
+        for value, setting in absent[:NAMED_SETTINGS]
+    ]
+    if len(absent) > NAMED_SETTINGS:
+        named.append(f"{len(absent) - NAMED_SETTINGS} more are missing")
+    if doubted:
+        named.append(f"in the others {_clauses(doubted)}")
+    return listing(named) or "elsewhere no seed has them all"
+
+
+def _why_open(group: Group) -> str:
+    """Why nothing is compared: "memory kept most of the bytes from the medium" """
+    why = because(group, group.in_doubt)
+    if group.standings or not group.settings:
+        return why
+    return f"only {len(group.settings)} of {group.settings_planned} settings decide, fewer than half; elsewhere {why}"
+
+
+def because(group: Group, values: Sequence[str]) -> str:
+    """Why the figures of some values decide nothing, as a clause."""
+    found = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in values]
+    return _clauses(found) if found else "results are missing"
+
+
+_PLAINLY = {
+    "memory": "memory kept much of the data from the medium",
+    "memory or compression": "memory or compression kept much of the data from the medium",
+    "not steady": "the rate was not steady",
+}
+
+
+def _clauses(doubts: Sequence[Doubt]) -> str:
+    """ "memory kept most of the bytes from the medium, or the rate was not steady": in full where it is one reason, and
+    without the numbers of each where they are several.
+    """
     told = []
-    for kind in dict.fromkeys(doubt.kind for doubt in found):
-        texts = list(dict.fromkeys(doubt.text for doubt in found if doubt.kind == kind))
-        told.append(f"{kind} ({texts[0]}{'' if len(texts) == 1 else ', and the like'})")
-    return listing(told)
+    for kind in dict.fromkeys(doubt.kind for doubt in doubts):
+        texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
+        told.append(texts[0] if len(texts) == 1 else _PLAINLY.get(kind, texts[0]))
+    return ", or ".join(told)
 
 
 def is_speed(metric: Metric) -> bool:

@@ -33,6 +33,11 @@ ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
 
 NOT_STEADY = "not steady"
 
+ENOUGH = 0.5
+"""Of the settings that a study plans for a load, so much must decide. Of fewer, more is left out than is compared, and
+what is left is seldom a fair choice: it is the small files, or the large requests.
+"""
+
 
 @dataclass(frozen=True)
 class Doubt:
@@ -63,6 +68,14 @@ def why_not(repetition: Repetition, metric: str) -> Doubt | None:
         reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
     return Doubt("CPU", "the CPU decides") if repetition.limit == "cpu" else None
+
+
+BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")
+
+
+def is_enough(deciding: int, planned: int) -> bool:
+    """Whether a verdict may rest on so many of the settings that were planned: on half of them or more (ENOUGH)."""
+    return deciding > 0 and deciding >= ENOUGH * planned
 
 
 def _phase(metrics: Iterable[str], metric: str) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis.answer import CLOSE_FACTOR, against, dependence, is_speed, superlative
-from flashbed.analysis.comparison import Comparison, Group, Setting
+from flashbed.analysis.groups import Comparison, Group, Setting, narrowed
 from flashbed.analysis.words import Words, count, factor, in_sentence, listing, metric_of, percent_more
 
 MOST_LINES = 10
@@ -95,7 +95,7 @@ def _verdict(load: Load) -> Verdict:
     group = load.group
     if load.no_choice:
         return "no choice", (load.no_choice,)
-    if group.barred and (group.in_doubt or not group.leads):
+    if group.in_doubt:
         return "not decided", ()
     if group.best is None:
         return "nothing", ()
@@ -115,35 +115,58 @@ def _others(group: Group, verdict: str) -> list[str]:
 def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
     kind, told = verdict
     group, comparison = loads[0].group, loads[0].comparison
+    partly = _partly(loads, words)
     if kind == "ahead":
         best = words.value(comparison.compare, told[0])
-        return f"{best} {_superlative(loads, several)}{where}: {_lead(loads, words)}."
+        return f"{best} {_superlative(loads, several)}{where}: {_lead(loads, words)}{partly}."
     if kind == "depends":
         depending = [load.group.leads_that_are("depends") for load in loads]
         if len(loads) == len(depending[0]) == 1 and not several:
             return _capital(
-                f"{dependence(depending[0][0], group, comparison, metric_of(comparison.metric), words)}{where}."
+                f"{dependence(depending[0][0], group, comparison, metric_of(comparison.metric), words)}{where}{partly}."
             )
         pairs = {tuple(sorted([load.group.best or "", *_others(load.group, "depends")])) for load in loads}
         axes = listing([words.axis(axis) for axis in group.telling_axes])
         which = words.axis(comparison.compare)
         if len(pairs) == 1:
             which = f"of {_names(comparison, [group.best or '', *_others(group, 'depends')], words)}"
-        return f"Which {which} {_superlative(loads, several)} depends on {axes}{where}."
+        return f"Which {which} {_superlative(loads, several)} depends on {axes}{where}{partly}."
     if kind == "even":
         names = [group.best or "", *_others(group, "even")]
         rest = "; the others are behind" if any(len(load.group.leads) > len(told) - 1 for load in loads) else ""
         if all(load.group.is_zero for load in loads):
-            return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}."
-        return f"No clear difference between {_names(comparison, names, words)}{where}{rest}."
+            return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}{partly}."
+        return f"No clear difference between {_names(comparison, names, words)}{where}{rest}{partly}."
     if kind == "not decided":
-        why = dict.fromkeys(doubt.kind for load in loads for doubt in load.group.barred)
+        why = dict.fromkeys(kind for load in loads for kind in _why(load.group))
         return f"{NOT_DECIDED}: {listing(list(why), 'or')},{where or ' everywhere'}; nothing is recommended there."
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
     if kind == "alone":
         return f"Only {words.value(comparison.compare, told[0])} was measured{where}: nothing to compare."
     return f"Nothing was measured{where}."
+
+
+_PLAINLY = {"not steady": "no steady rate"}
+
+
+def _why(group: Group) -> list[str]:
+    """In a word or two each."""
+    found = dict.fromkeys(doubt.kind for doubt in group.barred)
+    return [_PLAINLY.get(kind, kind) for kind in found] or ["missing results"]
+
+
+def _partly(loads: Sequence[Load], words: Words) -> str:
+    """How many of several loads rest on part of their settings, or of a single one, on how many."""
+    partial = [load.group for load in loads if load.group.is_partial]
+    if not partial:
+        return ""
+    if len(loads) == 1:
+        only = words.places(narrowed(partial[0].settings, partial[0].planned))
+        return f" ({only and f'{only}, '}{len(partial[0].settings)} of {partial[0].settings_planned} settings)"
+    if len(partial) == len(loads):
+        return " (each on part of its settings: see the picture)"
+    return f" ({len(partial)} of the {len(loads)} loads on part of the settings: see the picture)"
 
 
 def _names(comparison: Comparison, values: Sequence[str], words: Words) -> str:
@@ -212,8 +235,8 @@ def _where(here: Sequence[Setting], everywhere: Sequence[Setting], words: Words)
 
 
 def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
-    """Products of values that hold all of `here` and of `everywhere` no other; axes that do not matter are absent, but
-    for the first where one value is left of it.
+    """Products of values that hold all of `here` and of `everywhere` no other. A box names each axis of which its loads
+    do not have all values: a reader who is told of fewer conditions would take it for more than was measured.
     """
     axes = [axis for axis, _ in everywhere[0]]
     values = {axis: list(dict.fromkeys(dict(at)[axis] for at in everywhere)) for axis in axes}
@@ -239,10 +262,9 @@ def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
                     box = grown
             box[axis] = [value for value in values[axis] if value in box[axis]]
         covered = set(inside(box))
-        first = {value for at in covered for axis, value in at[:1]}
-        if len(first) == 1:  # what is said first is what a reader looks for
-            box.setdefault(axes[0], [*first])
-        found.append({axis: box[axis] for axis in axes if axis in box})
+        has = {axis: {dict(at)[axis] for at in covered} for axis in axes}
+        told = {axis: [value for value in values[axis] if value in has[axis]] for axis in axes}
+        found.append({axis: told[axis] for axis in axes if len(told[axis]) < len(values[axis])})
         left = [at for at in left if at not in covered]
     return found
 

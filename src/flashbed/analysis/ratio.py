@@ -24,16 +24,21 @@ def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
     """The spread over the seeds of left / right; of several pairs, of the geometric mean of their ratios.
 
     Zero is a number like others: see quotient(). None if a pair has no seed in common, or a number below zero, which
-    has no ratio. If no seed is common to all pairs, the mean is taken of the ends of their intervals, which is never
-    too narrow.
+    has no ratio.
     """
     ratios = [_by_seed(left, right) for left, right in pairs]
-    if not ratios or not all(ratios):
-        return None
-    shared = [seed for seed in ratios[0] if all(seed in row for row in ratios)]
+    return mean_spread(ratios) if ratios and all(ratios) else None
+
+
+def mean_spread(rows: Sequence[Numbers]) -> Spread:
+    """The spread over the seeds of the geometric mean of several rows of numbers, none of them empty or below zero.
+
+    If no seed is common to all, the mean is taken of the ends of their intervals, which is never too narrow.
+    """
+    shared = [seed for seed in rows[0] if all(seed in row for row in rows)]
     if shared:
-        return spread([geometric_mean([row[seed] for row in ratios]) for seed in shared])
-    single = [spread(list(row.values())) for row in ratios]
+        return spread([geometric_mean([row[seed] for row in rows]) for seed in shared])
+    single = [spread(list(row.values())) for row in rows]
     ends = ("median", "minimum", "maximum", "low", "high")
     return Spread(min(one.n for one in single), *(geometric_mean([getattr(s, end) for s in single]) for end in ends))
 

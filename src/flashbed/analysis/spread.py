@@ -16,6 +16,12 @@ INTERVAL_SEEDS = 5
 """From this many seeds on the interval is a 95 % confidence interval of the median; below, it is all that was seen."""
 
 
+WIDE_FACTOR = 1.25
+"""Where the highest of the seeds is so many times the lowest or more, a middle alone hides what chance does: whoever
+shows it shows both ends too.
+"""
+
+
 @dataclass(frozen=True)
 class Spread:
     """What the seeds of a cell say about a metric: [low, high] is the interval that comparisons and error bars use."""
@@ -31,6 +37,11 @@ class Spread:
     def is_confidence(self) -> bool:
         """Whether the interval is a confidence interval, and not simply the smallest and the largest value."""
         return self.n >= INTERVAL_SEEDS
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the seeds lie so far apart that a middle alone misleads (WIDE_FACTOR)."""
+        return self.maximum >= WIDE_FACTOR * self.minimum and self.maximum > self.minimum
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -77,7 +77,13 @@ def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], t
     title = answer.title if isinstance(answer, Choice) else f"Which {compared}?"
     results = report.asked(answer)
     behind = [_behind(report, results, answer, load) for part in parts for load in part]
-    return Question(title, compared, matrix(parts, report.words), told, behind)
+    picture = matrix(parts, report.words, _fixed(answer, parts[0][0].comparison.by))
+    return Question(title, compared, picture, told, behind)
+
+
+def _fixed(answer: Answer, by: Sequence[str]) -> dict[str, str]:
+    """What a question fixes by itself, so that it holds for all of its loads."""
+    return {axis: values[0] for axis, values in answer.where.items() if len(values) == 1 and axis not in by}
 
 
 def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Behind:

@@ -2,16 +2,17 @@
 """The picture of an answer: a field for each load and each value that is compared, by how sure it is.
 
 Turns groups of comparisons into short texts and tones; a tone is a colour and a sign, so that nothing hangs on colours
-alone. Must not know HTML.
+alone. Each field that was measured has its figure, also where that decides nothing. Must not know HTML.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
 from flashbed.analysis.answer import CLOSE_FACTOR, is_speed
+from flashbed.analysis.groups import narrowed, telling_axes
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart
 from flashbed.analysis.words import Scale, Words, direction, factor, figures, listing, metric_of, percent_more, scale_of
 
@@ -20,7 +21,7 @@ TONES = {
     "even": ("≈", "not told apart from the best"),
     "turns": ("↕", "better at some sizes, worse at others"),
     "behind": ("▾", "behind, as far as the seeds tell"),
-    "doubt": ("?", "memory, the CPU or a transient decided, as it says"),
+    "doubt": ("?", "too little of it decides: memory, the CPU or a transient did, or results are missing"),
     "leads": ("☆", "ahead of what is decided; a greyed one may be faster"),
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
@@ -63,8 +64,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Matrix:
+    """`same` is what all loads have in common."""
+
     columns: Sequence[str]
     parts: Sequence[Part]
+    same: str = ""
 
     @property
     def key(self) -> list[tuple[str, str, str]]:
@@ -77,54 +81,103 @@ class Matrix:
         return any(row.one_seed for part in self.parts for row in part.rows)
 
 
-def matrix(parts: Sequence[Sequence[Load]], words: Words) -> Matrix:
-    """The picture of a question; a part is the loads of one of its metrics."""
+@dataclass(frozen=True)
+class Look:
+    """How the numbers of a part are shown: their unit, the words, the axes over which some of its loads are means."""
+
+    scale: Scale
+    words: Words
+    averaged: Sequence[str]
+
+
+def matrix(parts: Sequence[Sequence[Load]], words: Words, fixed: Mapping[str, str] | None = None) -> Matrix:
+    """The picture of a question; a part is the loads of one of its metrics. `fixed` has what the question itself fixes,
+    by axis.
+    """
     comparison = parts[0][0].comparison
     columns = [words.value(comparison.compare, value) for value in comparison.values]
-    return Matrix(columns, [_part(loads, words) for loads in parts])
+    values = {
+        axis: list(dict.fromkeys(dict(load.group.at)[axis] for loads in parts for load in loads))
+        for axis in comparison.by
+    }
+    several = sum(map(len, parts)) > 1
+    alone = {axis: values_[0] for axis, values_ in values.items() if several and len(values_) == 1}
+    told = [_part(loads, alone, words) for loads in parts]
+    return Matrix(columns, told, words.places({**(fixed or {}), **alone}))
 
 
-def _part(loads: Sequence[Load], words: Words) -> Part:
+def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> Part:
     comparison = loads[0].comparison
     metric = metric_of(comparison.metric)
-    scale = scale_of(metric, (_largest(one) for load in loads for one in load.group.standings))
-    averaged = any(len(load.group.settings) > 1 for load in loads)
-    mean = "geometric mean over all else" if averaged else ""
+    scale = scale_of(metric, (_largest(one) for load in loads for one in _all_standings(load.group)))
+    axes = dict.fromkeys(axis for load in loads for one in _all_standings(load.group) for axis in one.telling_axes)
+    mean = f"geometric mean over {listing([words.axis_plural(axis) for axis in axes])}" if axes else ""
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
-    return Part(metric.title, reading, [_row(load, scale, words) for load in loads])
+    look = Look(scale, words, list(axes))
+    return Part(metric.title, reading, [_row(load, alone, look) for load in loads])
 
 
-def _row(load: Load, scale: Scale, words: Words) -> Row:
-    group, comparison = load.group, load.comparison
+def _all_standings(group: Group) -> list[Standing]:
+    return [*group.standings, *group.undecided.values()]
+
+
+def _row(load: Load, alone: Mapping[str, str], look: Look) -> Row:
+    group, comparison, words = load.group, load.comparison, look.words
     said = {axis: (value,) for axis, value in group.at}
-    places = [words.place(axis, value) for axis, value in group.at if not words.is_idle(axis, said)]
+    # Where other loads are means over an axis, one that has a single value of it would pass for such a mean.
+    telling = telling_axes(group.planned)
+    single = [pair for pair in group.planned[0] if pair[0] in look.averaged and pair[0] not in telling]
+    places = [
+        words.place(axis, value)
+        for axis, value in (*group.at, *single)
+        if axis not in alone and not words.is_idle(axis, said)
+    ]
     fields = [
-        Field("doubt", "nothing to choose", reason=load.no_choice)
-        if load.no_choice
-        else field(load, value, scale, words)
+        Field("doubt", "nothing to choose", reason=load.no_choice) if load.no_choice else field(load, value, look)
         for value in comparison.values
     ]
     return Row(places[0] if places else "All", ", ".join(places[1:]), fields, group.seeds == 1)
 
 
-def field(load: Load, value: str, scale: Scale, words: Words) -> Field | None:
+def field(load: Load, value: str, look: Look) -> Field | None:
     """One value against the best of its group."""
     group, comparison = load.group, load.comparison
     mine = [(setting, doubt) for (name, setting), doubt in group.doubts.items() if name == value]
     barred = [doubt for _, doubt in mine if doubt.bars]
     standings = {standing.value: standing for standing in group.standings}
     if value not in standings:
-        if barred:
-            return Field("doubt", _kinds(barred), reason=_kinds(barred))
-        return Field("missing", "no result") if value in group.left_out else None
-    found = _standing(comparison, group, value, _figure(standings[value], scale), words)
+        return _open(group, value, barred, look)
+    notes = [_figure(standings[value], look.scale) + _part_of(standings[value], group, look.words)]
+    if barred:
+        notes.append(f"{_kinds(barred)} in {len(barred)}")
+    note = ", ".join(notes)
+    found = _standing(comparison, group, value, note, look.words)
     cpu = [doubt for setting, doubt in mine if not doubt.bars and setting in group.settings]
     if 2 * len(cpu) > len(group.settings):
         return Field("doubt", found.text, found.note, "the CPU decides")
-    if barred:
-        notes = [found.note, f"{_kinds(barred)} in {len(barred)} of {group.settings_planned}"]
-        return Field(found.tone, found.text, ", ".join(filter(None, notes)))
     return found
+
+
+def _open(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> Field | None:
+    """A value that is not compared: why, and what was measured all the same."""
+    found = group.undecided.get(value)
+    if not found and not barred:
+        return Field("missing", "no result") if value in group.left_out else None
+    figure = _figure(found, look.scale) + _part_of(found, group, look.words) if found else ""
+    if not barred:
+        return Field("doubt", "too few results", figure)
+    why = _kinds(barred)
+    few = f" in {len(barred)} of {group.settings_planned}" if len(barred) < group.settings_planned else ""
+    return Field("doubt", f"{why}{few}", figure, why)
+
+
+def _part_of(standing: Standing, group: Group, words: Words) -> str:
+    """Where a figure is not of all settings, of which: " at file size 10M (4 of 8 settings)", " on 5 of 8 settings"."""
+    few, all_ = len(standing.settings), group.settings_planned
+    if few == all_:
+        return ""
+    only = words.places(narrowed(standing.settings, group.planned))
+    return f" at {only} ({few} of {all_} settings)" if only else f" on {few} of {all_} settings"
 
 
 def _largest(standing: Standing) -> float:
@@ -133,10 +186,14 @@ def _largest(standing: Standing) -> float:
 
 
 def _figure(standing: Standing, scale: Scale) -> str:
-    """The mean; of which a zero leaves nothing, so that there the range is told."""
-    if standing.score or standing.is_zero:
-        return scale.figure(standing.score)
-    return figures(standing.medians, scale)
+    """The mean, and the range of the seeds if that is wide. A zero leaves nothing of a mean, so that there the range of
+    the settings is told.
+    """
+    if not standing.score and not standing.is_zero:
+        return figures(standing.medians, scale)
+    seeds = standing.seeds
+    apart_ = f" (seeds {scale.number(seeds.minimum)} to {scale.number(seeds.maximum)})" if seeds.is_wide else ""
+    return scale.figure(standing.score) + apart_
 
 
 def _kinds(doubts: Sequence[Doubt]) -> str:
@@ -156,8 +213,10 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
     lead = next(lead for lead in group.leads if lead.over == value)
     behind = _behind(comparison, group, lead)
     if lead.verdict == "depends":
-        at = [words.places(setting) for setting in lead.behind_at]
-        return Field("turns", behind, f"better at {at[0]}" if len(at) == 1 else f"better in {len(at)} settings")
+        telling = group.telling_axes
+        at = [words.places([pair for pair in setting if pair[0] in telling]) for setting in lead.behind_at]
+        where = f"better at {at[0]}" if len(at) == 1 else f"better in {len(at)} settings"
+        return Field("turns", behind, f"{figure}, {where}")
     return Field("even", "no clear difference", figure) if lead.verdict == "even" else Field("behind", behind, figure)
 
 
