@@ -101,8 +101,8 @@ def test_what_memory_kept_is_said_once() -> None:
     told = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
     assert told.endswith(
-        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and the others are not decided: "
-        "memory (memory kept most of the bytes from the medium). The CPU limits 2 of 12 cells."
+        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the others "
+        "memory kept most of the bytes from the medium. The CPU limits 2 of 12 cells."
     )
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
 
@@ -113,12 +113,12 @@ def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -
     rises = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[rises, "steady"] = "not steady: 40 % faster in the second half"
     found = report_of(study, rows_of(frame), {})
-    # F2FS failed at 1k: three of its four cells have a rate.
+    # F2FS failed at 1k: three of its four cells have a rate, and none of these is steady.
     assert len(found.unsteady) == 3
     [question] = questions(found)
     row = question.matrix.parts[0].rows[PATTERNS.index("randwrite")]
-    assert [field and (field.tone, field.text) for field in row.fields][2] == ("doubt", "not steady")
-    assert "Not decided: not steady, for random write; nothing is recommended there." in question.lines
+    assert [field and (field.tone, field.text) for field in row.fields][2] == ("doubt", "not steady in 3 of 4")
+    assert "Not decided: no steady rate, for random write; nothing is recommended there." in question.lines
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert "In 3 cells the rate was not steady while it was measured" in page
     bandwidth = study_tables(found)[0]
