@@ -258,11 +258,16 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     told = {
         "limit": found,
         "mounted": result.get("mounted", ""),
-        "steady": steadiness.verdict(_series(record)),
+        "steady": _steady(record) if result["outcome"] == "measured" else "",
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
     return {**result["coordinates"], **plain, **told, **metrics}
+
+
+def _steady(record: Record) -> str:
+    workload = record.repetition.cell.workload
+    return steadiness.told(_series(record), WORKLOADS[workload.tool].silent(workload.parameters))
 
 
 def _series(record: Record) -> Sequence[Mapping[str, Any]]:

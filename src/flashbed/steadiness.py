@@ -26,7 +26,7 @@ MOST_APART = 0.20
 PARTS = 20
 """What is kept of a series: the bytes of so many parts of its time, alike in length."""
 
-STEADY, NOT_STEADY = "steady", "not steady"
+STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
 
 VERSION = 2
 """Of what a series is of. Results keep theirs under a key that does not know this code: what another version made is
@@ -99,6 +99,18 @@ def verdict(found: Sequence[Mapping[str, Any]]) -> str:
         return ""
     verdicts = [_judged(one) for one in found]
     return next((one for one in verdicts if one.startswith(NOT_STEADY)), "" if "" in verdicts else STEADY)
+
+
+def told(found: Sequence[Mapping[str, Any]], silent: str) -> str:
+    """The verdict, or "not known: " and why; `silent` is why a tool's run may have no series."""
+    said = verdict(found)
+    if said:
+        return said
+    if not found:
+        return f"{NOT_KNOWN}: {silent}"
+    if not is_current(found):
+        return f"{NOT_KNOWN}: what it moved over time was noted by another version"
+    return f"{NOT_KNOWN}: it moved in too few steps to tell"
 
 
 def _judged(one: Mapping[str, Any]) -> str:

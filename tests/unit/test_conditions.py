@@ -14,7 +14,7 @@ import pandas
 import pytest
 from made_up_results import MANIFEST, PATTERNS, Titles, made_up_frame, made_up_study, rows_of
 
-from flashbed.analysis import flows
+from flashbed.analysis import doubts, flows
 from flashbed.analysis.words import size
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.answers import questions
@@ -124,6 +124,25 @@ def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -
     bandwidth = study_tables(found)[0]
     assert sum("not steady" in cell.note for row in bandwidth.rows for cell in row.cells) == 3
     assert "steady" in next(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+
+
+def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None:
+    study = made_up_study()
+    frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
+    # A seed that tells is enough
+    frame.loc[(frame["filesystem"] == "f2fs") & (frame["seed"] == 1), "steady"] = "steady"
+    found = report_of(study, rows_of(frame), {})
+    assert (len(found.unsteady), set(found.unknown.values())) == (0, {"bonnie tells no rate within a phase"})
+    table = evidence.flow_table(found, flows(found.results, found.fixed), "")
+    assert table.columns[-1] == "Steady"
+    assert {row.cells[-1].text for row in table.rows} == {"not known", "yes"}
+    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
+    number = len(found.unknown)
+    assert (
+        f"Whether the rate was steady is not known in {number} cells: bonnie tells no rate within a phase "
+        f"({number} cells)."
+    ) in page
+    assert {doubt.kind for doubt in doubts(found.results, "bandwidth").values()} <= {"CPU"}
 
 
 def test_tables_mark_what_is_not_the_mediums() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed import run, steadiness, wear
-from flashbed.workload import fio_series
+from flashbed.workload import WORKLOADS, fio_series
 from flashbed.workload.fio import Fio
 from flashbed.workload.fio_parameters import WARM_UP_S, FioParameters, with_warm_up
 
@@ -99,6 +99,33 @@ def test_of_several_series_each_must_be_steady() -> None:
     assert steadiness.verdict([coarse, other]).startswith("not steady: writer: falls from ")
     assert steadiness.verdict([one, one]) == "steady"
     assert steadiness.verdict([one, other]).startswith("not steady: writer: falls from ")
+
+
+def test_what_is_not_known_says_why() -> None:
+    coarse = plain([5.0] * 20, grain=50.0)
+    old = plain([5.0] * 20) | {"version": 0}
+    assert steadiness.told([plain([5.0] * 20)], "nothing tells") == "steady"
+    assert steadiness.told([], "nothing tells") == "not known: nothing tells"
+    assert steadiness.told([coarse], "nothing tells") == "not known: it moved in too few steps to tell"
+    assert steadiness.told([old], "x") == "not known: what it moved over time was noted by another version"
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters", "why"),
+    [
+        ("bonnie", {}, "Bonnie's sequence tells no rate within a phase"),
+        ("bonnie++", {}, "bonnie++ tells no rate within a phase"),
+        ("iozone", {"program": "iozone"}, "IOzone tells no rate within a phase"),
+        ("fio", {"job": "a.fio"}, "fio kept no log of its rate, or the run was too short for one"),
+        (
+            "fio",
+            {"pattern": "write", "direct": False, "flush": "none"},
+            "nothing tells how what it wrote reached the medium while it was measured",
+        ),
+    ],
+)
+def test_each_tool_says_why_it_may_not_tell(tool: str, parameters: dict[str, object], why: str) -> None:
+    assert WORKLOADS[tool].silent(parameters) == why
 
 
 def test_without_a_series_nothing_is_said() -> None:

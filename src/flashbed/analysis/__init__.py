@@ -8,7 +8,7 @@ no random numbers, no order that depends on hashing.
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import compare
-from flashbed.analysis.decisive import Doubt, doubts, unsteady, why_not, with_memory_told
+from flashbed.analysis.decisive import Doubt, doubts, unknown, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.lines import Load, lines, shortened
@@ -49,6 +49,7 @@ __all__ = [
     "shortened",
     "spread",
     "undecidable",
+    "unknown",
     "unsteady",
     "why_not",
     "with_memory_told",

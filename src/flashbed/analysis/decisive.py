@@ -31,7 +31,7 @@ TIMED_BEGINNINGS = ("latency_", "flush_")
 ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
 """What follows the name of a phase in the names of its metrics."""
 
-NOT_STEADY = "not steady"
+NOT_STEADY, NOT_KNOWN = "not steady", "not known"
 
 ENOUGH = 0.5
 """Of the settings that a study plans for a load, so much must decide. Of fewer, more is left out than is compared, and
@@ -123,6 +123,19 @@ def unsteady(results: Results) -> dict[Combination, str]:
             found.setdefault(repetition.combination, []).append(repetition.steady)
     told = {cell: [text for text in texts if text.startswith(NOT_STEADY)] for cell, texts in found.items()}
     return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) > len(found[cell])}
+
+
+def unknown(results: Results) -> dict[Combination, str]:
+    """By cell, why nothing tells whether its rate was steady, where no seed that was measured does."""
+    found: dict[Combination, list[str]] = {}
+    for repetition in results.repetitions:
+        if repetition.is_measured:
+            found.setdefault(repetition.combination, []).append(repetition.steady)
+    return {
+        cell: texts[0].partition(": ")[2]
+        for cell, texts in found.items()
+        if all(text.startswith(NOT_KNOWN) for text in texts)
+    }
 
 
 def with_memory_told(

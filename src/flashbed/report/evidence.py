@@ -118,8 +118,7 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
         limit = limits.get(flow.combination, "")
         busy = [_percent(found.get(flow.combination)) for found in shares]
         what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
-        why = report.unsteady.get(flow.combination)
-        steady = [Cell("no", hint=why, tone="warn") if why else Cell("yes" if flow.combination in told else "–")]
+        steady = [_steady(report, flow.combination, flow.combination in told)]
         rows.append(Row(_places(report, flow.combination), [*cells, share, *busy, what, *(steady if told else [])]))
     return Table(
         caption=caption,
@@ -141,6 +140,14 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
         rows=rows,
         kind="sortable",
     )
+
+
+def _steady(report: Report, cell: Combination, told: bool) -> Cell:
+    if why := report.unsteady.get(cell):
+        return Cell("no", hint=why, tone="warn")
+    if why := report.unknown.get(cell):
+        return Cell("not known", hint=why, tone="quiet")
+    return Cell("yes" if told else "–")
 
 
 def _corner(report: Report) -> list[str]:

@@ -13,6 +13,7 @@ vl-convert is an 84 MB engine that takes 1.4 s to hand out its script.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -138,6 +139,11 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
             f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
             f"does not rest on them (such as {report.cell_name(cell)}: {why})."
         )
+        cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
+    unknown = Counter(report.unknown.values())
+    if unknown:
+        why = "; ".join(f"{reason} ({count(number, 'cell')})" for reason, number in unknown.most_common())
+        text = f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {why}."
         cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
     if damaged:

@@ -23,6 +23,7 @@ from flashbed.analysis import (
     judge,
     results_of,
     undecidable,
+    unknown,
     unsteady,
     with_memory_told,
 )
@@ -100,6 +101,11 @@ class Report:
     def unsteady(self) -> dict[Combination, str]:
         """The cells whose rate was not steady, with the reason."""
         return unsteady(self.results)
+
+    @cached_property
+    def unknown(self) -> dict[Combination, str]:
+        """The cells of which nothing tells whether their rate was steady, with the reason."""
+        return unknown(self.results)
 
     def asked(self, answer: Answer) -> Results:
         """The results that a question is about, with what it compares as one axis."""

@@ -75,9 +75,15 @@ class Workload(Protocol):
         WorkloadOutputError.
         """
 
+    def silent(self, parameters: Parameters) -> str:
+        """Why a run may have no series, for people, as a clause."""
+
 
 class InPhases:
     """What tools have in common whose measurement is phases that each ask for something else."""
+
+    def title(self, parameters: Parameters) -> str:
+        raise NotImplementedError
 
     def writes(self, parameters: Parameters) -> str:
         """Both: the names of its phases say which."""
@@ -86,3 +92,7 @@ class InPhases:
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         """None: its phases each ask for something else."""
         return ()
+
+    def silent(self, parameters: Parameters) -> str:
+        """The marks between the phases have the bytes of each, and nothing has those within one."""
+        return f"{self.title(parameters).partition(',')[0]} tells no rate within a phase"

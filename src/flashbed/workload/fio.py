@@ -114,6 +114,11 @@ class Fio:
         found = steadiness.series(moments, interval_s=interval_s)
         return [found] if found else []
 
+    def silent(self, parameters: Parameters) -> str:
+        if "job" not in parameters and _is_cached(parameters):
+            return "nothing tells how what it wrote reached the medium while it was measured"
+        return "fio kept no log of its rate, or the run was too short for one"
+
 
 def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
     """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, latencies in microseconds; of all
