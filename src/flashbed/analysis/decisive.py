@@ -54,7 +54,7 @@ class Doubt:
 
 def why_not(repetition: Repetition, metric: str) -> Doubt | None:
     """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does."""
-    phase = _phase(repetition.metrics, metric)
+    phase = phase_of(repetition.metrics, metric)
     if phase is None and metric not in TIMED and not metric.startswith(TIMED_BEGINNINGS):
         return None
     memory: Kind = "memory or compression" if repetition.compresses else "memory"
@@ -78,7 +78,7 @@ def is_enough(deciding: int, planned: int) -> bool:
     return deciding > 0 and deciding >= ENOUGH * planned
 
 
-def _phase(metrics: Iterable[str], metric: str) -> str | None:
+def phase_of(metrics: Iterable[str], metric: str) -> str | None:
     """The phase of a measurement that a metric is of, if it is of one."""
     for ending in ENDINGS:
         name = metric.removesuffix(ending) if ending else metric
@@ -96,7 +96,7 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
         # What memory answered at once may have no rate at all: the tool calls it too fast to be measured.
-        told_of = metric in repetition.metrics or _phase(repetition.metrics, metric) is not None
+        told_of = metric in repetition.metrics or phase_of(repetition.metrics, metric) is not None
         if repetition.is_measured and told_of:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
             doubt = why_not(

@@ -6,10 +6,10 @@ Arranges what the analysis judged. Must not know HTML.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import ClaimVerdict, Combination, Finding, Judgement, Side
+from flashbed.analysis import ClaimVerdict, Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
     asked,
     beside_words,
@@ -24,6 +24,7 @@ from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
 from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.trust import trust
 from flashbed.study_format import Where
 
 OPEN_ROWS = 6
@@ -60,15 +61,15 @@ class ShownClaim:
         return self.findings > OPEN_ROWS
 
 
-def shown(report: Report, judgements: Sequence[Judgement], swallowed: Collection[Combination]) -> list[ShownClaim]:
-    """The claims in the study's order; `swallowed` are the cells in which memory kept most of the bytes."""
+def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
+    """The claims in the study's order."""
     return [
         ShownClaim(
             judgement.claim.text,
             judgement.claim.source,
             judgement.verdict,
             evidence(judgement, report.words),
-            " ".join(filter(None, _remarks(report, judgement, swallowed))),
+            " ".join(filter(None, _remarks(report, judgement))),
             _table(judgement, report.words) if judgement.findings else None,
             len(judgement.findings),
         )
@@ -81,7 +82,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
     numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))
     rows = []
     for place, judgement in numbered:
-        verdict = Cell(judgement.verdict, tone=TONES[judgement.verdict])
+        verdict = Cell(judgement.verdict, note=trust(report, judgement).short, tone=TONES[judgement.verdict])
         deciding = judgement.deciding
         quiet = Cell("–", tone="quiet")
         cells = [quiet, quiet, quiet]
@@ -96,7 +97,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
         caption="All claims, by verdict",
         note="Each with the comparison that decides it: of a claim that holds the closest, of one that does not the "
         "clearest against it. A ratio is of the first to the second; below it the interval that the seeds leave. –: no "
-        "figure in the paper, or no result here.",
+        "figure in the paper, or no result here. Below a verdict: what the cells behind it cannot say.",
         corner=["Claim"],
         columns=["Verdict", "Compared", "Paper", "Here", "Asked"],
         rows=rows,
@@ -104,22 +105,15 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
     )
 
 
-def _remarks(report: Report, judgement: Judgement, swallowed: Collection[Combination]) -> list[str]:
+def _remarks(report: Report, judgement: Judgement) -> list[str]:
     """What is to be known beside the verdict; last the study's own words, if they are of this verdict."""
     return [
         beside_words(judgement),
         printed_words(judgement, report.words),
-        memory(judgement, swallowed),
+        trust(report, judgement).sentence,
         queue(report, judgement),
         judgement.why,
     ]
-
-
-def memory(judgement: Judgement, swallowed: Collection[Combination]) -> str:
-    """Whether the cells compared measure the medium at all."""
-    cells = {cell for finding in judgement.findings for cell in finding.cells}
-    kept = len(cells & set(swallowed))
-    return f"In {kept} of the {len(cells)} cells compared, memory kept most of the bytes." if kept else ""
 
 
 def queue(report: Report, judgement: Judgement) -> str:
@@ -205,7 +199,9 @@ def _papers(finding: Finding) -> Cell:
     sides = (finding.left, finding.right)
     if any(one.printed and one.printed.invalid for one in sides):
         why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
-        return Cell(f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper", hint=why, tone="bad")
+        return Cell(
+            f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper, not judged", hint=why, tone="bad"
+        )
     ratio = finding.printed_ratio
     if not any(one.printed for one in sides):
         if ratio is not None:

@@ -16,6 +16,7 @@ from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.words import metric_of
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
+from flashbed.report.trust import trust
 from flashbed.study_format import Answer
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
         "evidence": evidence(judgement, report.words),
         "printed_verdict": judgement.printed_verdict,
         "why": judgement.why,
+        "trust": trust(report, judgement).short,
         "cases": len(judgement.cases),
         "findings": [_finding(finding) for finding in judgement.findings],
     }

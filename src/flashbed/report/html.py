@@ -62,7 +62,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "questions": questions(report),
         "queues": _queues(report),
         "names": legend(study.library, report.words, study.labels),
-        "claims": _claims(report, found_flows),
+        "claims": _claims(report),
         "cautions": _cautions(report, found_flows),
         "drawings": [
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
@@ -99,15 +99,14 @@ def _keys(pictures: Sequence[Matrix]) -> list[tuple[str, str, str]]:
     return [*told, *one_seed]
 
 
-def _claims(report: Report, found: Sequence[Flow]) -> dict[str, Any] | None:
+def _claims(report: Report) -> dict[str, Any] | None:
     judgements = report.judgements()
     if not judgements:
         return None
-    swallowed = [flow.combination for flow in evidence.swallowed(found)]
     return {
         "summary": summary(judgements),
         "overview": claims.overview(report, judgements),
-        "shown": claims.shown(report, judgements, swallowed),
+        "shown": claims.shown(report, judgements),
     }
 
 

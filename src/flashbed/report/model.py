@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashbed.analysis import (
     Combination,
     Comparison,
+    Doubt,
     Judgement,
     Results,
     Words,
@@ -106,6 +107,16 @@ class Report:
     def unknown(self) -> dict[Combination, str]:
         """The cells of which nothing tells whether their rate was steady, with the reason."""
         return unknown(self.results)
+
+    @cached_property
+    def _doubts(self) -> dict[str, Mapping[Combination, Doubt]]:
+        return {}
+
+    def doubts(self, metric: str) -> Mapping[Combination, Doubt]:
+        """Why a metric decides nothing, by cell of the study."""
+        if metric not in self._doubts:
+            self._doubts[metric] = doubts(self.results, metric)
+        return self._doubts[metric]
 
     def asked(self, answer: Answer) -> Results:
         """The results that a question is about, with what it compares as one axis."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import Combination, Finding, Judgement, Side
+from flashbed.analysis import Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
     asked,
     beside_words,
@@ -20,10 +20,10 @@ from flashbed.analysis.claim_words import (
     ratio_text,
     summary,
 )
-from flashbed.analysis.flow import flows
 from flashbed.analysis.words import count, listing, metric_of, scale_of
-from flashbed.report.claims import memory, queue
+from flashbed.report.claims import queue
 from flashbed.report.model import Report
+from flashbed.report.trust import trust
 
 MOST_ROWS = 16
 """Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
@@ -74,7 +74,6 @@ def _needs_words(judgement: Judgement) -> bool:
 
 def _study(report: Report) -> Iterator[str]:
     judgements = report.judgements()
-    swallowed = [flow.combination for flow in flows(report.results, report.fixed) if flow.swallowed]
     yield f"## {report.study.title}\n"
     measured = sum(one.is_measured for one in report.results.repetitions)
     planned = len(report.results.repetitions)
@@ -83,10 +82,10 @@ def _study(report: Report) -> Iterator[str]:
     yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {there}."
     yield f"{summary(judgements)}\n"
     for number, judgement in enumerate(judgements, start=1):
-        yield from _claim(report, number, judgement, swallowed)
+        yield from _claim(report, number, judgement)
 
 
-def _claim(report: Report, number: int, judgement: Judgement, swallowed: Sequence[Combination]) -> Iterator[str]:
+def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
     claim = judgement.claim
     source = f" ({claim.source})" if claim.source else ""
     yield f"### {number}. {claim.text}\n"
@@ -98,7 +97,7 @@ def _claim(report: Report, number: int, judgement: Judgement, swallowed: Sequenc
     remarks = [
         beside_words(judgement),
         printed_words(judgement, report.words),
-        memory(judgement, swallowed),
+        trust(report, judgement).sentence,
         queue(report, judgement),
     ]
     if any(remarks):
@@ -140,7 +139,11 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     papers = [f"{side.printed.value:,.12g}" if side.printed else "–" for side in _sides(finding)]
     has_papers = any(side.printed for side in _sides(finding))
     bad = listing([side.printed.invalid for side in _sides(finding) if side.printed and side.printed.invalid])
-    yield f"{' : '.join(papers)} {unit}".rstrip() + (f" (invalid: {bad})" if bad else "") if has_papers else "–"
+    yield (
+        f"{' : '.join(papers)} {unit}".rstrip() + (f" (invalid, not judged: {bad})" if bad else "")
+        if has_papers
+        else "–"
+    )
     yield "–" if finding.printed_ratio is None else ratio_text(finding.printed_ratio, exact)
     yield _ours(finding)
     yield "–" if finding.ratio is None else _interval(finding, exact)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the cells that a claim compares can be trusted: how many were not steady, where memory kept the bytes, where
+the CPU decided. The verdict stays what the figures say; this stands beside it. Must not know HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flashbed.analysis import Combination, Judgement
+from flashbed.analysis.decisive import phase_of
+from flashbed.analysis.words import count, listing
+from flashbed.report.model import Report
+
+MEMORY = ("memory", "memory or compression")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Of the cells that a claim compares, how many say little of what it is about; where it has several metrics, of
+    the figures, one a cell and metric. `decides` is whether the comparison that decides rests on such a one.
+    """
+
+    cells: int
+    memory: int = 0
+    not_steady: int = 0
+    cpu: int = 0
+    decides: bool = False
+    what: str = "cell"
+
+    @property
+    def short(self) -> str:
+        """ "3 of 12 cells not steady, memory in 4 of 12" """
+        told = [
+            (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
+            (self.memory, f"memory kept the bytes in {self.memory} of {self.cells}"),
+            (self.cpu, f"the CPU decided in {self.cpu} of {self.cells}"),
+        ]
+        return ", ".join(text for number, text in told if number)
+
+    @property
+    def sentence(self) -> str:
+        """For a claim's remarks."""
+        told = [
+            (self.memory, f"memory kept the bytes in {self.memory}"),
+            (self.not_steady, f"the rate was not steady in {self.not_steady}"),
+            (self.cpu, f"the CPU decided in {self.cpu}"),
+        ]
+        found = [text for number, text in told if number]
+        if not found:
+            return ""
+        decides = f" The comparison that decides rests on such a {self.what}." if self.decides else ""
+        return f"Of the {count(self.cells, self.what)} compared, {listing(found)}.{decides}"
+
+
+def trust(report: Report, judgement: Judgement) -> Trust:
+    """What the rules of the analysis (decisive.py) say of a claim's cells, by each of its metrics. Of other systems
+    nothing is known.
+    """
+    if judgement.claim.is_about_systems:
+        return Trust(0)
+    told = {
+        (cell, finding.metric): _kind(report, cell, finding.metric)
+        for finding in judgement.findings
+        for cell in finding.cells
+    }
+    kinds = list(told.values())
+    deciding = judgement.deciding
+    decides = deciding is not None and any(told[cell, deciding.metric] not in ("", "CPU") for cell in deciding.cells)
+    return Trust(
+        cells=len(told),
+        memory=sum(kind in MEMORY for kind in kinds),
+        not_steady=kinds.count("not steady"),
+        cpu=kinds.count("CPU"),
+        decides=decides,
+        what="cell" if len(judgement.claim.metric) == 1 else "figure",
+    )
+
+
+def _kind(report: Report, cell: Combination, metric: str) -> str:
+    """Of what is no speed, such as bytes written, and of no phase, the cell as a whole tells of memory."""
+    doubt = report.doubts(metric).get(cell)
+    if doubt:
+        return doubt.kind
+    whole = report.results.limits.get(cell) == "memory" and phase_of(report.results.metrics, metric) is None
+    return "memory" if whole else ""
