@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_papers import PAPERS, paper, paper_report, paper_rows
-from made_up_results import traced_report, traced_study
+from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
+from made_up_results import MANIFEST, traced_report, traced_study
 
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.figures import drawings
+from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import report_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -382,4 +383,14 @@ def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     assert seen["sideways"] == [], "a table scrolls sideways"
     assert seen["unfolded"] == 0
     assert max(seen["captions"]) < 700  # characters; a wall of names was thousands
+    assert seen["width"][0] <= seen["width"][1]
+
+
+@pytest.mark.parametrize("name", ["quick", "logger", "kim2007-processes"])
+def test_the_widest_tables_do_not_scroll_sideways(name: str, tmp_path: Path) -> None:
+    """Of the shipped studies those with the most columns, with long numbers in them and the marks for sorting."""
+    study = paper(name)
+    rows = widened(paper_rows(study), metrics_of(study))
+    seen, _ = visit(bring_up_to_date(study, rows, MANIFEST, tmp_path), tmp_path, 1300, script=LOOK)
+    assert seen["troubles"] == seen["sideways"] == []
     assert seen["width"][0] <= seen["width"][1]

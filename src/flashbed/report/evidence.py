@@ -29,6 +29,9 @@ SHOWN_COLUMNS = 10
 OWN_COLUMNS = 5
 """Axes that have a column each; of more, the cell's name stands in one."""
 
+OWN_BESIDE_BYTES = 4
+"""The same beside nine columns of numbers."""
+
 _ENDINGS = {"_bytes": SCALES["bytes"], "_ns": (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)), "_us": SCALES["us"]}
 
 
@@ -119,13 +122,14 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
         busy = [_percent(found.get(flow.combination)) for found in shares]
         what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
         steady = [_steady(report, flow.combination, flow.combination in told)]
-        rows.append(Row(_places(report, flow.combination), [*cells, share, *busy, what, *(steady if told else [])]))
+        heads = _places(report, flow.combination, OWN_BESIDE_BYTES)
+        rows.append(Row(heads, [*cells, share, *busy, what, *(steady if told else [])]))
     return Table(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
         "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
         "is what one would have to make faster.",
-        corner=_corner(report),
+        corner=_corner(report, OWN_BESIDE_BYTES),
         columns=[
             "Asked for",
             "Read from medium",
@@ -150,14 +154,14 @@ def _steady(report: Report, cell: Combination, told: bool) -> Cell:
     return Cell("yes" if told else "–")
 
 
-def _corner(report: Report) -> list[str]:
-    """What stands over the places of cells."""
+def _corner(report: Report, own: int = OWN_COLUMNS) -> list[str]:
+    """What stands over the places of cells; of more axes than `own`, the cell's name stands in one column."""
     axes = list(report.results.axes)
-    return ["Cell"] if len(axes) > OWN_COLUMNS else [_capital(report.words.axis(axis)) for axis in axes]
+    return ["Cell"] if len(axes) > own else [_capital(report.words.axis(axis)) for axis in axes]
 
 
-def _places(report: Report, cell: Combination) -> list[Head]:
-    if len(report.results.axes) > OWN_COLUMNS:
+def _places(report: Report, cell: Combination, own: int = OWN_COLUMNS) -> list[Head]:
+    if len(report.results.axes) > own:
         return [Head(report.cell_name(cell))]
     return [Head(report.words.value(axis, value)) for axis, value in report.results.coordinates(cell).items()]
 
