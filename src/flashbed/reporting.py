@@ -77,9 +77,12 @@ def _manifest(done: Run) -> dict[str, Any]:
         sorted({repetition.image.kernel.package_version for repetition in repetitions})
     )
     for kind in ("board", "medium"):
-        for repetition in repetitions:
-            profile = getattr(repetition.cell, kind)
-            environment[f"{kind}: {profile.title}"] = profile.model_dump(exclude={"title", "source"})
+        # Two of one title differ in what the study says of them: each stands with its own parameters.
+        found = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}
+        titles = [profile.title for profile in found.values()]
+        for selector, profile in found.items():
+            name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
+            environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
     return environment
 
 

@@ -654,3 +654,14 @@ def test_one_seed_of_ten_is_enough_against_sameness() -> None:
         "Here, a against b: 1.00 times (1.00 to 1.50, 10 seeds), where exactly 1 is asked."
     )
     assert judge(same, ratios(*[1.0] * 10)).verdict == "holds"
+
+
+def test_what_is_the_same_with_each_seed_is_said_so() -> None:
+    """No "1.00 times", and no interval of which both ends read alike."""
+    close = a_against_b(">=")
+    assert said(close, ratios(1.0, 1.0)) == (
+        "Here, a against b: the same (with each of 2 seeds), where at least 0.99 is asked."
+    )
+    assert said(a_against_b(), ratios(7.41, 7.43)) == (
+        "Here, a against b: 7.4 times (with each of 2 seeds), where at least 1.01 is asked."
+    )

@@ -7,16 +7,21 @@ import csv
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from made_up_papers import paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import shipped, write_study
 
+from flashbed import reporting
 from flashbed.analysis import Words, compare, results_of, sentence
 from flashbed.errors import InputError
+from flashbed.report import conditions
 from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.report.model import report_of
-from flashbed.report.names import legend, names_of
+from flashbed.report.names import fixed, legend, names_of
 from flashbed.study import Study, load_study
 from flashbed.study_format import Label, Labels
 
@@ -129,3 +134,52 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
     assert both.value("medium", "stick:used_bytes=64M") == "stick"
     assert both.value("split + medium", "8k/1:4k/9 + stick:used_bytes=64M") == "8k/1:4k/9, stick"
     assert both.value("split + medium", "a + b + stick") == "a + b + stick"
+
+
+def test_what_is_the_same_in_every_cell_has_the_titles_of_its_profiles() -> None:
+    words = Words({})
+    library = shipped()
+    assert fixed(library, words, "scheduler", "mq-deadline") == "Deadline (mq-deadline)"
+    assert fixed(library, words, "scheduler", "none") == "no scheduler"
+    assert fixed(library, words, "medium", "usb-stick-2g:used_bytes=1G") == (
+        "2 GB USB 2.0 flash stick (usb-stick-2g:used_bytes=1G)"
+    )
+    assert fixed(library, words, "board", "core2-desktop").startswith("Desktop PC with a Core 2")
+    assert fixed(library, words, "kernel", "6.1") == "6.1"
+
+
+def test_how_writes_find_their_file_is_told_in_words() -> None:
+    """No "randwrite:", and with both ways in a study each has a line of its own."""
+    study = made_up_study()
+    frame = made_up_frame(study)
+    frame["writes"] = frame["pattern"].map({"write": "allocates", "randwrite": "overwrites"}).fillna("")
+    assert conditions.writes(report_of(study, rows_of(frame), {})) == [
+        ("sequential write", "the file is new, and each write gives it blocks."),
+        ("random write", "the file was written before, in order, and is overwritten."),
+    ]
+    both = paper("choi2014")
+    rows = [row | {"writes": "allocates" if row["allocate"] == "true" else "overwrites"} for row in paper_rows(both)]
+    told = dict(conditions.writes(report_of(both, rows, {})))
+    assert told["random write, allocating"] == "the file is new, and each write gives it blocks."
+    assert told["random write, overwriting"] == "the file was written before, in order, and is overwritten."
+
+
+def test_media_of_one_title_stand_each_with_its_parameters() -> None:
+    """quick has a full stick and a fresh one of one title; the second took the first's place."""
+    study = paper("quick")
+    environment = dict.fromkeys(("qemu", "kernel", "base"), "x")
+    image = SimpleNamespace(kernel=SimpleNamespace(package_version="6.1"))
+    records = [
+        SimpleNamespace(
+            repetition=SimpleNamespace(cell=SimpleNamespace(
+                coordinates={"medium": selector}, board=study.library.board("arm64-1000"),
+                medium=study.library.medium(selector)), environment=environment, image=image)
+        )
+        for selector in study.axes["medium"]
+    ]  # fmt: skip
+    done: Any = SimpleNamespace(study=study, records=records)
+    told = reporting._manifest(done)
+    title = "medium: 2 GB USB 2.0 flash stick"
+    assert told[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
+    assert told[f"{title} (usb-stick-2g:condition=fresh)"]["condition"] == "fresh"
+    assert "board: 64-bit ARM board, 1000 MIPS, 256 MB, DMA" in told

@@ -40,7 +40,7 @@ def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Rep
         assert says == (drawing.title in compares), drawing.title
     for table in tables.study_tables(lee2013):
         assert told in table.note, table.caption
-    shown = claims.shown(lee2013, lee2013.judgements(), [])
+    shown = claims.shown(lee2013, lee2013.judgements())
     saying = [claim.text for claim in shown if CONSTRUCTION in claim.remarks]
     assert [text.partition(" is fastest")[0] for text in saying] == [
         "Writing, JFFS2",

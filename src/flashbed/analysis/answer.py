@@ -68,8 +68,9 @@ def why_even(leads: Sequence[Lead], group: Group) -> str:
     if furthest < CLEAR_FACTOR:
         return " (less than 1 % apart)"
     low, high = min(lead.whole.low for lead in leads), max(lead.whole.high for lead in leads)
-    interval = "the 95 % confidence interval of their ratio" if group.seeds >= INTERVAL_SEEDS else "their ratio"
-    goes = f"{interval} goes from {factor(low)} to {factor(high)} over {count(group.seeds, 'seed')}"
+    seeds = min(lead.whole.n for lead in leads)
+    interval = "the 95 % confidence interval of their ratio" if seeds >= INTERVAL_SEEDS else "their ratio"
+    goes = f"{interval} goes from {factor(low)} to {factor(high)} over {count(seeds, 'seed')}"
     if furthest == math.inf:
         return f" ({goes}: some of their figures are 0)"
     return f" ({f'up to {percent_more(furthest)}' if len(leads) > 1 else percent_more(furthest)} apart, but {goes})"

@@ -98,8 +98,9 @@ def told(finding: Finding, words: Words) -> str:
     what, exact = _place(finding, words), is_narrow(finding.band)
     if pair := beside_zero(finding):
         return f"{what}: {pair}{_seeds(finding)}, where a ratio of {asked(finding.band)} is asked"
-    found = ratio_text(finding.ratio.median, exact)
-    return f"{what}: {found} times{_seeds(finding)}, where {asked(finding.band)} is asked"
+    same = finding.ratio.minimum == finding.ratio.maximum == 1
+    found = "the same" if same else f"{ratio_text(finding.ratio.median, exact)} times"
+    return f"{what}: {found}{_seeds(finding)}, where {asked(finding.band)} is asked"
 
 
 def beside_zero(finding: Finding) -> str:
@@ -167,11 +168,12 @@ def _seeds(finding: Finding) -> str:
     assert ratio is not None
     if ratio.n == 1:
         return " (one seed)"
-    if low == high:
-        return f" (with each of {ratio.n} seeds)"
     kind = "95 % confidence, " if ratio.is_confidence and not finding.band.is_exact else ""
     exact = is_narrow(finding.band)
-    return f" ({ratio_text(low, exact)} to {ratio_text(high, exact)}, {kind}{ratio.n} seeds)"
+    ends = ratio_text(low, exact), ratio_text(high, exact)
+    if ends[0] == ends[1]:
+        return f" (with each of {ratio.n} seeds)" if not kind else f" ({kind}{ratio.n} seeds)"
+    return f" ({ends[0]} to {ends[1]}, {kind}{ratio.n} seeds)"
 
 
 def beside_words(judgement: Judgement) -> str:

@@ -105,6 +105,8 @@ def _sure(report: Report, comparison: Comparison, group: Group, lead: Lead) -> s
     """ "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)" """
     names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
     far = f"{factor(lead.factor)} times"
+    if factor(lead.factor) == "1.00":
+        far = "the same" if lead.whole.minimum == lead.whole.maximum == 1 else "less than 1 % apart"
     if all(one.is_zero for one in group.standings if one.value in (group.best, lead.over)):
         far = "none at all, both"
     elif lead.is_endless:

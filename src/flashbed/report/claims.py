@@ -216,7 +216,8 @@ def _ratio_cells(finding: Finding) -> list[Cell]:
     found = Cell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
         exact = is_narrow(finding.band)
-        note = "" if ratio.n == 1 else " – ".join(ratio_text(end, exact) for end in finding.interval)
+        note = " – ".join(dict.fromkeys(ratio_text(end, exact) for end in finding.interval))
+        note = note if "–" in note else ""  # with each seed
         if finding.beside is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
         found = Cell(beside_zero(finding) or f"{ratio_text(ratio.median, exact)} ×", note=note)

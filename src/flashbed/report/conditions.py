@@ -55,13 +55,16 @@ def _fresh(report: Report, medium: str) -> str:
 
 def writes(report: Report) -> list[tuple[str, str]]:
     """For the patterns that write, whether they allocated or overwrote."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for repetition in report.results.repetitions:
         if repetition.writes:
-            said = report.results.coordinates(repetition.combination)
-            pattern = said.get("pattern") or str(getattr(report.study, "workload", {}).get("pattern", ""))
-            found.setdefault(pattern, {})[repetition.writes] = None
-    return [(pattern, " or ".join(WRITES[way] for way in ways) + ".") for pattern, ways in found.items()]
+            said = {**report.fixed, **report.results.coordinates(repetition.combination)}
+            place = tuple((axis, said[axis]) for axis in ("pattern", "allocate") if axis in said)
+            found.setdefault(place, {})[repetition.writes] = None
+    return [
+        (report.words.places(place) or "all loads", " or ".join(WRITES[way] for way in ways) + ".")
+        for place, ways in found.items()
+    ]
 
 
 def _condition(medium: Any) -> str:

@@ -29,7 +29,7 @@ from flashbed.report.figures import drawings
 from flashbed.report.freshness import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report
-from flashbed.report.names import legend
+from flashbed.report.names import fixed, legend
 from flashbed.report.queues import remark
 
 STYLES = ("report.css", "matrix.css", "print.css")
@@ -159,7 +159,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     words = report.words
     load = report.study.bytes_per_day
     return [
-        *((words.axis(name), words.value(name, value)) for name, value in report.fixed.items()),
+        *((words.axis(name), fixed(report.study.library, words, name, value)) for name, value in report.fixed.items()),
         *([("written a day", size(load))] if load else []),
     ]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashbed.analysis import Words
-from flashbed.study_format import Label, Labels
+from flashbed.study_format import STACK, Label, Labels
 
 if TYPE_CHECKING:
     from flashbed.library import Library
@@ -57,6 +57,16 @@ def legend(library: Library | None, words: Words, labels: Labels) -> list[tuple[
             elif axis in PROFILES and library is not None and (label is not None or ":" in value):
                 told[name] = f"{getattr(library, axis)(value).title} ({value})"
     return [(name, meaning) for name, meaning in told.items() if meaning.partition(" (")[0] != name or ":" in meaning]
+
+
+def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:
+    """A value that is the same in every cell: of a profile its title, and how the study names it."""
+    word = words.value(axis, value)
+    if library is None or axis not in STACK or word != value.partition(":")[0]:
+        return word
+    look_up = getattr(library, axis, None)  # a kernel is no profile
+    title = getattr(look_up(value), "title", "") if look_up else ""
+    return f"{title} ({value})" if title else word
 
 
 def _short(title: str, selector: str) -> str:
