@@ -134,14 +134,19 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
     if report.unsteady:
         cell, why = next(iter(report.unsteady.items()))
+        them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
         text = (
             f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
-            f"does not rest on them (such as {report.cell_name(cell)}: {why})."
+            f"does not rest on {them} ({such}{report.cell_name(cell)}: {why.removeprefix('not steady: ')})."
         )
         cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
     unknown = Counter(report.unknown.values())
     if unknown:
-        why = "; ".join(f"{reason} ({count(number, 'cell')})" for reason, number in unknown.most_common())
+        several = len(unknown) > 1
+        reasons = [
+            reason + (f" ({count(number, 'cell')})" if several else "") for reason, number in unknown.most_common()
+        ]
+        why = "; ".join(reasons)
         text = f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {why}."
         cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
