@@ -109,6 +109,18 @@ def test_results_that_are_missing_do_not_decide_either() -> None:
     assert "only 1 of 4 settings decide, fewer than half; elsewhere results are missing" in said
 
 
+def test_beside_what_has_too_few_results_none_is_called_best() -> None:
+    fields, line, said = told({"a": sizes(4.0, 4.0, 4.0, 4.0), "b": sizes(2.0, 2.0, 2.0, 2.0),
+                               "c": sizes(9.0, None, None, None)})  # fmt: skip
+    assert fields == [
+        ("leads", "ahead of the rest", "4.00 MiB/s"),
+        ("behind", "2.0× slower", "2.00 MiB/s"),
+        ("doubt", "too few results", "9.00 MiB/s at request size 1k (1 of 4 settings)"),
+    ]
+    assert line == "Not decided: missing results, everywhere; nothing is recommended there."
+    assert said.endswith("Not decided: c, because results are missing.")
+
+
 def test_one_value_that_is_not_steady_has_its_figure_and_the_reason() -> None:
     fields, line, said = told({"a": sizes((5.0, RISES))})
     assert fields == [("doubt", "not steady", "5.00 MiB/s")]

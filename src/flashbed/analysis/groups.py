@@ -135,11 +135,9 @@ class Group:
 
     @property
     def in_doubt(self) -> list[str]:
-        """The values of which too few figures decide: any of them may be the best. Where results are merely missing,
-        the others can be compared without them; where nothing can, all that were measured are in doubt.
-        """
+        """The values that were measured and of which too few figures decide: any of them may be the best."""
         barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
-        return [v for v in self.left_out if v in barred or (not self.standings and v in self.undecided)]
+        return [value for value in self.left_out if value in barred or value in self.undecided]
 
     @property
     def settings_planned(self) -> int:

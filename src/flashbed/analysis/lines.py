@@ -152,7 +152,8 @@ _PLAINLY = {"not steady": "no steady rate"}
 
 def _why(group: Group) -> list[str]:
     """In a word or two each."""
-    found = dict.fromkeys(doubt.kind for doubt in group.barred)
+    of = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in group.in_doubt]
+    found = dict.fromkeys(doubt.kind for doubt in of)
     return [_PLAINLY.get(kind, kind) for kind in found] or ["missing results"]
 
 
