@@ -206,6 +206,15 @@ def test_where_less_is_better_the_lowest_wins() -> None:
     ]
 
 
+def test_rates_and_times_of_the_same_work_are_told_as_speeds() -> None:
+    """Not "a's is 2.0 times that of b", nor "has the lowest runtime"."""
+    rates = {"a": {"4k": (8.0,)}, "b": {"4k": (4.0,)}}
+    assert said(table(rates, metric="block_output"), "block_output") == [
+        "For random write, a is 2.0 times as fast as b."
+    ]
+    assert said(table(rates, metric="runtime_s"), "runtime_s") == ["For random write, b is 2.0 times as fast as a."]
+
+
 def test_the_same_lead_everywhere_is_said_so() -> None:
     numbers = {name: {"4k": (2.0 * k,), "64k": (4.0 * k,)} for k, name in enumerate("cba", start=1)}
     assert said(table(numbers)) == [

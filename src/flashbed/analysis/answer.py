@@ -17,9 +17,6 @@ from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, percent_more, scale_of
 from flashbed.metrics import Metric
 
-SPEEDS = ("bandwidth", "iops")
-"""Metrics of which people say "faster"."""
-
 CLOSE_FACTOR = 1.095
 """Below it a lead reads better in percent."""
 
@@ -127,7 +124,7 @@ def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: 
     for place, lead in enumerate(leads):
         other = words.value(comparison.compare, lead.over)
         told.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
-    if metric.name in SPEEDS:
+    if is_speed(metric):
         return f"{best} is {listing(told)}"
     if len(leads) == len(group.leads):
         return f"{best} {superlative(metric)}: {listing(told)}"
@@ -138,14 +135,14 @@ def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: 
 def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
     if lead.is_endless:
         mine, its = against([lead], metric)
-        if metric.name in SPEEDS:
+        if is_speed(metric):
             return f"faster than {other} ({mine}, against {its})"
         if metric.better == "lower":
             return f"{other}'s {'is ' if first else ''}{its}, against {mine}"
         return f"{mine}, against {its} of {other}"
     close = lead.factor < CLOSE_FACTOR
     times, percent = f"{factor(lead.factor)} times", percent_more(lead.factor)
-    if metric.name in SPEEDS:
+    if is_speed(metric):
         return f"{percent} faster than {other}" if close else f"{times} as fast as {other}"
     if metric.better == "lower":
         return f"{other}'s {'is ' if first else ''}{f'{percent} higher' if close else f'{times} as high'}"
@@ -250,13 +247,13 @@ def is_speed(metric: Metric) -> bool:
 
 
 def superlative(metric: Metric) -> str:
-    if metric.name in SPEEDS:
+    if is_speed(metric):
         return "is fastest"
     lowest = "lowest" if metric.better == "lower" else "highest"
     return f"has the {lowest} {metric.title[0].lower()}{metric.title[1:]}"
 
 
 def _comparative(metric: Metric) -> str:
-    if metric.name in SPEEDS:
+    if is_speed(metric):
         return "is faster"
     return f"has the {'lower' if metric.better == 'lower' else 'higher'} {metric.title[0].lower()}{metric.title[1:]}"
