@@ -40,3 +40,19 @@ def test_a_record_becomes_few_requests(
     assert min(request.length_bytes for request in writes) == bytes_a_request
     # The file that is read, the format's own tables and the unmount are a few requests beside them
     assert requests_a_record * records == pytest.approx(len(writes), rel=0.15)
+
+
+def test_the_nightly_read_lasts_and_its_file_is_written_before(measure, tmp_path: Path) -> None:
+    """It ended within the 20 s, and its 200 MB counted as written for the records."""
+    study = load_study(paths.studies() / "logger.toml")
+    found = {}
+    for night in study.axes["night"]:
+        part = narrowed(study, {"medium": ["sd-good"], "night": [night], "filesystem": ["fat32:cluster=32k"]})
+        found[night] = measure(run.prepare(part)[0], tmp_path / night).result
+    day, late = found.values()
+    for one in (day, late):
+        assert one["metrics"]["written_bytes"] < 1 << 20  # at most 1,000 records of 512 bytes
+        assert one["metrics"]["medium_written_bytes"] < 4 << 20
+    assert day["metrics"]["medium_read_bytes"] < 1 << 20
+    # More than the file has: it was read from its beginning again, and only the end of the 20 s ended it
+    assert late["metrics"]["medium_read_bytes"] > 200 << 20

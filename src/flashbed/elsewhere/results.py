@@ -28,7 +28,8 @@ from flashbed.study import Study
 from flashbed.study_format import SYSTEM
 from flashbed.tomlfile import nearest, shown
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio import Fio, section_names
+from flashbed.workload.fio import Fio
+from flashbed.workload.fio_own_job import section_names
 
 Rows = list[dict[str, Any]]
 """One a result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,27 +17,23 @@ from typing import Any
 from flashbed import steadiness
 from flashbed.steadiness import Series
 from flashbed.tomlfile import shown
-from flashbed.workload import fio_latency, fio_series
+from flashbed.workload import fio_latency, fio_own_job, fio_series
 from flashbed.workload.base import PROGRESS, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.fio_parameters import FioParameters, keeps_logs, with_warm_up
+from flashbed.workload.fio_call import (
+    EMPTY_SCRIPT,
+    FIO,
+    LATENCY,
+    OUTPUT,
+    OWN_RATE_MS,
+    RANDOM,
+    RATE_MS,
+    rate_log,
+    section,
+)
+from flashbed.workload.fio_parameters import FioParameters
 from flashbed.workload.parameters import ToolParameters
 
-FIO = "/bin/fio --output-format=json+ --eta=never"
 DIRECTIONS = ("read", "write")
-OUTPUT = "fio.json"
-EMPTY_SCRIPT = b"true\n"
-
-_SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
-
-RANDOM = {"randrepeat": 0, "allrandrepeat": 0}
-"""What lets randseed decide: with one of these on, fio takes the same random numbers whatever randseed says."""
-
-LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
-"""Percentiles of the whole wait (lat), and not of the part after a request was handed in (clat)."""
-
-RATE_MS, OWN_RATE_MS = 20, 100
-"""The intervals in which fio logs what it moves: of a pattern, which may last a second only; of a job of the user's."""
-
 _NOTED = f"""\
 {PROGRESS} &
 {{run}}status=$?
@@ -76,7 +71,7 @@ class Fio:
         not in the page cache: writes change data and do not fill holes.
         """
         if "job" in parameters:
-            return _own_job(parameters, seed)
+            return fio_own_job.files(parameters, seed)
         files = {"measure.fio": _measured_jobs(parameters, seed), "prepare": EMPTY_SCRIPT}
         if not _allocates(parameters):
             files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
@@ -228,7 +223,7 @@ def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, byt
     FLASHBED_ENGINE names one.
     """
     if "job" in parameters:
-        return {"measure": _job_in_full(parameters, seed)}
+        return fio_own_job.portable(parameters, seed)
     queued = parameters["queue_depth"] != 1
     jobs = {name: _measured_job(parameters, seed)}
     if not _allocates(parameters):
@@ -238,22 +233,6 @@ def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, byt
     if queued:
         jobs[name]["ioengine"] = "${FLASHBED_ENGINE}"
     return {"prepare" if title == "prepare" else "measure": section(title, job) for title, job in jobs.items()}
-
-
-def section_names(job: bytes) -> set[str]:
-    """The names of the jobs in a job file."""
-    return set(_SECTION.findall(job.decode())) - {"global"}
-
-
-def _job_in_full(parameters: Parameters, seed: int) -> bytes:
-    """The user's job file with its variables put in, and what the command line says in the lab at its head."""
-    variables = parameters["variables"]
-    assert isinstance(variables, Mapping)
-    text = with_warm_up(str(parameters["job"]))
-    for name, value in variables.items():
-        text = text.replace(f"${{{name}}}", str(value))
-    head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
-    return head + text.encode()
 
 
 def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
@@ -299,7 +278,7 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
     asked = int(str(parameters["io_size"] or parameters["file"]))
     requests = processes * asked // int(str(parameters["request"]))
     if parameters["flush"] != "fsync-each" or not _writes(parameters) or requests > MOST_LOGGED:
-        return section("measure", job if _is_cached(parameters) else job | _rate_log(RATE_MS))
+        return section("measure", job if _is_cached(parameters) else job | rate_log(RATE_MS))
     return b"".join(
         section(
             "measure" if k == 0 else f"measure.{k}",
@@ -307,10 +286,6 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
         )
         for k in range(processes)
     )
-
-
-def _rate_log(interval_ms: int) -> dict[str, object]:
-    return {"write_bw_log": f"/out/{fio_series.RATE_LOG}", "log_avg_msec": interval_ms, "per_job_logs": 1}
 
 
 def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
@@ -331,27 +306,6 @@ def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:
         "randseed": seed,
         **LATENCY,
     }
-
-
-def section(name: str, options: Mapping[str, object]) -> bytes:
-    lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
-    """The user's job file, run in /mnt with the study's other values as environment variables, which fio puts in for
-    ${name}. What the command line says are defaults: the job's own word wins.
-    """
-    variables = parameters["variables"]
-    assert isinstance(variables, Mapping)
-    exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables.items()))
-    text = str(parameters["job"])
-    rates = {} if keeps_logs(text) else _rate_log(OWN_RATE_MS)
-    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime", **rates}
-    options = " ".join([f"--output=/out/{OUTPUT}", *(f"--{name}={value}" for name, value in defaults.items())])
-    script = f"{exports}cd /mnt\n{FIO} {options} /job/measure.fio\n"
-    job = with_warm_up(text)
-    return {"measure.fio": job.encode(), "prepare": EMPTY_SCRIPT, "measure": script.encode()}
 
 
 def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:

@@ -8,6 +8,9 @@ means.
 import re
 from collections.abc import Iterator
 
+PREPARE = "prepare"
+"""How the name of a job begins that is run before anything is measured."""
+
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _INCLUDE = re.compile(r"include\s")
 
@@ -35,5 +38,23 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
             yield number, "fio's include does not reach files of this computer; put its lines here"
         elif not sections:
             yield number, f'"{said[:60]}" stands outside of a section; begin with [global] or the name of a job'
-    if not set(sections) - {"global"}:
-        yield number, "has no job: a section with a name other than global"
+    if not [name for name in sections if name != "global" and not name.startswith(PREPARE)]:
+        yield number, f"has no job: a section with a name other than global and {PREPARE}..."
+
+
+def split_off_preparation(text: str) -> tuple[str, str]:
+    """The sections that prepare, and the rest; each part has every [global], and what is said before any. The first is
+    "" where no section prepares; the second is then the text itself.
+    """
+    inside: list[str] = []
+    outside: list[str] = []
+    to: tuple[list[str], ...] = (inside, outside)
+    found = False
+    for line in text.splitlines(keepends=True):
+        if name := _SECTION.match(line.strip()):
+            is_one = name[1].startswith(PREPARE)
+            found |= is_one
+            to = (inside, outside) if name[1] == "global" else (inside,) if is_one else (outside,)
+        for part in to:
+            part.append(line)
+    return ("".join(inside), "".join(outside)) if found else ("", text)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flashbed.workload import fio
 from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.fio_call import FIO, RANDOM, section
 from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
 from flashbed.workload.parameters import ToolParameters
 
@@ -43,7 +44,7 @@ class Iozone(InPhases):
         if said.program:
             steps = [_own_step(said, number) for number, (test, _) in enumerate(PAIRS) if test in said.tests]
         else:
-            files |= {f"{test}.fio": fio.section(test, _job(said, test, seed)) for test in said.tests}
+            files |= {f"{test}.fio": section(test, _job(said, test, seed)) for test in said.tests}
         reads = next((place for place, step in enumerate(steps) if step.startswith(f"{MARK} read\n")), None)
         if said.remount and reads is not None:
             steps.insert(reads, f"{REMOUNT}\n")
@@ -71,7 +72,7 @@ class Iozone(InPhases):
 
 
 def _fio_step(test: str) -> str:
-    return f"{MARK} {test}\n{fio.FIO} --output=/out/{test}.json /job/{test}.fio\n"
+    return f"{MARK} {test}\n{FIO} --output=/out/{test}.json /job/{test}.fio\n"
 
 
 def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
@@ -83,7 +84,7 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
         "thread": 1,
         "fallocate": "none",
         "clocksource": "clock_gettime",
-        **fio.RANDOM,
+        **RANDOM,
         "randseed": seed,
         "ioengine": "psync",
         "invalidate": 0,  # IOzone leaves the page cache as it is

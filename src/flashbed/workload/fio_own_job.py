@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fio job file of the user's in place of a pattern: how it is run in a guest, and as a file for other computers.
+
+Sections named prepare... are run before anything is measured, and caches are cold after them. Must not know what fio
+prints.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from flashbed.workload.base import Parameters
+from flashbed.workload.fio_call import (
+    EMPTY_SCRIPT,
+    FIO,
+    LATENCY,
+    OUTPUT,
+    OWN_RATE_MS,
+    RANDOM,
+    rate_log,
+    section,
+)
+from flashbed.workload.fio_job import PREPARE, split_off_preparation
+from flashbed.workload.fio_parameters import keeps_logs, with_warm_up
+
+_SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
+
+
+def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
+    """The job and its scripts, run in /mnt with the study's other values as environment variables, which fio puts in
+    for ${name}. What the command line says are defaults: the job's own word wins.
+    """
+    exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(_variables(parameters)))
+    before, text = split_off_preparation(str(parameters["job"]))
+    rates = {} if keeps_logs(text) else rate_log(OWN_RATE_MS)
+    defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"}
+
+    def script(job: str, output: str, more: Mapping[str, object]) -> bytes:
+        said = [f"--output=/out/{output}", *(f"--{name}={value}" for name, value in {**defaults, **more}.items())]
+        return f"{exports}cd /mnt\n{FIO} {' '.join(said)} /job/{job}.fio\n".encode()
+
+    prepared = {f"{PREPARE}.fio": before.encode()} if before else {}
+    return {
+        "measure.fio": with_warm_up(text).encode(),
+        **prepared,
+        "prepare": script(PREPARE, f"{PREPARE}.json", {}) if before else EMPTY_SCRIPT,
+        "measure": script("measure", OUTPUT, rates),
+    }
+
+
+def portable(parameters: Parameters, seed: int) -> dict[str, bytes]:
+    """The job with its variables put in, and what the command line says in the lab at its head; `prepare` where it has
+    such sections.
+    """
+    text = str(parameters["job"])
+    for name, value in _variables(parameters):
+        text = text.replace(f"${{{name}}}", str(value))
+    before, text = split_off_preparation(text)
+    head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
+    found = {"measure": head + with_warm_up(text).encode()}
+    return {**found, PREPARE: head + before.encode()} if before else found
+
+
+def section_names(job: bytes) -> set[str]:
+    """The names of the jobs in a job file."""
+    return set(_SECTION.findall(job.decode())) - {"global"}
+
+
+def _variables(parameters: Parameters) -> list[tuple[str, object]]:
+    variables = parameters["variables"]
+    assert isinstance(variables, Mapping)
+    return list(variables.items())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fio job file of the user's: what it prepares is run before, and is no part of what is measured."""
+
+from __future__ import annotations
+
+from flashbed.workload.fio import Fio, portable_jobs
+from flashbed.workload.fio_job import job_faults, split_off_preparation
+
+JOB = """\
+; two files
+[global]
+bs=4k
+
+[prepare-old]
+filename=old
+rw=write
+
+[reader]
+time_based=1
+filename=old
+size=${size}
+[global]
+thread=1
+[prepare]
+filename=older
+"""
+
+BEFORE = "; two files\n[global]\nbs=4k\n\n[prepare-old]\nfilename=old\nrw=write\n\n"
+LATER = "[global]\nthread=1\n"
+
+
+def test_sections_that_prepare_are_a_job_of_their_own() -> None:
+    before, rest = split_off_preparation(JOB)
+    assert before == f"{BEFORE}{LATER}[prepare]\nfilename=older\n"
+    assert rest == ("; two files\n[global]\nbs=4k\n\n[reader]\ntime_based=1\nfilename=old\nsize=${size}\n" + LATER)
+
+
+def test_a_job_that_prepares_nothing_stays_as_it_is() -> None:
+    plain = "[global]\r\nbs=4k\n\n[reader]\nrw=read"
+    assert split_off_preparation(plain) == ("", plain)
+    files = Fio().files({"job": plain, "variables": {}}, 1)
+    assert files["prepare"] == b"true\n"
+    assert sorted(files) == ["measure", "measure.fio", "prepare"]
+    assert list(portable_jobs({"job": plain, "variables": {}}, 1, "n")) == ["measure"]
+
+
+def test_it_is_run_before_with_the_same_variables() -> None:
+    files = Fio().files({"job": JOB, "variables": {"size": "4M"}}, 7)
+    assert b"[reader]" not in files["prepare.fio"]
+    assert b"ramp_time" not in files["prepare.fio"]
+    assert b"[prepare" not in files["measure.fio"]
+    script = files["prepare"].decode()
+    assert script.startswith("export size=4M\ncd /mnt\n/bin/fio ")
+    assert "--randseed=7" in script
+    assert script.endswith(" /job/prepare.fio\n")
+    assert "write_bw_log" not in script
+    elsewhere = portable_jobs({"job": JOB, "variables": {"size": "4M"}}, 7, "name")
+    assert sorted(elsewhere) == ["measure", "prepare"]
+    assert b"randseed=7" in elsewhere["prepare"]
+    assert b"size=4M" in elsewhere["measure"]
+
+
+def test_who_only_prepares_measures_nothing() -> None:
+    [(line, what)] = job_faults("[global]\nbs=4k\n[prepare-x]\nrw=write")
+    assert (line, what) == (4, "has no job: a section with a name other than global and prepare...")
