@@ -569,6 +569,22 @@ def test_what_lee2013_printed_bears_out_of_what_it_claims() -> None:
     }
 
 
+def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:
+    # By hand from the paper's list of figures. Figure 4, FAT16 against ext2, is of the flash stick under one Linux: that
+    # size hardly matters "for both file systems" is said of it, and the disk has no part in it. Figure 7, reading, flash
+    # against the disk, has sequential and random reads: "about equal" is said of both, "ahead" of random ones from 4 KB.
+    found = {wanted.text: wanted for wanted in load_study(paths.studies() / "choi2014.toml").claims}
+    sizes = [wanted for text, wanted in found.items() if "size of a request hardly matters" in text]
+    assert len(sizes) == 3
+    for wanted in sizes:
+        assert wanted.source == "figure 4"
+        assert (wanted.where["kernel"], wanted.where["medium"]) == (("6.1",), ("usb-stick-2g:used_bytes=1G",))
+        assert "filesystem" not in wanted.where
+    equal = found["Reading ext2, in sequence and at random, flash about equals the disk on average."]
+    assert (equal.where["pattern"], equal.by, equal.cells) == (("read", "randread"), ("about",), "average")
+    assert "request" not in equal.where
+
+
 @pytest.mark.parametrize("name", ["choi2014", "lee2013"])
 def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
     # A number in `by` must stand in the sentence; what a sentence says in words, relation.py says what it means.
