@@ -11,6 +11,7 @@ depends on its kernel's package too, and may differ from the page by a few per c
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import tempfile
@@ -320,11 +321,14 @@ def _new(folder: Path, name: str) -> Path:
 
 
 def main() -> int:
+    said = argparse.ArgumentParser(description="Run what docs/accuracy.md compares, and write it.")
+    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    options = said.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         text, bad = page(Path(folder))
     for line in bad:
         print(line, file=sys.stderr)
-    if "--check" not in sys.argv:
+    if not options.check:
         PAGE.write_text(text)
         return 1 if bad else 0
     different = like_devices.differences(PAGE.read_text(), text)

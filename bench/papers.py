@@ -10,6 +10,7 @@ out: they are of one machine, and the page is the same on all.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,19 +39,23 @@ def missing(reports: list[Report]) -> Iterator[str]:
             yield f"{name}: {lost} of {planned} repetitions have no result; `flashbed run {name}`"
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str] | None = None) -> int:
+    said = argparse.ArgumentParser(description="Write docs/papers.md from the stored results of studies after papers.")
+    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
+    options = said.parse_args(words)
     reports = [report_of(study, run.rows(run.stored(study)), {}) for study in studies_after_papers()]
     lost = list(missing(reports))
     for line in lost:
         print(line, file=sys.stderr)
-    if lost and "--partial" not in words:
+    if lost and not options.partial:
         print("docs/papers.md is not written; --partial writes it, and marks what is missing", file=sys.stderr)
         return 1
     for claim in unexplained(reports):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
     text = page(reports)
-    if "--check" not in words:
+    if not options.check:
         PAGE.write_text(text)
     elif not PAGE.is_file() or text != PAGE.read_text():
         print("docs/papers.md is not what the results say now; run `make papers`", file=sys.stderr)
@@ -59,4 +64,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

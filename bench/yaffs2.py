@@ -9,6 +9,7 @@ times are virtual: the page is the same on every host.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -94,13 +95,16 @@ def page(folder: Path) -> tuple[str, list[str]]:
 
 
 def main() -> int:
+    said = argparse.ArgumentParser(description="Measure YAFFS2 in guests, and write docs/yaffs2-figures.md.")
+    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    options = said.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         text, wrong = page(Path(folder))
     for line in wrong:
         print(line, file=sys.stderr)
     if wrong:
         return 1
-    if "--check" not in sys.argv:
+    if not options.check:
         PAGE.write_text(text)
     elif text != PAGE.read_text():
         where = PAGE.relative_to(REPOSITORY)
