@@ -18,9 +18,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flashbed import (
     beforehand,
@@ -32,7 +32,6 @@ from flashbed import (
     own_file,
     paths,
     repetition,
-    request_log,
     steadiness,
     wear,
 )
@@ -43,13 +42,10 @@ from flashbed.plan import Cell, plan
 from flashbed.progress import Stage, stage
 from flashbed.repetition import Finished, Repetition
 from flashbed.store import Different, Store
-from flashbed.study import Study, load_study
+from flashbed.study import Study
 from flashbed.tomlfile import Keys
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
-
-if TYPE_CHECKING:
-    import pandas
 
 _log = logging.getLogger("flashbed")
 
@@ -189,32 +185,6 @@ def stored(study: Study) -> Run:
             return Run(study, [], 0)
         records = [record for r in wanted if (record := _stored(store, r)) is not None]
         return Run(study, records, 0, _different(store, wanted))
-
-
-def results(study: Path) -> pandas.DataFrame:
-    """What the store has of a study, a row a repetition. `study` is a file or a name, as for the commands."""
-    import pandas
-
-    return pandas.DataFrame(rows(stored(load_study(find_study(str(study))))))
-
-
-def requests(key: str) -> pandas.DataFrame:
-    """The requests of the repetition whose key starts with `key`, a row a request in order of arrival: operation,
-    begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
-
-    Raises InputError if there is no such repetition, or if it kept no log.
-    """
-    import pandas
-
-    with open_store() as store:
-        found = store.find(key)
-    try:
-        log = request_log.read(found.folder / "out")
-    except (FileNotFoundError, ValueError):
-        raise InputError(
-            f"{key}: kept no log of its requests; a [[trace]] in the study makes the cells that it shows keep one"
-        ) from None
-    return pandas.DataFrame(asdict(request) for request in log.requests)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:

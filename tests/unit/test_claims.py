@@ -570,9 +570,10 @@ def test_what_lee2013_printed_bears_out_of_what_it_claims() -> None:
 
 
 def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:
-    # By hand from the paper's list of figures. Figure 4, FAT16 against ext2, is of the flash stick under one Linux: that
-    # size hardly matters "for both file systems" is said of it, and the disk has no part in it. Figure 7, reading, flash
-    # against the disk, has sequential and random reads: "about equal" is said of both, "ahead" of random ones from 4 KB.
+    # By hand from the paper's list of figures. Figure 4, FAT16 against ext2, is of the flash stick under one Linux:
+    # that size hardly matters "for both file systems" is said of it, and the disk has no part in it. Figure 7, reading,
+    # flash against the disk, has sequential and random reads: "about equal" is said of both, "ahead" of random ones
+    # from 4 KB on.
     found = {wanted.text: wanted for wanted in load_study(paths.studies() / "choi2014.toml").claims}
     sizes = [wanted for text, wanted in found.items() if "size of a request hardly matters" in text]
     assert len(sizes) == 3
