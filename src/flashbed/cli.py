@@ -358,12 +358,20 @@ def medium_inspect(name: MediumName) -> None:
 
 @medium_app.command("params")
 def medium_params(
-    kind: Annotated[str | None, typer.Argument(metavar="KIND", help="flash, disk, null or nand. Default: all.")] = None,
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KIND|PROFILE",
+            help="flash, disk, null or nand; or a profile, as in a study: sd-good:used_bytes=64M. Default: all kinds.",
+        ),
+    ] = None,
 ) -> None:
-    """List every parameter of a medium's profile: unit, range, value if absent, meaning."""
+    """List every parameter of a medium's profile: unit, range, value if absent, meaning; of a profile also the value
+    that it has.
+    """
     from flashbed import medium
 
-    for line in medium.parameters(kind):
+    for line in medium.parameters(which):
         out.print(line)
 
 

@@ -20,6 +20,7 @@ from flashbed.errors import InputError, host_refusal
 from flashbed.image.hosttools import MediaTool
 from flashbed.library import Library, LookupProblem
 from flashbed.stored_medium import StoredMedium, copy, locate
+from flashbed.tomlfile import nearest
 from flashbed.units import format_size
 
 Rows = list[tuple[str, ...]]
@@ -29,7 +30,7 @@ Table = tuple[str, Sequence[str], Rows]
 def create(name: str, profile: str) -> StoredMedium:
     """A new medium, as from the factory. Raises InputError if there is one already, or no such profile."""
     stored = locate(name, Path())
-    library = Library((Path("profiles"), paths.profiles()))
+    library = _library()
     try:
         medium = library.medium(profile)
     except LookupProblem as problem:
@@ -46,11 +47,29 @@ def create(name: str, profile: str) -> StoredMedium:
     return stored
 
 
-def parameters(kind: str | None) -> Iterator[str]:
-    """Every parameter of a medium's profile, or those of one kind, in lines for a person. Raises InputError for no
-    kind.
+def parameters(which: str | None) -> Iterator[str]:
+    """Every parameter of a medium's profile, in lines for a person: of all, of a kind, or of a profile, with the values
+    that it has. Raises InputError for what is neither.
     """
-    return medium_parameters.lines(_tool().parameters, kind)
+    tool = _tool()
+    kinds = medium_parameters.kinds_of(tool.parameters)
+    if which is None or which in kinds:
+        return medium_parameters.lines(tool.parameters, which)
+    library = _library()
+    try:
+        medium = library.medium(which)
+    except LookupProblem as problem:
+        known = [*kinds, *library.names("medium")]
+        if which.partition(":")[0].strip() in known:
+            raise InputError(str(problem)) from None
+        raise InputError(f'no kind and no profile of a medium "{which}"{nearest(which, known)}') from None
+    medium_parameters.check_selector(library, which, tool)
+    return medium_parameters.lines(tool.parameters, medium.kind, medium.core_parameters)
+
+
+def _library() -> Library:
+    """The profiles beside where one stands, and the lab's."""
+    return Library((Path("profiles"), paths.profiles()))
 
 
 def precondition(

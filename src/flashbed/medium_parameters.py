@@ -39,11 +39,14 @@ def unit(name: str) -> str:
     return next((words for ending, words in UNITS.items() if name.endswith(ending)), "")
 
 
-def lines(parameters: Sequence[Mapping[str, Any]], kind: str | None = None) -> Iterator[str]:
+def lines(
+    parameters: Sequence[Mapping[str, Any]], kind: str | None = None, values: Mapping[str, Any] | None = None
+) -> Iterator[str]:
     """Two lines a parameter, for a person: its range, unit, value if absent and kinds of media; its meaning. Only those
-    of media of `kind`, if it is given. Raises InputError for no kind.
+    of media of `kind`, if it is given. With the `values` of a medium, what it has stands first. Raises InputError for
+    no kind.
     """
-    kinds = next(parameter["values"] for parameter in parameters if parameter["name"] == "kind")
+    kinds = kinds_of(parameters)
     if kind is not None and kind not in kinds:
         raise InputError(f'no kind of medium "{kind}"{nearest(kind, kinds)}')
     for parameter in parameters:
@@ -51,8 +54,14 @@ def lines(parameters: Sequence[Mapping[str, Any]], kind: str | None = None) -> I
             name, default = parameter["name"], parameter["default"]
             absent = "must be there" if default is None else f"if absent {default}"
             what = " ".join((_range(parameter), unit(name))).strip()
-            yield f"{name}: {what}; {absent} ({', '.join(parameter['kinds'])})"
+            has = "" if values is None else f" = {values.get(name, default)}"
+            yield f"{name}{has}: {what}; {absent} ({', '.join(parameter['kinds'])})"
             yield f"    {parameter['meaning']}"
+
+
+def kinds_of(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The kinds of media that there are."""
+    return list(next(parameter["values"] for parameter in parameters if parameter["name"] == "kind"))
 
 
 def schema(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -70,7 +79,7 @@ def schema(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "if": {"properties": {"kind": {"const": kind}}},
             "then": {"required": [p["name"] for p in parameters if kind in p["kinds"] and p["default"] is None]},
         }
-        for kind in next(parameter["values"] for parameter in parameters if parameter["name"] == "kind")
+        for kind in kinds_of(parameters)
     ]
     return whole
 

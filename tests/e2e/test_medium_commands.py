@@ -166,3 +166,33 @@ def test_wrong_words(flashbed, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "x", SMALL).returncode == 0
     refused(flashbed("medium", "precondition", "x", "--request", "many"), '"many" is not a size')
     refused(flashbed("medium", "precondition", "x", "--request", "1000"), "not whole sectors")
+
+
+def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed) -> None:
+    """Only kinds were taken."""
+    done = flashbed("medium", "params", "sd-good:used_bytes=64M")
+    assert done.returncode == 0
+    listed = done.stdout.splitlines()
+    assert listed[0] == "kind = flash: flash, disk, null, nand; must be there (flash, disk, null, nand)"
+    # 64 * 2^20, as the option says; an SD card has one command at a time; what a profile does not say has its default
+    assert "used_bytes = 67108864: 0 to 17592186044416 bytes; if absent 0 (flash, disk, null)" in listed
+    assert "queue_depth = 1: 1 to 1024; must be there (flash, disk, null)" in listed
+    assert "sector_bytes = 512: 512 to 4096 bytes; if absent 512 (flash, disk, null)" in listed
+    assert not any(line.startswith("rpm") for line in listed)
+    assert len(listed) == len(flashbed("medium", "params", "flash").stdout.splitlines())
+
+
+def test_parameters_of_what_is_neither_kind_nor_profile(flashbed) -> None:
+    for which, said in (
+        ("sd-god", 'no kind and no profile of a medium "sd-god"; did you mean "sd-good"'),
+        ("disc", 'no kind and no profile of a medium "disc"; did you mean "disk"?'),
+        ("", 'no kind and no profile of a medium ""'),
+        (":", 'no kind and no profile of a medium ":"'),
+        ("sd-good:foo=1", '"sd-good": no setting "foo"'),
+        ("sd-good:used_bytes=64Q", "is not a size"),
+        ("sd-good:used_bytes=64000001", "used_bytes"),
+    ):
+        done = flashbed("medium", "params", which)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
