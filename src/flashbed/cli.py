@@ -131,21 +131,23 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
 @app.command("allow")
 def allow_command(
     study: StudyName,
-    profiles: Annotated[
-        list[str] | None, typer.Argument(metavar="PROFILE...", help="Whose commands to allow. Default: only show them.")
+    owners: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Profiles and jobs whose commands to allow. Default: only show them."),
     ] = None,
 ) -> None:
-    """Let file systems of a study's own profiles run their `check` on this computer, once and for all.
+    """Let file systems of a study's own profiles run their `check` on this computer, and jobs of its own run commands
+    where `export` takes them, once and for all.
 
     What shipped profiles run needs no leave. A command that changes must be allowed anew.
     """
     from flashbed import host_commands
 
     parsed = _load(study)
-    for command in host_commands.chosen(parsed, profiles or ()):
+    for command in host_commands.chosen(parsed, owners or ()):
         command.allow()
-    for command in host_commands.foreign(parsed):
-        out.print(f"{'allowed    ' if command.is_allowed else 'not allowed'}  {command.profile}  {command.described()}")
+    for command in (*host_commands.foreign(parsed), *host_commands.of_jobs(parsed)):
+        out.print(f"{'allowed    ' if command.is_allowed else 'not allowed'}  {command.owner}  {command.described()}")
 
 
 @app.command("export")

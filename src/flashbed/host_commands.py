@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of a study that would run on this computer, outside of any guest: the lab's own, and what its user allows.
+"""Commands of a study that would run outside of any guest: the lab's own, and what its user allows.
 
-A study is data, also one that was downloaded with profiles beside it. On this computer runs what a shipped profile
-runs, and nothing else, until it is allowed, once, by the name of its profile. What is allowed is the whole text of a
-command: another text must be allowed anew. Must not know what a command does, nor who runs it.
+A study is data, also one that was downloaded with profiles and jobs beside it. On this computer runs what a shipped
+profile runs, and nothing else, until it is allowed, once, by the name of its profile; and a job of fio that runs a
+command is not handed out to be run by hand until it is allowed by the name of its file. In a guest it may do as it
+likes. What is allowed is the whole text of a command: another text must be allowed anew. Must not know what a command
+does, nor who runs it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from flashbed.errors import InputError, host_refusal
 from flashbed.library import Library, Selector
 from flashbed.study import Study
 from flashbed.tomlfile import TomlFile, nearest
+from flashbed.workload.fio_job import commands_in
 
 FOLDER = "allowed"
 """In the cache: a file for each command that is allowed, named by the digest of its text, with the text in it."""
@@ -30,15 +33,17 @@ KEY = "check"
 
 @dataclass(frozen=True)
 class HostCommand:
-    """A command of a profile that is none of the lab's own."""
+    """A command of a profile or a job that is none of the lab's own."""
 
-    profile: str
-    file: TomlFile
+    owner: str
+    """The name of the profile, or of the job's file as the study says it."""
+    where: str
+    """File, line and key."""
     text: str
 
     def described(self) -> str:
         """With file and line."""
-        return self.file.message((KEY,), self.text)
+        return f"{self.where}: {self.text}"
 
     @property
     def is_allowed(self) -> bool:
@@ -61,32 +66,61 @@ class HostCommand:
 
 
 def foreign(study: Study) -> list[HostCommand]:
-    """The commands of a study for this computer that are none of the lab's own, allowed or not."""
+    """The commands of a study's profiles for this computer that are none of the lab's own, allowed or not."""
     selectors = study.axes.get("filesystem") or (study.fixed["filesystem"],)
     names = dict.fromkeys(Selector.parse(text).name for text in selectors)
-    found = (HostCommand(name, *_command(study.library, name)) for name in names)
-    return [command for command in found if command.text and command.text not in known(paths.profiles())]
+    found = []
+    for name in names:
+        file, text = _command(study.library, name)
+        if text and text not in known(paths.profiles()):
+            found.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
+    return found
+
+
+def of_jobs(study: Study) -> list[HostCommand]:
+    """What the study's own jobs of fio would run where they are carried out by hand, allowed or not: with the values of
+    each cell in place of their variables.
+    """
+    found: dict[tuple[str, str], HostCommand] = {}
+    cells = list(study.combinations()) if study.job else []
+    for name, job in (study.job or {}).items():
+        place = study.path.parent / name if study.path.parent != Path() else Path(name)
+        for line, text in commands_in(job, cells):
+            found.setdefault((name, text), HostCommand(name, f"{place}:{line}", text))
+    return list(found.values())
 
 
 def check(study: Study) -> None:
-    """Raises InputError, with all that wants to be allowed and how, unless everything is."""
-    waiting = [command for command in foreign(study) if not command.is_allowed]
+    """Raises InputError, with all that wants to be allowed and how, unless all that profiles run here is."""
+    _refuse(study, foreign(study), "This would run on this computer, as you, and is none of the lab's own commands.")
+
+
+def check_jobs(study: Study) -> None:
+    """The same for what jobs run where they are carried out."""
+    _refuse(study, of_jobs(study), "fio would run this wherever the jobs are carried out, as who starts them.")
+
+
+def _refuse(study: Study, commands: Sequence[HostCommand], why: str) -> None:
+    waiting = [command for command in commands if not command.is_allowed]
     if waiting:
-        names = " ".join(command.profile for command in waiting)
+        names = " ".join(dict.fromkeys(command.owner for command in waiting))
         raise InputError(
             "\n".join(f"{command.described()}" for command in waiting)
-            + f"\nThis would run on this computer, as you, and is none of the lab's own commands. If you trust it: "
-            f"flashbed allow {study.path} {names}"
+            + f"\n{why} If you trust it: flashbed allow {study.path} {names}"
         )
 
 
-def chosen(study: Study, profiles: Sequence[str]) -> Iterator[HostCommand]:
-    """The foreign commands of these profiles. Raises InputError for a profile that has none."""
-    found = {command.profile: command for command in foreign(study)}
-    for name in profiles:
-        if name not in found:
-            raise InputError(f'{study.path}: no file system "{name}" with a command to allow{nearest(name, found)}')
-    return (found[name] for name in profiles)
+def chosen(study: Study, owners: Sequence[str]) -> Iterator[HostCommand]:
+    """The foreign commands of these profiles and jobs. Raises InputError for one that has none."""
+    found = [*foreign(study), *of_jobs(study)]
+    known_owners = list(dict.fromkeys(command.owner for command in found))
+    for owner in owners:
+        if owner not in known_owners:
+            raise InputError(
+                f'{study.path}: no file system and no job "{owner}" with a command to allow'
+                f"{nearest(owner, known_owners)}"
+            )
+    return (command for command in found if command.owner in owners)
 
 
 @cache

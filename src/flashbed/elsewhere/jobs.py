@@ -15,17 +15,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from flashbed import paths
+from flashbed import host_commands, paths
 from flashbed.errors import InputError, host_refusal
 from flashbed.plan import Cell, plan
 from flashbed.study import Study
 from flashbed.study_format import STACK
+from flashbed.tomlfile import TomlFile
 from flashbed.workload.fio import portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
 FORMAT = 2
 PREPARED = ("medium", "filesystem", "translation")
 """What of the stack a person prepares on the other computer; the rest is that computer's own."""
+
+LONGEST_NAME = 180
+"""Characters of a job's name before its digest: file systems take 255 bytes, with what comes behind."""
 
 SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
 """The scripts, with the line ends that their systems want."""
@@ -60,7 +64,8 @@ def jobs(study: Study) -> Iterator[Job]:
         digest = _digest(study, cell)
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
         words = "-".join([*values, f"seed{cell.seed}"])
-        name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words) + f"-{digest}"
+        plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
+        name = f"{plain[:LONGEST_NAME]}-{digest}"
         yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
@@ -76,8 +81,11 @@ def _digest(study: Study, cell: Cell) -> str:
 def export(study: Study, folder: Path) -> tuple[int, int]:
     """Writes the jobs of a study or of a slice of it; how many jobs, in how many folders.
 
-    Raises InputError if `folder` has something in it; HostResourceError if the host refuses.
+    Raises InputError if `folder` has something in it, or if a job of the user's runs commands that are not allowed;
+    HostResourceError if the host refuses.
     """
+    _check_values(study)
+    host_commands.check_jobs(study)
     wanted = list(jobs(study))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
@@ -101,6 +109,19 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
     except OSError as error:
         raise host_refusal(folder, error) from None
     return len(wanted), len({job.folder for job in wanted})
+
+
+def _check_values(study: Study) -> None:
+    """Raises InputError for a value that would be more than a value where it stands in a job: in the lab it stays in a
+    variable, which fio puts in once.
+    """
+    for axis, values in study.axes.items():
+        for index, value in enumerate(values if study.job and axis not in STACK else ()):
+            if "${" in value or not value.isprintable():
+                raise TomlFile.read(study.path).error(
+                    ("axes", axis, index),
+                    "cannot be put into a job for other computers: it has ${ or characters that cannot be printed",
+                )
 
 
 def _readme(study: Study, wanted: Sequence[Job]) -> str:

@@ -6,13 +6,22 @@ means.
 """
 
 import re
-from collections.abc import Iterator
-
-PREPARE = "prepare"
-"""How the name of a job begins that is run before anything is measured."""
+from collections.abc import Iterator, Mapping, Sequence
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _INCLUDE = re.compile(r"include\s")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_OTHER_VARIABLE = re.compile(r"\$\{(?!\w+\})[^}]*\}?")
+_RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
+_ENGINE = re.compile(r"ioengine\s*=(.*)")
+_BUILT_IN = re.compile(r"(?!exec$)[a-z0-9_-]+")
+"""The name of an engine that is a part of fio: others are loaded from a file, and exec runs a program."""
+
+LONGEST_LINE = 4000
+"""Bytes. fio reads longer lines in pieces, of 8191 bytes in its version 3.33, and takes each for a line of its own."""
+
+PREPARE = "prepare"
+"""How the name of a job begins that is run before anything is measured."""
 
 
 def job_faults(text: str) -> Iterator[tuple[int, str]]:
@@ -26,6 +35,10 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
         said = line.strip()
         if "\0" in said:
             yield number, "has a NUL in it; a job file is a text"
+        if len(line.encode()) > LONGEST_LINE:
+            yield number, f"is longer than {LONGEST_LINE} bytes, and fio would take it for several lines"
+        if found := _OTHER_VARIABLE.search(said):
+            yield number, f'"{found[0][:60]}": the name of a variable has letters, digits and _'
         if not said or said[0] in "#;":
             continue
         if said.startswith("["):
@@ -58,3 +71,21 @@ def split_off_preparation(text: str) -> tuple[str, str]:
         for part in to:
             part.append(line)
     return ("".join(inside), "".join(outside)) if found else ("", text)
+
+
+def commands_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
+    """Lines by which fio may run a command or load foreign code, in order, each with its number: as they are with the
+    values of each cell in place of the variables.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        names = _VARIABLE.findall(line)
+        values = {tuple(cell[name] for name in names): None for cell in cells} if names else {(): None}
+        for these in values:
+            said = line.strip()
+            for name, value in zip(names, these, strict=True):
+                said = said.replace(f"${{{name}}}", value)
+            is_comment = said[:1] in ("#", ";") and len(said.encode()) <= LONGEST_LINE
+            engine = _ENGINE.search(said)
+            loads = engine and not _BUILT_IN.fullmatch(engine[1].strip())
+            if not is_comment and (loads or _RUNS.search(said)):
+                yield number, said
