@@ -19,10 +19,15 @@ from flashbed.image.hosttools import MediaTool
 STATE = "state.bin"
 
 
+class WornOutError(InputError):
+    """A medium that does not live through what its condition asks for."""
+
+
 def state(tool: MediaTool, parameters: Mapping[str, int | str], condition: Condition) -> Path:
     """The file with the state of a device in that condition; not to be changed.
 
-    Raises InputError if a parameter is refused, HostResourceError if the disk is full.
+    Raises InputError if a parameter is refused, WornOutError if the medium does not live through it, HostResourceError
+    if the disk is full.
     """
     return _state(tool, tuple(sorted(parameters.items())), condition, paths.cache_root())
 
@@ -49,13 +54,13 @@ def writer_digest() -> str:
 def make(tool: MediaTool, to: Path, parameters: Mapping[str, int | str], condition: Condition) -> None:
     """Writes the state of a new medium to `to` and brings it into that condition.
 
-    Raises as `state` does, and InputError if the medium does not live through it.
+    Raises as `state` does.
     """
     tool.create(to, parameters)
     for words in STEPS[condition]:
         tool.replay(to, "--save", to, "--whole", "--no-percentiles", *words)
     if STEPS[condition] and tool.inspect(to)["wear"]["read_only"]:
-        raise InputError(
-            f'condition = "{condition}": the medium is worn out, and read-only, before it is written so often; give it '
-            "more endurance_erases or spare_blocks"
+        raise WornOutError(
+            f'"{condition}": the medium is worn out, and read-only, before it is written so often; give it more '
+            "endurance_erases or spare_blocks"
         )

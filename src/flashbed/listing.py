@@ -16,7 +16,8 @@ from flashbed import image, medium_parameters, own_file, paths
 from flashbed.errors import InputError
 from flashbed.image import modules
 from flashbed.library import FOLDERS, Kind, Library, profile_schema
-from flashbed.run import failure_folder, open_store
+from flashbed.measuring import failure_folder
+from flashbed.run import open_store
 from flashbed.study import load_study, study_schema
 from flashbed.tomlfile import nearest
 

@@ -40,7 +40,10 @@ def create(name: str, profile: str) -> StoredMedium:
     tool = _tool()
     medium_parameters.check_selector(library, profile, tool)
     with _new(stored) as begun:
-        conditioning.make(tool, begun.state, medium.core_parameters, medium.condition)
+        try:
+            conditioning.make(tool, begun.state, medium.core_parameters, medium.condition)
+        except conditioning.WornOutError as error:
+            raise InputError(f"{profile}: condition: {error.message}") from None
         tool.create_content(begun.state, begun.data)
         made = f"created, {MEANINGS[medium.condition]}" if medium.conditioned else "created"
         begun.tell({"profile": profile, "made": [made]})

@@ -104,14 +104,18 @@ def check_selector(library: Library, text: str, tool: MediaTool) -> None:
         raise InputError("\n".join(problems))
 
 
-def _of_selector(study: Study, text: str, tool: MediaTool) -> Iterator[str]:
+def told_of(study: Study, text: str, keys: Keys, what: str) -> str:
+    """What is wrong with a medium of a study, with the line of the study if its options say it, else of its profile."""
     selector = Selector.parse(text)
+    if keys and keys[0] in selector.options:
+        at: Keys = ("axes", "medium", study.axes["medium"].index(text)) if "medium" in study.axes else ("medium",)
+        return TomlFile.read(study.path).message(at, f'"{selector.name}": {keys[0]}: {what}')
+    return study.library.file("medium", selector.name).message(keys, what)
+
+
+def _of_selector(study: Study, text: str, tool: MediaTool) -> Iterator[str]:
     for keys, what in _wrong(study.library.medium(text), tool):
-        if keys and keys[0] in selector.options:
-            at: Keys = ("axes", "medium", study.axes["medium"].index(text)) if "medium" in study.axes else ("medium",)
-            yield TomlFile.read(study.path).message(at, f'"{selector.name}": {keys[0]}: {what}')
-        else:
-            yield study.library.file("medium", selector.name).message(keys, what)
+        yield told_of(study, text, keys, what)
 
 
 def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:

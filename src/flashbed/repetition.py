@@ -53,6 +53,10 @@ class Finished:
         return bool(self.result["outcome"] == "measured")
 
 
+class TooLargeError(HostResourceError):
+    """A medium for which the disk of the work has no room."""
+
+
 def program_set(cell: Cell) -> ProgramSet:
     """What the cell's file system, translation, scheduler and tool need in the guest."""
     tool = WORKLOADS[cell.workload.tool]
@@ -81,13 +85,16 @@ def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
 def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
     """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time.
 
-    A guest that misbehaves gives a result that says so. Raises FlashbedError for what is the host's or the user's to
-    mend.
+    A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
+    TooLargeError, HostResourceError, InterruptedByUser.
     """
     cell, image = repetition.cell, repetition.image
     files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
-    _make_medium(cell, image, files)
+    try:
+        _make_medium(cell, image, files)
+    except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
+        return failed(repetition, error.message)
     outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
         try:
@@ -95,6 +102,11 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
         except SetupError as error:  # it was there when the run began; without it this would be another result
             outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
     return _finished(repetition, outcome)
+
+
+def failed(repetition: Repetition, reason: str) -> Finished:
+    """What a repetition comes to that cannot even begin."""
+    return _finished(repetition, Outcome("failed", reason))
 
 
 def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
@@ -119,7 +131,7 @@ def _setup(cell: Cell) -> qemu.Setup:
 def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     size, free = cell.medium.size_bytes, shutil.disk_usage(files.data.parent).free
     if size > free:
-        raise HostResourceError(
+        raise TooLargeError(
             f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
             f"and this disk has {rough_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
@@ -139,7 +151,7 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
     stored_medium.copy(start.state, to.state)
     stored_medium.copy(start.data, to.data)
     if to.digest() != cell.medium.start_digest:
-        raise InputError(f"{start.folder}: has changed since the study was read; run it again")
+        raise InputError(f"{start.folder}: has changed since the study was read; run the study again")
     try:
         told = image.media_tool.inspect(to.state, cell.medium.core_parameters)
     except HostResourceError as error:

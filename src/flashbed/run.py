@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what of a study is not in the store yet, several repetitions at a time, and keeps each as soon as it is
-finished.
+"""From a study to its records: what is in the store, and what is measured because it is not; and their table.
 
 Knows neither QEMU nor reports. Whatever stops a run (a key press, a signal, a full disk), finished results stay, and
 the next run goes on.
@@ -8,15 +7,8 @@ the next run goes on.
 
 from __future__ import annotations
 
-import json
-import logging
 import os
-import tempfile
-import threading
-import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +16,11 @@ from typing import Any
 
 from flashbed import (
     beforehand,
+    conditioning,
     host_commands,
     image,
     limit,
-    locks,
+    measuring,
     medium_parameters,
     own_file,
     paths,
@@ -35,42 +28,25 @@ from flashbed import (
     steadiness,
     wear,
 )
-from flashbed.errors import InputError, host_refusal
+from flashbed.errors import InputError
 from flashbed.library import Kind, Selector
 from flashbed.machine import qemu
+from flashbed.measuring import Record as Record
 from flashbed.plan import Cell, plan
 from flashbed.progress import Stage, stage
-from flashbed.repetition import Finished, Repetition
+from flashbed.repetition import Repetition
 from flashbed.store import Different, Store
 from flashbed.study import Study
 from flashbed.tomlfile import Keys
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
-_log = logging.getLogger("flashbed")
-
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
 
 
-ELSEWHERE_POLL_S = 0.5
-"""Between two looks at what other runs have finished, host seconds."""
-
 MANY = 5000
 """Repetitions; to plan more takes seconds, and says so."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """A repetition and what is known of it: its result, and where its artefacts are."""
-
-    repetition: Repetition
-    result: dict[str, Any]
-    folder: Path
-
-    @property
-    def measured(self) -> bool:
-        return bool(self.result["outcome"] == "measured")
 
 
 @dataclass(frozen=True)
@@ -161,15 +137,15 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     InterruptedByUser.
     """
     host_commands.check(study)
-    for left in (_work(), _failures_under_way()):
-        locks.clean(left)
+    measuring.clean()
     with open_store() as store:
         wanted = prepare(study)
-        known = {r.key: record for r in wanted if (record := _stored(store, r)) is not None}
+        known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
         missing = [r for r in wanted if r.key not in known]
         beforehand.check(study, [r.cell for r in missing])
-        _condition(missing)
-        for record in _execute(store, missing, jobs or cores(), limit_s):
+        _condition(study, missing)
+        smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
+        for record in measuring.measure(store, missing, jobs or cores(), measuring.Limits(limit_s, smallest)):
             known[record.repetition.key] = record
         return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
@@ -183,7 +159,7 @@ def stored(study: Study) -> Run:
             wanted = prepare(study, only_built=True)
         except image.NotBuilt:  # and so nothing is measured with the guest of today
             return Run(study, [], 0)
-        records = [record for r in wanted if (record := _stored(store, r)) is not None]
+        records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
         return Run(study, records, 0, _different(store, wanted))
 
 
@@ -201,20 +177,6 @@ def find_study(name: str) -> Path:
             return path
     known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
-
-
-def failure_folder(key: str) -> Path:
-    """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
-    return paths.cache_root() / "failures" / key
-
-
-def _work() -> Path:
-    """What is under way, of all runs; each has a folder there that it holds by a lock."""
-    return paths.cache_root() / "work"
-
-
-def _failures_under_way() -> Path:
-    return failure_folder(".tmp")
 
 
 def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
@@ -260,176 +222,21 @@ def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
     return [one for one in store.different() if one.key in keys]
 
 
-def _stored(store: Store, wanted: Repetition) -> Record | None:
-    found = store.get(wanted.key)
-    if found is None:
-        return None
-    # The key does not know how a study names its axes, and the same repetition may serve several studies.
-    result = {**found.result, "coordinates": dict(wanted.cell.coordinates)}
-    return Record(wanted, result, found.folder)
-
-
-def _condition(missing: Sequence[Repetition]) -> None:
-    """Makes the states that cells start from, before any of them runs: a large one takes a minute."""
+def _condition(study: Study, missing: Sequence[Repetition]) -> None:
+    """Makes the states that cells start from, before any of them runs: a large one takes a minute. Raises InputError,
+    with the line, for media that do not live through it.
+    """
     wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.conditioned}
     if not wanted:
         return
+    dead = []
     with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
         for one in wanted.values():
-            repetition.conditioned(one.cell, one.image)
+            try:
+                repetition.conditioned(one.cell, one.image)
+            except conditioning.WornOutError as error:
+                text = one.cell.coordinates.get("medium") or study.fixed["medium"]
+                dead.append(medium_parameters.told_of(study, text, ("condition",), error.message))
             progress.advance()
-
-
-def _execute(store: Store, missing: Sequence[Repetition], jobs: int, limit_s: float) -> Iterator[Record]:
-    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run."""
-    if not missing:
-        return
-    stop = threading.Event()
-    with (
-        locks.scratch(_work()) as work,
-        stage("Measuring", total=len(missing)) as progress,
-        ThreadPoolExecutor(jobs) as pool,
-    ):
-        queue, running = Queue(store, missing), set[Future[Record]]()
-        try:
-            while queue.left or running:
-                while len(running) < jobs and (taken := queue.take()) is not None:
-                    claim, wanted = taken
-                    running.add(pool.submit(_claimed, claim, store, wanted, work, limit_s, stop))
-                for record in queue.finished_elsewhere():
-                    yield _told(record, progress)
-                if queue.left and not running:
-                    queue.wait(progress)
-                finished, running = wait(running, ELSEWHERE_POLL_S if queue.left else None, FIRST_COMPLETED)
-                for future in finished:
-                    yield _told(future.result(), progress)
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-
-
-class Queue:
-    """What is still to be measured. Who measures a repetition has its claim; what others have is left to the end."""
-
-    def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
-        self._store = store
-        self._mine = deque(missing)
-        self._others: list[tuple[Repetition, object]] = []
-        """What others measured when this run came to it, and what was known of its failures then."""
-        self._finished: list[Record] = []
-        self._said = False
-
-    @property
-    def left(self) -> int:
-        return len(self._mine) + len(self._others)
-
-    def take(self) -> tuple[locks.Lock, Repetition] | None:
-        """The next repetition that nobody measures, with its claim; None if there is none at the moment."""
-        while self._mine:
-            wanted = self._mine.popleft()
-            if (claim := self._store.claim(wanted.key)) is None:
-                self._others.append((wanted, _state_of_failure(wanted.key)))
-            elif not self._is_finished(claim, _stored(self._store, wanted)):
-                return claim, wanted
-        for one in list(self._others):
-            wanted, before = one
-            if (claim := self._store.claim(wanted.key)) is not None:
-                self._others.remove(one)
-                if not self._is_finished(claim, _stored(self._store, wanted) or _failed_since(wanted, before)):
-                    return claim, wanted
-        return None
-
-    def _is_finished(self, claim: locks.Lock, found: Record | None) -> bool:
-        """Whether another run has measured it since this one began; nobody needs its claim then."""
-        if found is None:
-            return False
-        claim.release()
-        self._finished.append(found)
-        return True
-
-    def finished_elsewhere(self) -> list[Record]:
-        """What others have finished since this was asked last."""
-        finished, self._finished = self._finished, []
-        return finished
-
-    def wait(self, progress: Stage) -> None:
-        """Lets time pass while others have all that is left, and says so once."""
-        if not self._said:
-            progress.note(f"Another run is measuring the last {self.left} repetitions; waiting for them")
-        self._said = True
-        time.sleep(ELSEWHERE_POLL_S)
-
-
-def _failed_since(wanted: Repetition, before: object) -> Record | None:
-    """The failure that another run has kept since its state was `before`."""
-    now, folder = _state_of_failure(wanted.key), failure_folder(wanted.key)
-    if now is None or now == before:
-        return None
-    try:
-        result = json.loads((folder / "result.json").read_bytes())
-        return Record(wanted, {**result, "coordinates": dict(wanted.cell.coordinates)}, folder)
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _told(record: Record, progress: Stage) -> Record:
-    progress.advance()
-    if not record.measured:
-        label, result = record.repetition.cell.label, record.result
-        progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
-    return record
-
-
-def _claimed(
-    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event
-) -> Record:
-    with claim:
-        return _one(store, wanted, work, limit_s, stop)
-
-
-def _one(store: Store, wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Record:
-    """Raises HostResourceError if the host refuses what the lab itself writes."""
-    begin = time.monotonic()
-    try:
-        finished = _attempt(wanted, work, limit_s, stop)
-        if finished.result["outcome"] == "killed":  # says nothing about the cell: memory may be there again
-            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result["reason"])
-            finished = _attempt(wanted, work, limit_s, stop)
-            if finished.result["outcome"] == "killed":
-                finished.result["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
-        if not finished.measured:
-            return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
-    except OSError as error:
-        raise host_refusal(work, error) from None
-    stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
-    return Record(wanted, stored.result, stored.folder)
-
-
-def _attempt(wanted: Repetition, work: Path, limit_s: float, stop: threading.Event) -> Finished:
-    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
-        return repetition.execute(wanted, Path(folder), limit_s, stop)
-
-
-def _keep_failure(key: str, finished: Finished) -> Path:
-    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim."""
-    folder = failure_folder(key)
-    with locks.scratch(_failures_under_way()) as scratch:
-        new, old = scratch / "new", scratch / "old"
-        for name, data in finished.files.items():
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            (new / name).write_bytes(data)
-        (new / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    return folder
-
-
-def _state_of_failure(key: str) -> object:
-    """Changes whenever a failure is kept; None without any."""
-    try:
-        told = (failure_folder(key) / "result.json").stat()
-    except OSError:
-        return None
-    return told.st_ino, told.st_mtime_ns
+    if dead:
+        raise InputError("\n".join(dead))

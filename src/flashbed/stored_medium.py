@@ -7,6 +7,7 @@ media core's business, what is written under `made` in medium.json is for people
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -171,25 +172,25 @@ def _fault(name: str) -> str:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes."""
+    """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes. Raises
+    InputError if it cannot be read.
+    """
     total = hashlib.sha256(f"{_size(path)}\n".encode())
-    try:
-        with path.open("rb") as file:
-            for offset, piece in _pieces(file):
-                total.update(f"{offset}\0".encode())
-                total.update(piece)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; is this a medium's folder?") from None
+    for offset, piece in _pieces(path):
+        total.update(f"{offset}\0".encode())
+        total.update(piece)
     return total.hexdigest()
 
 
 def copy(source: Path, to: Path) -> None:
-    """Copies a file; what is all zero in it takes no space in the copy."""
+    """Copies a file; what is all zero in it takes no space in the copy. Raises InputError if it cannot be read,
+    HostResourceError if the copy cannot be written.
+    """
     size = _size(source)
     try:
-        with source.open("rb") as file, to.open("wb") as out:
+        with to.open("wb") as out:
             out.truncate(size)
-            for offset, piece in _pieces(file):
+            for offset, piece in _pieces(source):
                 out.seek(offset)
                 out.write(piece)
     except OSError as error:
@@ -200,19 +201,33 @@ def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no file can have this name"
-        raise InputError(f"{shown(path, 300)}: cannot be read: {why}; is this a medium's folder?") from None
+        raise _unreadable(path, error) from None
 
 
-def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The pieces that are not all zero, with their offsets. Holes are not read."""
+def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    why = error.strerror if isinstance(error, OSError) else "no file can have this name"
+    return InputError(f"{shown(path, 300)}: cannot be read: {why}; is this a medium's folder?")
+
+
+def _pieces(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The pieces that are not all zero, with their offsets. Holes are not read. Raises InputError."""
+    try:
+        with path.open("rb") as file:
+            yield from _pieces_of(file)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     zeros = bytes(PIECE_BYTES)
     end = 0
     while True:
         try:
             begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
-        except OSError:  # ENXIO: nothing but a hole is left
-            return
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole is left
+                return
+            raise
         end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
         at = begin - begin % PIECE_BYTES
         while at < end:

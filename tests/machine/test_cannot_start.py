@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tempfile
 import threading
 from pathlib import Path
@@ -10,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from flashbed import beforehand, repetition, run
+from flashbed import beforehand, paths, repetition, run
 from flashbed.errors import InputError, SetupError
 from flashbed.machine import qemu
 from flashbed.study import load_study
@@ -103,3 +105,34 @@ def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch, tmp_
     assert finished.result["outcome"] == "failed"
     assert finished.result["reason"].startswith("measured, and not checked: e2fsck is not installed.")
     assert any(name.startswith("out/") for name in finished.files)  # what it measured is kept with the failure
+
+
+MORTAL = "condition=worn,used_bytes=64M,endurance_erases=1,spare_blocks=1"
+
+
+def test_a_medium_that_does_not_live_through_its_condition_is_told_with_its_line(
+    study_file, fresh_cache: Path, tmp_path: Path
+) -> None:
+    media = ["usb-stick-2g:used_bytes=64M", f"usb-stick-2g:{MORTAL}"]
+    body = STUDY.replace("board = [{boards}]", f"medium = {json.dumps(media)}")
+    with pytest.raises(InputError) as told:
+        run.run(load_study(study_file(body, medium=None, filesystem="ext2")), jobs=1)
+    assert told.value.message == (
+        f'{tmp_path}/small.toml:7: axes.medium[1]: "usb-stick-2g": condition: "worn": the medium is worn out, and '
+        "read-only, before it is written so often; give it more endurance_erases or spare_blocks"
+    )
+    assert not list((fresh_cache / "results").glob("cells/*/*"))  # before anything is measured
+
+
+def test_the_line_is_the_profiles_if_that_says_the_condition(study_file, fresh_cache: Path, tmp_path: Path) -> None:
+    stick = (paths.profiles() / "media/usb-stick-2g.toml").read_text()
+    for key, value in (("endurance_erases", "1"), ("spare_blocks", "1")):
+        stick = re.sub(rf"^{key}( *)= \d+", rf"{key}\1= {value}", stick, count=1, flags=re.MULTILINE)
+    (tmp_path / "profiles/media").mkdir(parents=True)
+    file = tmp_path / "profiles/media/mortal.toml"
+    file.write_text(stick.replace("\nkind ", '\ncondition = "worn"\nkind ', 1))
+    body = STUDY.replace("board = [{boards}]", 'file = ["256k"]').replace('file = "256k"', "")
+    with pytest.raises(InputError) as told:
+        run.run(load_study(study_file(body, medium="mortal:used_bytes=64M", filesystem="ext2")), jobs=1)
+    line = file.read_text().splitlines().index('condition = "worn"') + 1
+    assert told.value.message.startswith(f'{file}:{line}: condition: "worn": the medium is worn out')

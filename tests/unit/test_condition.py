@@ -64,7 +64,7 @@ def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch) 
 def test_a_medium_that_dies_of_it_is_told(fresh_cache: Path) -> None:
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     mortal = {"endurance_erases": 1, "spare_blocks": 1, "program_fail_ppb": 10**9, "erase_fail_ppb": 10**9}
-    with pytest.raises(InputError, match='condition = "worn": the medium is worn out'):
+    with pytest.raises(InputError, match='"worn": the medium is worn out'):
         conditioning.state(tool, {**SMALL, "blocks_per_die": 60, **mortal}, "worn")
 
 

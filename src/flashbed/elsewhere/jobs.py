@@ -29,7 +29,7 @@ PREPARED = ("medium", "filesystem", "translation")
 """What of the stack a person prepares on the other computer; the rest is that computer's own."""
 
 LONGEST_NAME = 180
-"""Characters of a job's name before its digest: file systems take 255 bytes, with what comes behind."""
+"""Bytes of a job's name before its digest: file systems take 255 bytes, with what comes behind."""
 
 SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
 """The scripts, with the line ends that their systems want."""
@@ -65,7 +65,7 @@ def jobs(study: Study) -> Iterator[Job]:
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
         words = "-".join([*values, f"seed{cell.seed}"])
         plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
-        name = f"{plain[:LONGEST_NAME]}-{digest}"
+        name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
         yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
