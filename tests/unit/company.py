@@ -34,7 +34,8 @@ def main() -> None:
     def prepare(_: Any) -> list[Any]:
         made = []
         for name in cells:
-            medium, board = SimpleNamespace(conditioned=False), SimpleNamespace(cpu="cortex-a53")
+            medium = SimpleNamespace(conditioned=False, size_bytes=0)
+            board = SimpleNamespace(cpu="cortex-a53")
             between = SimpleNamespace(device="nothing is checked")
             cell = SimpleNamespace(
                 coordinates={"name": name}, label=name, medium=medium, board=board, translation=between
