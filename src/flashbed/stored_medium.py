@@ -155,9 +155,12 @@ def locate(name: str, base: Path) -> StoredMedium:
             )
         return StoredMedium(paths.cache_root() / "media" / name)
     try:
-        return StoredMedium((base / Path(name).expanduser()).absolute())
+        folder = (base / Path(name).expanduser()).absolute()
     except RuntimeError:
         raise InputError(f"medium {name}: there is no such user") from None
+    if not folder.name:
+        raise InputError(f"medium {name}: is the root of all folders, and no medium's; name a folder in it")
+    return StoredMedium(folder)
 
 
 def _fault(name: str) -> str:

@@ -196,3 +196,10 @@ def test_parameters_of_what_is_neither_kind_nor_profile(flashbed) -> None:
         assert done.returncode == 2
         assert said in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_the_root_is_no_medium(flashbed) -> None:
+    for name in ("/", "//"):
+        done = flashbed("medium", "create", name, SMALL)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"flashbed: medium {name}: is the root of all folders")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 from flashbed.workload.fio import Fio, portable_jobs
 from flashbed.workload.fio_job import job_faults, split_off_preparation
 
@@ -63,3 +65,12 @@ def test_it_is_run_before_with_the_same_variables() -> None:
 def test_who_only_prepares_measures_nothing() -> None:
     [(line, what)] = job_faults("[global]\nbs=4k\n[prepare-x]\nrw=write")
     assert (line, what) == (4, "has no job: a section with a name other than global and prepare...")
+
+
+def test_what_fio_says_of_a_command_that_a_job_runs_is_not_taken_for_its_results() -> None:
+    """Each job with exec_prerun failed: "is not what fio writes"."""
+    side = {"total_ios": 4, "runtime": 10, "io_bytes": 4096, "lat_ns": {"mean": 1, "max": 1, "N": 4}}
+    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
+    document = json.dumps({"jobs": [{"jobname": "a", "error": 0, "read": idle, "write": side}]})
+    said = b"a : Saving output of prerun in a.prerun.txt\n" + document.encode()
+    assert Fio().metrics({"fio.json": said})["written_bytes"] == 4096

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from flashbed.tomlfile import shown
+from flashbed.workload import fio_call
 from flashbed.workload.base import WorkloadOutputError
 
 LARGEST = 2**63 - 1
@@ -21,9 +22,9 @@ _BINS = ("bins", "percentile")
 
 
 def read(data: bytes) -> dict[str, Any]:
-    """The document. Raises WorkloadOutputError for what is no JSON object, or has a count that none can be."""
+    """The document in what fio wrote. Raises WorkloadOutputError for no JSON object, or a count that none can be."""
     try:
-        document = json.loads(data)
+        document = json.loads(fio_call.document(data))
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

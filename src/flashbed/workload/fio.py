@@ -27,6 +27,7 @@ from flashbed.workload.fio_call import (
     OWN_RATE_MS,
     RANDOM,
     RATE_MS,
+    document,
     rate_log,
     section,
 )
@@ -164,7 +165,7 @@ def _series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
 
 def _warm_up_s(out: Mapping[str, bytes], name: str) -> float:
     """How long the jobs ran before they were measured: what they were told, the longest of them."""
-    everything = json.loads(out[name])
+    everything = json.loads(document(out[name]))
     told = [options.get("ramp_time", "0") for options in _options(everything)]
     return max((float(text.rstrip("s")) for text in told if re.fullmatch(r"[0-9.]+s?", text)), default=0.0)
 
@@ -312,7 +313,7 @@ def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
     if name not in out:
         raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
     try:
-        jobs = json.loads(out[name])["jobs"]
+        jobs = json.loads(document(out[name]))["jobs"]
         failed = [job for job in jobs if job["error"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None

@@ -4,6 +4,7 @@
 Must not know what a job asks for.
 """
 
+import re
 from collections.abc import Mapping
 
 from flashbed.workload import fio_series
@@ -20,6 +21,15 @@ LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
 
 RATE_MS, OWN_RATE_MS = 20, 100
 """The intervals in which fio logs what it moves: of a pattern, which may last a second only; of a job of the user's."""
+
+
+_BEGIN = re.compile(rb"^\{", re.MULTILINE)
+
+
+def document(output: bytes) -> bytes:
+    """The JSON of fio's output: before it fio says what it runs for a job (exec_prerun)."""
+    found = _BEGIN.search(output)
+    return output[found.start() :] if found else output
 
 
 def rate_log(interval_ms: int) -> dict[str, object]:
