@@ -47,6 +47,14 @@ def _find(cache: Path) -> Iterator[Process]:
 def left(cache: Path, bound_s: float = BOUND_S) -> list[Process]:
     """Those that are still there after the bound, or none as soon as there is none."""
     deadline = time.monotonic() + bound_s
-    while (found := of(cache)) and time.monotonic() < deadline:
+    while (found := _seen(cache)) and time.monotonic() < deadline:
         time.sleep(0.05)
+    return found
+
+
+def _seen(cache: Path) -> list[Process]:
+    """Looks again if there is none: between two programs a process has neither environment nor command line."""
+    if not (found := of(cache)):
+        time.sleep(0.05)
+        found = of(cache)
     return found
