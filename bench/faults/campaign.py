@@ -17,10 +17,12 @@ that was lost is kept below the folder, as lost-NUMBER. Each fault depends on th
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -75,7 +77,7 @@ def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         lost.append(f"{type(error).__name__}: {error}")
     if lost:
-        end_all(bed)
+        end_all(bed.cache)
         bed.home.rename(bed.base / f"lost-{number}")
     return {
         "fault": fault.name,
@@ -93,13 +95,11 @@ def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
     }
 
 
-def end_all(bed: Bed) -> None:
-    """What a lost fault may have left running must not disturb the next one."""
-    for process in processes.of(bed.cache):
-        try:
-            os.kill(process.number, 9)
-        except ProcessLookupError:
-            continue
+def end_all(cache: Path) -> None:
+    """What a lost fault or a stopped campaign has left running must not disturb the next one."""
+    for process in processes.of(cache):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.number, signal.SIGKILL)
 
 
 def summary(lines: Sequence[dict[str, Any]]) -> str:
@@ -154,14 +154,18 @@ def main() -> int:
     if not refusals.has_spaces():
         print("this host gives no name spaces to users: full and read-only disks cannot be tried", file=sys.stderr)
         return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     base = asked.folder or Path(tempfile.mkdtemp(prefix="flashbed-faults-"))
     lines: list[dict[str, Any]] = []
     try:
         campaign(asked, base, lines)
     finally:
+        end_all(base / "bed/home/cache")
         print(summary(lines), flush=True)
         if asked.folder is None and not any(map(_is_lost, lines)):
             shutil.rmtree(base, ignore_errors=True)
+        elif any(map(_is_lost, lines)):
+            print(f"what was lost lies in {base / 'bed'}", flush=True)
     return 1 if any(map(_is_lost, lines)) else 0
 
 
