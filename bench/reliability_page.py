@@ -18,8 +18,8 @@ TEXT = """\
 
 Written by `make reliability` out of `bench/reliability.json`; do not edit. No figure here was typed in: `make
 reliability OPTIONS="--measure all"` carries out the commands below and keeps what they print, and `OPTIONS="--campaign
-LOG"` takes in the log of a `make faults`. A part says at which commit it was measured (a "+" behind it: with files
-changed). What was never carried out says "not run".
+LOG"` takes in the log of a `make faults`. *State* says of which files a figure is: what `git rev-parse HEAD:FOLDER`
+prints where they are the same ("+": files were changed). What was never carried out says "not run".
 
 {short}
 ## Power cuts
@@ -106,10 +106,10 @@ def _counts(record: Record | None) -> Counts:
 
 
 def _where(record: Record | None) -> list[str]:
-    """Command, CPU time, commit."""
+    """Command, CPU time, state."""
     if record is None:
         return [NOT_RUN, "", ""]
-    return [f"`{record['command']}`", f"{record['cpu_seconds']:,}" if "cpu_seconds" in record else "", record["commit"]]
+    return [f"`{record['command']}`", f"{record['cpu_seconds']:,}" if "cpu_seconds" in record else "", record["state"]]
 
 
 def _short(records: Mapping[str, Record]) -> str:
@@ -162,9 +162,9 @@ def _cuts(records: Mapping[str, Record]) -> str:
         of = counts.get("devices", counts.get("configurations", 0))
         violations = counts.get("violations", 0 if record and record.get("status") == 0 else NOT_RUN)
         shown = (f"{counts['cuts']:,}", str(of), str(violations)) if counts else ("", "", "")
-        command, cpu, commit = _where(record)
-        rows.append((what, command, commit, *shown, cpu))
-    return table(("what", "command", "commit", "cuts", "kinds", "violations", "CPU seconds"), rows, 3)
+        command, cpu, state = _where(record)
+        rows.append((what, command, state, *shown, cpu))
+    return table(("what", "command", "state", "cuts", "kinds", "violations", "CPU seconds"), rows, 3)
 
 
 def _liars(records: Mapping[str, Record]) -> str:
@@ -182,10 +182,10 @@ def _fuzzing(records: Mapping[str, Record]) -> str:
     rows = []
     for name, what in names.items():
         record = records.get(name)
-        command, cpu, commit = _where(record)
+        command, cpu, state = _where(record)
         inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {(record or {}).get('why', '')}"
-        rows.append((what, command, commit, inputs, str(_broken([record])) if _counts(record) else "", cpu))
-    return table(("what", "command", "commit", "inputs", "broke", "CPU seconds"), rows, 3)
+        rows.append((what, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
+    return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, 3)
 
 
 def _faults(record: Record | None) -> str:
@@ -196,7 +196,7 @@ def _faults(record: Record | None) -> str:
     tried = sum(one["tried"] for one in faults.values())
     took_min = counts["host_seconds"] / 60
     begin = (
-        f"`{record['command']}` at {record['commit']}: {tried} faults in {took_min:.0f} minutes of a "
+        f"`{record['command']}` at {record['state']}: {tried} faults in {took_min:.0f} minutes of a "
         f"host; after {counts['kept']} of them something was kept for a person to look at.\n\n"
     )
     groups = {"processes": "", "company": "", "host": "", "damage": "", "leftovers": ""}
@@ -224,7 +224,7 @@ def _inputs(record: Record | None) -> str:
     for name, test in sorted(record["counts"]["tests"].items()):
         shares = ", ".join(f"{status}: {share:g} %" for status, share in test["statuses_percent"].items())
         rows.append((f"`{name}`", shares, f"{test['passing'] + test['failing']:,}", str(test["failing"])))
-    command, cpu, commit = _where(record)
-    return f"{command} at {commit}, {cpu} CPU seconds:\n\n" + table(
+    command, cpu, state = _where(record)
+    return f"{command} at {state}, {cpu} CPU seconds:\n\n" + table(
         ("test", "exit statuses", "tried", "failed"), rows, 2
     )

@@ -34,6 +34,8 @@ class Measure:
     """A command, and how its output is counted. `needs` is a program without which it cannot run."""
 
     name: str
+    of: str
+    """The folder whose files it tries."""
     command: tuple[str, ...]
     counted: Callable[[str], Counts]
     needs: str = "make"
@@ -125,45 +127,38 @@ def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
         one["moments"][line["moment"]] += 1
         # The last status is that of the run after the fault
         one["statuses"].update(str(status) for status in line["statuses"][:-1])
-    commits = sorted({line["campaign"]["commit"] for line in lines if "campaign" in line})
     return {
         "faults": by_fault,
         "seeds": sorted({line["seed"] for line in told}),
-        "commits": commits,
         "host_seconds": round(sum(line["seconds"] for line in told)),
         "kept": sum(bool(line["kept"]) for line in told),
         "findings": sorted({text[:200] for line in told for text in line["lost"]}),
     }
 
 
-def build(name: str) -> str:
-    return f"BUILD={REPOSITORY / 'build' / name}"
-
-
 def measures(python: str = sys.executable) -> tuple[Measure, ...]:
     """All but the fault campaign, which takes as long as one likes and has a log of its own."""
     pytest = str(Path(python).with_name("pytest"))
     inputs = "tests/e2e/test_generated_inputs.py"
+    media, ftl, yaffs2 = "media", "kernel/media_ftl", "kernel/yaffs2"
+
+    def make(name: str, of: str, target: str, counted: Callable[[str], Counts], *words: str) -> Measure:
+        where = f"{ftl}/tests" if of == ftl else of
+        command = ("make", "-C", where, target, f"BUILD={REPOSITORY / 'build' / Path(of).name}", *words)
+        return Measure(name, of, command, counted, "clang" if target == "fuzz" else "make")
+
     return (
-        Measure("media cuts", ("make", "-C", "media", "cuts", build("media")), media_cuts),
-        Measure(
-            "layer cuts",
-            ("make", "-C", "kernel/media_ftl/tests", "test", build("media_ftl"), "CUTS=20000"),
-            layer_cuts,
-        ),
-        Measure("yaffs2 cuts", ("make", "-C", "kernel/yaffs2", "cuts", build("yaffs2"), "CUTS=5000"), yaffs2_cuts),
-        Measure("yaffs2 alternate", ("make", "-C", "kernel/yaffs2", "alternate", build("yaffs2")), alternations),
-        Measure("media corpora", ("make", "-C", "media", "test", build("media")), corpora),
-        Measure("yaffs2 corpora", ("make", "-C", "kernel/yaffs2", "test", build("yaffs2")), corpora),
-        Measure("media fuzz", ("make", "-C", "media", "fuzz", build("media"), "FUZZ_SECONDS=600"), fuzzing, "clang"),
-        Measure(
-            "yaffs2 fuzz",
-            ("make", "-C", "kernel/yaffs2", "fuzz", build("yaffs2"), "FUZZ_SECONDS=600"),
-            fuzzing,
-            "clang",
-        ),
+        make("media cuts", media, "cuts", media_cuts),
+        make("layer cuts", ftl, "test", layer_cuts, "CUTS=20000"),
+        make("yaffs2 cuts", yaffs2, "cuts", yaffs2_cuts, "CUTS=5000"),
+        make("yaffs2 alternate", yaffs2, "alternate", alternations),
+        make("media corpora", media, "test", corpora),
+        make("yaffs2 corpora", yaffs2, "test", corpora),
+        make("media fuzz", media, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
+        make("yaffs2 fuzz", yaffs2, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
         Measure(
             "generated inputs",
+            "src",
             (pytest, "-n", "0", "-m", "long", "--hypothesis-show-statistics", inputs),
             generated,
             pytest,
@@ -173,7 +168,7 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
 
 def carry_out(measure: Measure) -> Record:
     """Runs a command in the repository, and counts. `status` is its exit status, "not run" if it cannot run here."""
-    record: Record = {"command": measure.text, "commit": commit()}
+    record: Record = {"command": measure.text, "state": state(measure.of)}
     if shutil.which(measure.needs) is None:
         return record | {"status": "not run", "why": f"{measure.needs} is not installed on the machine of the records"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -194,16 +189,21 @@ def of_campaign(log: Path) -> Record:
     counts = faults_of(lines)
     asked = [line["campaign"] for line in lines if "campaign" in line]
     words = f"--seed {asked[0]['seed']} --faults {asked[0]['faults']}"
-    return {"command": f'make faults OPTIONS="{words}"', "commit": ", ".join(counts["commits"]), "counts": counts}
+    states = sorted({state("src", one["commit"]) for one in asked})
+    return {"command": f'make faults OPTIONS="{words}"', "state": ", ".join(states), "counts": counts}
 
 
-def commit() -> str:
-    """Of the repository, with "+" behind it if files differ from it."""
+def state(folder: str, commit: str = "HEAD") -> str:
+    """What `git rev-parse COMMIT:FOLDER` says, 12 digits of it: the same in each branch that has these files.
+
+    "+" behind it: with files changed.
+    """
 
     def git(*words: str) -> str:
         return subprocess.run(["git", "-C", str(REPOSITORY), *words], capture_output=True, text=True).stdout.strip()
 
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
+    changed = git("status", "--porcelain", "-uno", folder) if commit == "HEAD" else commit.endswith("+")
+    return f"{folder} {git('rev-parse', '--short=12', f'{commit.rstrip(chr(43))}:{folder}')}" + ("+" if changed else "")
 
 
 def _environment() -> dict[str, str]:
