@@ -188,7 +188,8 @@ def of_campaign(log: Path) -> Record:
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     counts = faults_of(lines)
     asked = [line["campaign"] for line in lines if "campaign" in line]
-    words = f"--seed {asked[0]['seed']} --faults {asked[0]['faults']}"
+    tried = sum("fault" in line for line in lines)
+    words = f"--seed {asked[0]['seed']} --faults {tried}"
     states = sorted({state("src", one["commit"]) for one in asked})
     return {"command": f'make faults OPTIONS="{words}"', "state": ", ".join(states), "counts": counts}
 

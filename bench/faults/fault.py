@@ -82,14 +82,34 @@ def is_conditioned(result: Path) -> bool:
         return False
 
 
+PHASES = {"starts": 0.25, "measures": 0.55, "ends": 0.2}
+"""What a run is to be doing at the moment that is drawn, and how often."""
+
+
 def wait_for_moment(bed: Bed, run: Begun, chance: random.Random, missing: int, jobs: int, note: Note) -> None:
-    """Until a moment that is drawn, of the time that the run will take; notes what it was doing then."""
-    run.wait(chance.random() * bed.expected_s(missing, jobs))
-    note.moment = phase(bed, run, missing)
+    """Until a moment that is drawn: a phase, and how far into it; notes what the run was doing then.
+
+    How long a phase takes depends on what else this host does: the time until it measures tells.
+    """
+    wanted, share = chance.choices([*PHASES], [*PHASES.values()])[0], chance.random()
+    if wanted == "starts":
+        run.wait(share * bed.cached_s)
+    else:
+        while not run.is_over and "Measuring" not in run.said():
+            time.sleep(0.005)
+        slower = (time.monotonic() - run.at) / bed.cached_s
+        if wanted == "measures":
+            left_s = bed.expected_s(missing, jobs) - bed.cached_s
+            run.wait(slower * (bed.cached_s + share * left_s))
+        else:
+            while not run.is_over and phase(bed, run) == "measuring":
+                time.sleep(0.005)
+            run.wait(time.monotonic() - run.at + slower * share * bed.cached_s)
+    note.moment = phase(bed, run)
     note.at_s = round(time.monotonic() - run.at, 3)
 
 
-def phase(bed: Bed, run: Begun, missing: int) -> str:
+def phase(bed: Bed, run: Begun) -> str:
     """What a run is doing, by what it has said and kept."""
     if run.is_over:
         return "after its end"

@@ -72,7 +72,7 @@ def test_a_log_of_a_campaign_is_counted(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("".join(json.dumps(line) + "\n" for line in LOG))
     record = records.of_campaign(log)
-    assert record["command"] == 'make faults OPTIONS="--seed 1 --faults 300"'
+    assert record["command"] == 'make faults OPTIONS="--seed 1 --faults 2"'
     assert record["counts"]["faults"] == {
         "kill": {"group": "processes", "tried": 2, "lost": 1, "moments": {"measuring": 2}, "statuses": {"-9": 2}}
     }
