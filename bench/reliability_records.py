@@ -106,7 +106,7 @@ def generated(said: str) -> Counts:
     tests = {}
     for part in re.split(r"^(?=tests/\S+::test_\w+:)", said, flags=re.MULTILINE):
         name = re.match(r"tests/\S+::(test_\w+):", part)
-        passing = re.search(r"during generate phase.*?(\d+) passing examples, (\d+) failing", part, re.DOTALL)
+        passing = re.search(r"during generate phase.*?(\d+) passing, (\d+) failing", part, re.DOTALL)
         if name and passing:
             shares = re.findall(r"\* ([\d.]+)%, exit status (\d+)", part)
             statuses = {status: float(share) for share, status in sorted(shares, key=lambda pair: int(pair[1]))}

@@ -44,12 +44,16 @@ def kill(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def ask(number: signal.Signals) -> Fault:
-    """SIGTERM, or SIGINT as by Ctrl-C."""
+    """SIGTERM to a run, or SIGINT to all of its group, as the terminal does at Ctrl-C."""
 
     def act(bed: Bed, chance: random.Random, note: Note) -> None:
         run, missing, jobs = _prepared(bed, chance, note)
         wait_for_moment(bed, run, chance, missing, jobs, note)
-        run.process.send_signal(number)
+        if number == signal.SIGINT and not run.is_over:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.process.pid, number)
+        else:
+            run.process.send_signal(number)
         early = (UNHANDLED[number],) if not run.said() else ()
         note.end(run, (0, 130, *early), ENDS_WITHIN_S)
 

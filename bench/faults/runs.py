@@ -90,6 +90,11 @@ def begin(cache: Path, folder: Path, told: Path, *words: str | Path, before: Seq
     environment = {**os.environ, "FLASHBED_CACHE": str(cache)}
     with told.open("wb") as out:
         process = subprocess.Popen(
-            [*before, str(FLASHBED), *text], cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT
+            [*before, str(FLASHBED), *text],
+            cwd=folder,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            process_group=0,  # as a shell starts it: Ctrl-C reaches what has no group of its own, too
         )
     return Begun(text, process, told)

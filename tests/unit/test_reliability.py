@@ -32,7 +32,7 @@ tests/e2e/test_generated_inputs.py::test_2000_studies_and_profiles:
 
   - during generate phase (90.2 seconds):
     - Typical runtimes: ~ 1-99 ms, of which ~ 1-20 ms in data generation
-    - 2000 passing examples, 0 failing examples, 32 invalid examples
+    - 2000 passing, 0 failing, and 32 invalid test cases
     - Events:
       * 61.50%, exit status 2
       * 38.50%, exit status 0
@@ -42,7 +42,7 @@ tests/e2e/test_generated_inputs.py::test_2000_studies_and_profiles:
 tests/e2e/test_generated_inputs.py::test_500_imports:
 
   - during generate phase (9.2 seconds):
-    - 498 passing examples, 2 failing examples, 0 invalid examples
+    - 498 passing, 2 failing, and 0 invalid test cases
     - Events:
       * 100.00%, exit status 2
 """
