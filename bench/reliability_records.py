@@ -149,8 +149,8 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
 
     return (
         make("media cuts", media, "cuts", media_cuts),
-        make("layer cuts", ftl, "test", layer_cuts, "CUTS=20000"),
-        make("yaffs2 cuts", yaffs2, "cuts", yaffs2_cuts, "CUTS=5000"),
+        make("layer cuts", ftl, "test", layer_cuts, "CUTS=5000"),
+        make("yaffs2 cuts", yaffs2, "cuts", yaffs2_cuts, "CUTS=1000"),
         make("yaffs2 alternate", yaffs2, "alternate", alternations),
         make("media corpora", media, "test", corpora),
         make("yaffs2 corpora", yaffs2, "test", corpora),

@@ -87,7 +87,7 @@ def _guest(bed: Bed, run: Begun, not_these: frozenset[int] = frozenset()) -> int
         for process in processes.of(bed.cache):
             if process.is_guest and process.number not in not_these:
                 return process.number
-        time.sleep(0.01)
+        time.sleep(0.05)
     return None
 
 
