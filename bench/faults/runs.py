@@ -21,6 +21,9 @@ HUNG_S = 900.0
 """A command that takes longer hangs; the longest, with fio built anew, takes a minute."""
 
 
+OURS = re.compile(r"flashbed/\w[\w/]*\.py")
+
+
 class Hung(Exception):
     """A command that does not end."""
 
@@ -43,7 +46,8 @@ class Ended:
     def faults(self) -> list[str]:
         """What about its end is wrong."""
         what, last = " ".join(self.words), self.said.strip()[-400:]
-        if "Traceback (most recent call last)" in self.said:
+        # Without a line of ours Python itself was interrupted, before it came to the program
+        if "Traceback (most recent call last)" in self.said and (OURS.search(self.said) or self.status >= 0):
             return [f"traceback of `{what}`: {self.said[-1500:]}"]
         if self.status not in self.allowed:
             return [f"`{what}` ended with {self.status}, not {sorted(self.allowed)}: {last}"]

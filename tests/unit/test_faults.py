@@ -137,4 +137,7 @@ def test_how_a_command_may_end() -> None:
     assert fine.faults() == []
     assert runs.Ended(("run",), 3, "no tool", frozenset({0})).faults() == ["`run` ended with 3, not [0]: no tool"]
     assert runs.Ended(("run",), 4, " ", frozenset({4})).faults() == ["`run` ended with 4 without a word"]
-    assert "traceback" in runs.Ended(("run",), 0, "Traceback (most recent call last):", frozenset({0})).faults()[0]
+    said = 'Traceback (most recent call last):\n  File "/x/src/flashbed/entry.py", line 1\n'
+    assert "traceback" in runs.Ended(("run",), 0, said, frozenset({0})).faults()[0]
+    assert "traceback" in runs.Ended(("run",), -2, said, frozenset({-2})).faults()[0]
+    assert runs.Ended(("run",), -2, said.partition("\n")[0], frozenset({-2})).faults() == []
