@@ -183,7 +183,8 @@ def _fuzzing(records: Mapping[str, Record]) -> str:
     for name, what in names.items():
         record = records.get(name)
         command, cpu, state = _where(record)
-        inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {(record or {}).get('why', '')}"
+        why = (record or {}).get("why")
+        inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {why}" if why else NOT_RUN
         rows.append((what, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
     return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, 3)
 

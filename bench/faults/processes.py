@@ -23,7 +23,8 @@ class Process:
 
     @property
     def is_guest(self) -> bool:
-        return self.name.startswith("qemu-system")
+        """A machine that runs, and not QEMU that is asked for its version or for its CPUs."""
+        return self.name.startswith("qemu-system") and " -kernel " in self.command
 
 
 def of(cache: Path) -> list[Process]:

@@ -113,6 +113,13 @@ def test_a_process_that_is_left_is_seen(bed: Bed) -> None:
     assert processes.left(bed.cache, 0.2) == []
 
 
+def test_qemu_that_is_asked_for_its_version_is_no_guest() -> None:
+    """It ends at once, so that to kill it was to kill nothing."""
+    assert not processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 --version ").is_guest
+    assert processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 -machine virt -kernel /x/Image ").is_guest
+    assert not processes.Process(1, "timeout", "timeout 900 qemu-system-aarch64 -kernel /x/Image ").is_guest
+
+
 @pytest.mark.parametrize("way", kinds.ALL)
 def test_damage_never_reaches_the_user(bed: Bed, tmp_path: Path, way: str) -> None:
     library = bed.home / PART / "turns.so"
