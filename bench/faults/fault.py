@@ -65,7 +65,7 @@ def disturbed(bed: Bed, chance: random.Random, parts: bool = True) -> int:
         shutil.rmtree(bed.cache / "results")
     else:
         bed.forget(gone)
-    if chance.random() < 0.7:
+    if chance.random() < 0.4:
         shutil.rmtree(bed.report)
     if parts and chance.random() < 0.25:
         links = [link for link in bed.entry_links() if link.name.startswith(CHEAP)]
