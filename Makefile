@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures papers clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures papers faults reliability clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -19,6 +19,8 @@ help:
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
 	@echo "make papers     write docs/papers.md from the stored results of the studies after papers"
+	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
+	@echo "make reliability  write docs/reliability.md from the records of what was tried to break it"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
 setup:
@@ -60,6 +62,7 @@ test-long: lint
 	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
+	$(BIN)/python bench/faults/campaign.py --faults 100 --seed 2
 
 # SIZE=tiny: only to see that it runs
 SIZE ?=
@@ -79,6 +82,14 @@ yaffs2-figures: setup $(STAMP)-dev
 # OPTIONS=--partial writes it with results missing, and marks them
 papers: setup $(STAMP)-dev
 	$(BIN)/python bench/papers.py $(OPTIONS)
+
+# OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
+faults: setup $(STAMP)-dev
+	$(BIN)/python bench/faults/campaign.py $(OPTIONS)
+
+# OPTIONS="--measure all": carries out what the page tells of, about half an hour; "--campaign LOG": takes in a log of make faults
+reliability: setup $(STAMP)-dev
+	$(BIN)/python bench/reliability.py $(OPTIONS)
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -28,6 +28,13 @@ INSERT INTO repetition VALUES (?, ?)
 ON CONFLICT (key) DO UPDATE SET wall_seconds = coalesce(wall_seconds, excluded.wall_seconds)
 """
 
+_FOREIGN = (
+    "SELECT 1 FROM repetition WHERE typeof(key) != 'text' OR typeof(wall_seconds) NOT IN ('real', 'null') LIMIT 1"
+)
+
+_HEADER, _JOURNAL = b"SQLite format 3\0\x10\0\x01\x01", slice(18, 20)
+"""How a database begins that has pages of 4 KiB and a rollback journal, and where the latter stands."""
+
 T = TypeVar("T")
 
 
@@ -103,7 +110,8 @@ class Index:
                 )
             if version < VERSION:
                 raise _Damaged("incomplete")
-            connection.execute("SELECT key FROM repetition LIMIT 1").fetchall()
+            if fault := _fault(self._path, connection):
+                raise _Damaged(fault)
         except BaseException:
             connection.close()
             raise
@@ -167,6 +175,20 @@ class Index:
                 f"{self._path}: kept locked by another process for {_BUSY_S} s; end it and run again"
             )
         return HostResourceError(f"{self._path}: {error}; is the folder writable, and the disk sound?")
+
+
+def _fault(path: Path, connection: sqlite3.Connection) -> str:
+    """What is wrong with an index that SQLite could open; "" if nothing is.
+
+    Each use may meet another part of it, so all of it is looked at: a thousand rows take a millisecond.
+    """
+    with path.open("rb") as file:
+        header = file.read(len(_HEADER))
+    if header[_JOURNAL] != _HEADER[_JOURNAL]:
+        return "its header asks for a journal that it never had"
+    if (said := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        return str(said)
+    return "a row that no flashbed wrote" if connection.execute(_FOREIGN).fetchone() else ""
 
 
 def _connect(path: Path) -> sqlite3.Connection:

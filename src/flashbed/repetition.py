@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flashbed import conditioning, cpu_load, limit, medium_counters, mounted, stored_medium, upkeep, wear
+from flashbed import children, conditioning, cpu_load, limit, medium_counters, mounted, stored_medium, upkeep, wear
 from flashbed.digest import digest_bytes
 from flashbed.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage, ProgramSet, turns
@@ -29,6 +30,9 @@ from flashbed.workload.base import WorkloadOutputError
 
 SYSTEM_PATH = "/usr/sbin:/sbin"
 """Where Debian keeps file system checkers; not on the path of an ordinary user."""
+
+FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
+"""Signals that a program is sent, and does not bring upon itself."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
             outcome = replace(outcome, medium_check=check(cell, files.data))
         except SetupError as error:  # it was there when the run began; without it this would be another result
             outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
+        except CheckerKilled as killed:
+            outcome = replace(outcome, status="killed", reason=str(killed))
     return _finished(repetition, outcome)
 
 
@@ -165,20 +171,25 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
         )
 
 
+class CheckerKilled(Exception):
+    """A checker that was killed, as Linux does when memory is short."""
+
+
 def check(cell: Cell, data: Path) -> str | None:
     """What the file system's checker says of an image: "" for clean, None where there is none, or where a translation
-    lies between. Changes nothing.
+    lies between. Changes nothing. Raises SetupError if there is no such program, CheckerKilled.
     """
     command = None if cell.translation.device else cell.filesystem.check_command(data)
     if command is None:
         return None
     environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, stdin=subprocess.DEVNULL, env=environment, text=True, errors="replace"
+    if shutil.which(command[0], path=environment["PATH"]) is None:
+        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
+    done = children.run(command, stdin=subprocess.DEVNULL, env=environment, errors="replace")
+    if -done.returncode in FROM_OUTSIDE:  # it says nothing about the image, and must not become a result
+        raise CheckerKilled(
+            f"killed (signal {-done.returncode}) while {command[0]} looked at its image: out of memory?"
         )
-    except FileNotFoundError:
-        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.") from None
     if done.returncode == 0:
         return ""
     said = (done.stdout + done.stderr).replace(str(data), data.name).strip()

@@ -102,6 +102,14 @@ def test_ctrl_c_and_sigterm(flashbed, start, study: Path, fresh_cache: Path, num
     goes_on(flashbed, study, fresh_cache)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_it_is_being_loaded(flashbed, tmp_path: Path, number: signal.Signals) -> None:
+    """A module that it imports sends the signal, in the place of a user who is quick."""
+    (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\nimport time\ntime.sleep(60)\n")
+    done = flashbed("list", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr, done.stdout) == (130, "flashbed: interrupted\n", "")
+
+
 def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> None:
     assert flashbed("run", study).returncode == 0
     again = flashbed("run", study)

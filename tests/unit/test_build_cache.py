@@ -103,6 +103,16 @@ def test_a_file_that_is_no_product_is_missed_by_who_builds_on_it(tmp_path: Path)
         assert whole.path("include/deep/b.h").read_text() == "this is include/deep/b.h"
 
 
+def test_a_manifest_with_another_recipe_is_damaged(tmp_path: Path) -> None:
+    """One letter of what nobody reads: the entry would be taken for what it is not."""
+    whole = tree(tmp_path)
+    manifest = whole.path("MANIFEST.json")
+    told = manifest.read_text()
+    manifest.write_text(told.replace('"a": 1', '"a": 2'))
+    assert tree(tmp_path) == whole
+    assert manifest.read_text() == told
+
+
 def test_a_thorough_look_mends(tmp_path: Path) -> None:
     whole = tree(tmp_path)
     whole.path("include/a.h").unlink()

@@ -243,6 +243,34 @@ def test_a_damaged_index_is_moved_aside(store: Store, caplog: pytest.LogCaptureF
     assert caplog.text.count("made anew from") == 1
 
 
+@pytest.mark.parametrize("places", [range(18, 19), range(4096, 4108)], ids=["the journal's kind", "head of the table"])
+def test_an_index_of_which_a_byte_is_another(store: Store, places: range) -> None:
+    """It opens, and says wrong things or nothing at all; each was told as a broken disk, or as a row without a key."""
+    store.put(KEY, {}, RESULT, 2.0)
+    store.close()
+    path = store.root / "results.sqlite"
+    whole = path.read_bytes()
+    for at in places:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x20]) + whole[at + 1 :])
+        with Store(store.root) as again:
+            again.put(OTHER, {}, RESULT, 3.0)
+            assert again.wall_seconds(OTHER) == 3.0
+            assert again.typical_wall_seconds() in (3.0, 2.5)
+
+
+def test_an_index_that_was_cut_short_holds_no_empty_rows(store: Store) -> None:
+    for number in range(4):
+        store.put(f"{number:064x}", {}, RESULT, 1.0)
+    store.close()
+    path = store.root / "results.sqlite"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4200] + bytes(len(whole) - 4200))
+    with Store(store.root) as again:
+        assert again.typical_wall_seconds() is None
+    with sqlite3.connect(path) as connection:
+        assert all(key for (key,) in connection.execute("SELECT key FROM repetition"))
+
+
 def test_an_index_that_vanishes_while_open(store: Store) -> None:
     store.put(KEY, {}, RESULT, 1.0)
     (store.root / "results.sqlite").unlink()

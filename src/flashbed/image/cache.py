@@ -83,7 +83,7 @@ class Cache:
         full or refuses.
         """
         text = json.dumps(recipe, sort_keys=True)
-        final = self.root / f"{name}-{digest_bytes(text.encode())[:16]}"
+        final = self.root / f"{name}{_ending(text)}"
         self._sweep()
         whole = partial(self._whole, final, thorough=self._thorough, listed=listed)
         entry = whole()
@@ -139,9 +139,14 @@ class Cache:
 
     @staticmethod
     def _whole(folder: Path, *, thorough: bool, listed: bool = False) -> Entry | None:
-        """The entry in `folder` if its manifest is there and every product has the digest noted when it was built."""
+        """The entry in `folder` if its manifest is there, with the recipe that the folder is named after, and every
+        product has the digest noted when it was built.
+        """
         try:
-            digests = json.loads((folder / MANIFEST).read_text())["products"]
+            manifest = json.loads((folder / MANIFEST).read_text())
+            digests = manifest["products"]
+            if not folder.name.endswith(_ending(json.dumps(manifest["recipe"], sort_keys=True))):
+                return None
             if all(digest_file(folder / product) == digest for product, digest in digests.items()):
                 complete = not (thorough or listed) or _complete(folder, listed=listed)
                 return Entry(folder, digests) if complete else None
@@ -172,6 +177,11 @@ class Cache:
         """What a flashbed of before has left."""
         for left in self.root.glob(f"{lock.stem}-????????"):
             locks.remove(left)
+
+
+def _ending(recipe: str) -> str:
+    """Of the name of an entry's folder, behind what it is."""
+    return f"-{digest_bytes(recipe.encode())[:16]}"
 
 
 LEFT = ("part", "old")

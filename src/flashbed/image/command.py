@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from flashbed.errors import SetupError, no_room
 
 LAST_LINES = 15
 NO_ROOM = "No space left on device"
+TOO_LARGE = "File size limit exceeded"
+"""What a program says of another that the host ended because a file became larger than its user may have."""
 
 
 def run(
@@ -58,7 +61,9 @@ def run(
                 on_line(line)
     if process.returncode:
         tail = "".join(lines[-LAST_LINES:])
-        if NO_ROOM in tail:
+        # The guard ends with 128 and the signal's number, a shell below it, too
+        too_large = TOO_LARGE in tail or process.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
+        if NO_ROOM in tail or too_large:
             raise no_room(Path(cwd or paths.cache_root()))
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)

@@ -92,7 +92,8 @@ class MediaTool:
         if done.returncode == 0:
             return done.stdout
         files = [argument for argument in arguments if isinstance(argument, Path)]
-        if done.returncode == -signal.SIGBUS or NO_ROOM in done.stderr:  # it maps its files: they have holes
+        # It maps its files, which have holes; and a file may be larger than its user's may be
+        if done.returncode in (-signal.SIGBUS, -signal.SIGXFSZ) or NO_ROOM in done.stderr:
             raise no_room(files[-1])
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")

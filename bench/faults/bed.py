@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a campaign takes place: a home with a study and a cache of its own, and a copy of it as nobody disturbed it.
+
+The guest is that of the user's own cache. Its parts are links to there, and nothing is damaged through a link:
+`own_copy()` puts a copy in its place first. Each fault begins with a home made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import runs
+from runs import REPOSITORY, Begun, Ended
+
+from flashbed import paths, run
+from flashbed.image import cache as image_cache
+from flashbed.image import turns
+from flashbed.study import load_study
+
+MEDIUM = "usb-stick-2g:used_bytes=4M"
+SYSTEM = "Desk"
+LINKED_BYTES = 1 << 16
+"""Larger files of the package folder are links."""
+
+NEVER_COPIED = "linux-"
+"""The entry whose files are so many: of it, only what is vouched for is copied."""
+
+
+class Bed:
+    """The home of a campaign below `base`, a folder of its own."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.home, self.reference = base / "home", base / "reference"
+        self.cache, self.report = self.home / "cache", self.home / "report"
+        self.study = self.home / "company.toml"
+        self.entries: list[Path] = []
+        self.cached_s = self.full_s = 0.0
+        """What a run takes with all results there, and with none; host seconds."""
+        self._commands = 0
+
+    # --- the undisturbed one -----------------------------------------------------------------------------------------
+
+    def set_up(self) -> None:
+        """Makes the home that nobody disturbs, and keeps a copy. Raises RuntimeError if even that does not work."""
+        user = paths.cache_root()
+        shutil.rmtree(self.base, ignore_errors=True)
+        shutil.copytree(Path(__file__).with_name("study"), self.home)
+        self.cache.mkdir()
+        for name in ("image", "debian-arm64"):
+            (user / name).mkdir(parents=True, exist_ok=True)
+            (self.cache / name).symlink_to(user / name)
+        for words in (
+            ("medium", "create", "kept", MEDIUM),
+            ("medium", "precondition", "kept"),
+            ("allow", self.study, "ext2-own"),
+        ):
+            self._must(*words)
+        self.entries = self._entries_in_use()
+        self._link_parts(user)
+        begun = time.monotonic()
+        self._must("run", self.study, "--out", self.report, "--jobs", "2")
+        self.full_s = time.monotonic() - begun
+        self._import()
+        self._must("run", self.study, "--out", self.report)
+        begun = time.monotonic()
+        self._must("run", self.study, "--out", self.report)
+        self.cached_s = time.monotonic() - begun
+        self.home.rename(self.reference)
+
+    def _must(self, *words: str | Path) -> None:
+        done = self.begin(*words).end([0])
+        if done.status:
+            raise RuntimeError(f"undisturbed, `{' '.join(done.words)}` ended with {done.status}: {done.said}")
+
+    def _entries_in_use(self) -> list[Path]:
+        """The entries of the guest image that the study's cells are made of; missing ones are built, by the user."""
+        found: dict[str, Path] = {}
+        entry = image_cache.Cache.entry
+
+        def noted(self: image_cache.Cache, *args: Any, **kwargs: Any) -> image_cache.Entry:
+            made = entry(self, *args, **kwargs)
+            found[made.folder.name] = made.folder.resolve()
+            return made
+
+        with (
+            mock.patch.dict(os.environ, FLASHBED_CACHE=str(self.cache)),
+            mock.patch.object(image_cache.Cache, "entry", noted),
+        ):
+            run.prepare(load_study(self.study))
+            turns.library()
+        return list(found.values())
+
+    def _link_parts(self, user: Path) -> None:
+        """In place of the link to all that the user has: one to each entry in use, and to each large package."""
+        for name in ("image", "debian-arm64"):
+            (self.cache / name).unlink()
+        (self.cache / "image").mkdir()
+        for entry in self.entries:
+            (self.cache / "image" / entry.name).symlink_to(entry)
+        for folder, folders, files in os.walk(user / "debian-arm64"):
+            folders[:] = [name for name in folders if name != "tmp"]
+            there = Path(folder)
+            here = self.cache / there.relative_to(user)
+            here.mkdir()
+            for file in (there / name for name in files if name != ".lock"):
+                if file.stat().st_size > LINKED_BYTES:
+                    (here / file.name).symlink_to(file)
+                else:
+                    shutil.copy2(file, here / file.name)
+
+    def _import(self) -> None:
+        """As if another computer had measured what the guest did."""
+        jobs = self.base / "jobs"
+        self._must("export", self.study, jobs)
+        fio = json.loads(next((self.cache / "results/cells").glob("*/*/out/fio.json")).read_text())
+        for job in json.loads((jobs / "flashbed-jobs.json").read_text())["jobs"]:
+            fio["jobs"][0]["jobname"] = job["name"]
+            to = jobs / job["folder"] / "results" / f"{job['name']}.json"
+            to.parent.mkdir(exist_ok=True)
+            to.write_text(json.dumps(fio))
+        self._must("import", self.study, jobs, "--as", SYSTEM)
+
+    # --- the one that is disturbed -----------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """The home as nobody has disturbed it."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.copytree(self.reference, self.home, symlinks=True)
+
+    def results(self) -> list[Path]:
+        """The folders of all results."""
+        return sorted(self.cache.glob("results/cells/*/*"))
+
+    def forget(self, folders: Sequence[Path]) -> None:
+        """Takes results away, from the index too."""
+        for folder in folders:
+            shutil.rmtree(folder)
+        connection = sqlite3.connect(self.cache / "results/results.sqlite")
+        with connection:
+            connection.executemany("DELETE FROM repetition WHERE key = ?", [(folder.name,) for folder in folders])
+        connection.close()
+
+    def entry_links(self) -> list[Path]:
+        return sorted(path for path in (self.cache / "image").iterdir() if path.is_symlink())
+
+    def own_copy(self, path: Path) -> Path:
+        """Makes sure that a file of the cache, or the entry of the image that it is in, is no link; returns it."""
+        assert self.cache in path.parents
+        link = next((at for at in (path, *path.parents) if at.is_symlink() and self.cache in at.parents), None)
+        if link is not None:
+            there = link.resolve()
+            link.unlink()
+            if there.is_file():
+                shutil.copy2(there, link)
+            elif there.name.startswith(NEVER_COPIED):
+                _copy_products(there, link)
+            else:
+                shutil.copytree(there, link, symlinks=True)
+        assert self.home.resolve() in path.resolve().parents, path
+        return path
+
+    def put_back(self, path: Path) -> None:
+        """A file as nobody has disturbed it, or the entry of the image that it is in."""
+        inside = path.relative_to(self.cache)
+        if inside.parts[0] == "image":
+            inside = Path(*inside.parts[:2])
+        whole, here = self.reference / "cache" / inside, self.cache / inside
+        if here.is_dir() and not here.is_symlink():
+            shutil.rmtree(here)
+        here.unlink(missing_ok=True)
+        here.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(whole, here, follow_symlinks=False)
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    def begin(self, *words: str | Path, before: Sequence[str] = ()) -> Begun:
+        """Starts `flashbed WORDS` on this home."""
+        self._commands += 1
+        told = self.base / "said" / f"{self._commands % 100:02}"
+        told.parent.mkdir(exist_ok=True)
+        return runs.begin(self.cache, self.home, told, *words, before=before)
+
+    def begin_run(self, jobs: int, before: Sequence[str] = ()) -> Begun:
+        return self.begin(*self.run_words(jobs), before=before)
+
+    def run_words(self, jobs: int) -> tuple[str, ...]:
+        return ("run", str(self.study), "--out", str(self.report), "--jobs", str(jobs))
+
+    def run(self, allowed: Sequence[int] = (0,), jobs: int = 2) -> Ended:
+        """A run from begin to end."""
+        return self.begin_run(jobs).end(allowed)
+
+    def expected_s(self, missing: int, jobs: int) -> float:
+        """About what a run takes, host seconds: what moments are drawn from."""
+        share = missing / max(len(list((self.reference / "cache/results/cells").glob("*/*"))), 1)
+        return self.cached_s + (self.full_s - self.cached_s) * share * (1.6 if jobs == 1 else 1.0)
+
+
+def _copy_products(there: Path, to: Path) -> None:
+    """What an entry's manifest vouches for, with the manifest."""
+    manifest = there / image_cache.MANIFEST
+    for name in (image_cache.MANIFEST, *json.loads(manifest.read_text())["products"]):
+        (to / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(there / name, to / name)
+
+
+def commit() -> str:
+    """The commit of this repository, with "+" behind it if files differ from it."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(REPOSITORY), *words], capture_output=True, text=True)
+        return done.stdout.strip()
+
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")

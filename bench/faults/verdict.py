@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came of a fault: whether a home is again what it would be if nobody had disturbed it.
+
+The same bytes of each result, of the report and of all that a cache keeps; nothing there that an undisturbed cache does
+not hold, but for what is kept for a person to look at; no process left. Must not know what the fault was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import kinds
+import processes
+from bed import NEVER_COPIED, Bed
+
+from flashbed.image.cache import MANIFEST
+
+WHOLE = ("results/cells", "conditions", "media", "allowed", "elsewhere")
+"""Folders of the cache whose files must be the same to the byte."""
+
+NOTED = "debian-arm64/versions.json"
+SCRATCH = ("work", "results/tmp", "results/claims", "failures/.tmp")
+"""Folders in which nothing stays, not even an empty folder."""
+
+
+@dataclass
+class Verdict:
+    """What is wrong (nothing, if all is well), and what stayed for a person to look at."""
+
+    lost: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+def check_reference(bed: Bed) -> None:
+    """Raises RuntimeError if the undisturbed cache lacks a kind of file: then the campaign would not damage it; Unknown
+    for a file of no kind.
+    """
+    found = kinds.by_kind(files_of(bed.reference / "cache"))
+    lacking = [kind.name for kind in kinds.KINDS if kind.ways and kind.name not in found and kind.name != "failure"]
+    if lacking:
+        raise RuntimeError(f"{bed.reference}: no file of these kinds: {', '.join(lacking)}")
+
+
+def judge(bed: Bed) -> Verdict:
+    """Looks at a home after the last run of a fault, and compares it with the undisturbed one."""
+    verdict = Verdict()
+    verdict.lost += [f"left running: {one.command[:200]}" for one in processes.left(bed.cache)]
+    before, now = set(files_of(bed.reference / "cache")), set(files_of(bed.cache))
+    try:
+        found = kinds.by_kind(now)
+    except kinds.Unknown as unknown:
+        return Verdict([*verdict.lost, str(unknown)])
+    for path in sorted(now - before):
+        kind = kinds.kind_of(path).name
+        if kind == "list of a part's files":
+            continue  # a flashbed of before, which may have made the user's part, wrote none
+        (verdict.kept if kind in kinds.KEPT else verdict.lost).append(f"{kind}: {path}")
+    if "second result that differs" in found:
+        verdict.lost.append("a repetition gave two different results")
+    verdict.lost += [f"is gone: {path}" for path in sorted(before - now)]
+    verdict.lost += [f"is left: {path}" for path in _in_scratch(bed.cache)]
+    verdict.lost += list(_fault_of_index(bed.cache / "results/results.sqlite"))
+    verdict.lost += [f"differs: {path}" for path in _different(bed, sorted(before & now))]
+    return verdict
+
+
+def files_of(cache: Path) -> list[str]:
+    """The files of a cache, by their paths in it, sorted; those of an entry of the guest image also where it is a link.
+    Of Linux only what its manifest vouches for.
+    """
+    found = []
+    for folder, folders, files in os.walk(cache):
+        inside = Path(folder).relative_to(cache)
+        # Large packages are links, too; in an entry of the image links are what Debian's packages have
+        linked = inside.parts[:1] == ("image",)
+        found += [str(inside / name) for name in files if not (linked and (Path(folder) / name).is_symlink())]
+        if inside == Path("image"):
+            for entry in folders:
+                if (cache / inside / entry).is_symlink():
+                    found += [str(inside / entry / name) for name in _of_entry((cache / inside / entry).resolve())]
+            folders[:] = [name for name in folders if not name.startswith(NEVER_COPIED)]
+    return sorted(found)
+
+
+def _of_entry(folder: Path) -> list[str]:
+    if folder.name.startswith(NEVER_COPIED):
+        return [MANIFEST, *json.loads((folder / MANIFEST).read_text())["products"]]
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+def _in_scratch(cache: Path) -> list[str]:
+    under_way = [path for name in SCRATCH for path in (cache / name).glob("*")]
+    under_way += [path for name in ("image", "conditions", "media") for path in (cache / name).glob(".*")]
+    return sorted(str(path.relative_to(cache)) for path in under_way if path.exists())
+
+
+def _different(bed: Bed, both: list[str]) -> Iterator[str]:
+    for name in both:
+        whole, here = bed.reference / "cache" / name, bed.cache / name
+        if name.startswith(tuple(f"{folder}/" for folder in WHOLE)):
+            if whole.read_bytes() != here.read_bytes():
+                yield name
+        elif name.startswith("image/"):
+            # A link is the user's own, which nobody has touched; a copy, or what was built anew, must be the same
+            if not (bed.cache / Path(*Path(name).parts[:2])).is_symlink() and whole.read_bytes() != here.read_bytes():
+                yield name
+        elif name == NOTED and not _agree(json.loads(whole.read_text()), here):
+            yield name
+    for whole in sorted((bed.reference / "report").iterdir()):
+        here = bed.report / whole.name
+        if not here.is_file() or whole.read_bytes() != here.read_bytes():
+            yield f"report/{whole.name}"
+
+
+def _agree(whole: dict[str, object], here: Path) -> bool:
+    """Whether the versions that are noted are those of before; what nobody asked for again need not be noted."""
+    try:
+        noted = json.loads(here.read_text())
+    except ValueError:
+        return False
+    return bool(noted) and all(whole.get(request) == files for request, files in noted.items())
+
+
+def _fault_of_index(path: Path) -> Iterator[str]:
+    """Which keys it has is not compared: one that is not there only lacks how long it took."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            said = connection.execute("PRAGMA quick_check").fetchone()[0]
+            rows = connection.execute("SELECT key, wall_seconds FROM repetition").fetchall()
+    except sqlite3.Error as error:
+        yield f"{path.name}: {error}"
+        return
+    if said != "ok":
+        yield f"{path.name}: {said}"
+    for key, seconds in rows:
+        if not isinstance(key, str) or not isinstance(seconds, float | None):
+            yield f"{path.name}: holds {key!r}, {seconds!r}"

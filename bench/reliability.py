@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/reliability.md out of the records in bench/reliability.json: power cuts, fuzzing, faults, bad inputs, and
+what was lost.
+
+    python bench/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
+
+--measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half an
+hour. --campaign takes in the log of a fault campaign (make faults OPTIONS="--log LOG ..."). Ends with status 1 if a
+record says that something was lost. --check writes nothing, and ends with status 1 if the page would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import reliability_records as records
+from reliability_page import lost, page
+from reliability_records import REPOSITORY
+
+PAGE = REPOSITORY / "docs/reliability.md"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    names = ["all", *(measure.name for measure in records.measures())]
+    parser.add_argument("--measure", action="append", default=[], choices=names)
+    parser.add_argument("--campaign", type=Path, metavar="LOG")
+    parser.add_argument("--check", action="store_true")
+    return parser.parse_args()
+
+
+def measure(asked: argparse.Namespace) -> None:
+    """Makes records anew; each is kept as soon as it is there."""
+    for one in records.measures():
+        if {one.name, "all"} & set(asked.measure):
+            print(f"{one.name}: {one.text}", flush=True)
+            records.write({**records.read(), one.name: records.carry_out(one)})
+    if asked.campaign:
+        records.write({**records.read(), "faults": records.of_campaign(asked.campaign)})
+
+
+def main() -> int:
+    asked = arguments()
+    measure(asked)
+    kept = records.read()
+    text, wrong = page(kept), list(lost(kept))
+    if asked.check:
+        if PAGE.is_file() and text == PAGE.read_text():
+            return 0
+        print("docs/reliability.md is not what the records say; run `make reliability`", file=sys.stderr)
+        return 1
+    PAGE.write_text(text)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
