@@ -25,10 +25,10 @@ import log_blocks
 import power_cuts
 from checks import CLOSE, EXACT, Bench, Row, Section, as_rows, media
 
-from flashbed import paths
+from flashbed.common import paths
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
-from flashbed.profile import Medium
+from flashbed.profiles.profile import Medium
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/accuracy.md"

@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flashbed import repetition, run
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
+from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Parameters, Phase
 from flashbed.workload.base import Workload as Tool

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import paths
+from flashbed.common import paths
 from flashbed.image.hosttools import MediaTool
-from flashbed.library import Library
-from flashbed.profile import Medium
+from flashbed.profiles.library import Library
+from flashbed.profiles.profile import Medium
 
 LIBRARY = Library((paths.profiles(),))
 BLOCK_MEDIA = [name for name in LIBRARY.names("medium") if LIBRARY.medium(name).provides == "block"]

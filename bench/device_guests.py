@@ -17,9 +17,9 @@ from pathlib import Path
 
 from device_rows import DeviceRow
 
-from flashbed import repetition, run
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
+from flashbed.study.loading import load_study
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/machine"))
 from nand_bed import Bed, boot, make, mtd_modules

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed.units import parse_size
+from flashbed.common.units import parse_size
 
 FILE = Path(__file__).resolve().parent / "devices.toml"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from checks import CLOSE, Bench, Request, Row, media, plain, table
 
-from flashbed.profile import Medium
+from flashbed.profiles.profile import Medium
 
 SAMPLE = 0.03
 """Some 10,000 merges at random places are a sample; so are 2,000 requests."""

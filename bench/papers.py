@@ -15,10 +15,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from flashbed import paths, run
+from flashbed.common import paths
+from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import page, unexplained
-from flashbed.study import Study, load_study
+from flashbed.study.loading import Study, load_study
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/papers.md"

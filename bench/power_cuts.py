@@ -7,7 +7,7 @@ import sys
 
 from checks import BLOCK_MEDIA, EXACT, LIBRARY, Bench, Row, table
 
-from flashbed import paths
+from flashbed.common import paths
 from flashbed.image.command import run
 
 sys.path.insert(0, str(paths.media() / "tests"))

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from flashbed import repetition, run
+from flashbed.execution import repetition, run
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.plan import Cell
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell
 
 STUDY = """\
 title = "YAFFS2"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from yaffs2_guest import boot, statistics
 
-from flashbed import upkeep
+from flashbed.guest_output import upkeep
 
 MIB = 1 << 20
 

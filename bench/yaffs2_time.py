@@ -13,8 +13,8 @@ from pathlib import Path
 
 from yaffs2_guest import boot, statistics
 
-from flashbed import cpu_load, medium_counters
-from flashbed.plan import Cell
+from flashbed.guest_output import cpu_load, medium_counters
+from flashbed.study.plan import Cell
 from flashbed.workload import fio
 
 CHIP = "slc-nand-256m"

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from flashbed import paths, repetition
-from flashbed.repetition import Finished, Repetition
+from flashbed.common import paths
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Finished, Repetition
 
 BUILT = ("image", "debian-arm64")
 """What is expensive and depends on nothing that a test does: taken from the real cache."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from flashbed import paths
-from flashbed.library import FOLDERS, Kind
+from flashbed.common import paths
+from flashbed.profiles.library import FOLDERS, Kind
 
 PLAIN_STUDY = {
     "title": "Made up",

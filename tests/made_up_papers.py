@@ -14,11 +14,11 @@ from typing import Any
 
 from made_up_results import MANIFEST, write_made_up_log
 
-from flashbed import paths
-from flashbed.plan import plan
+from flashbed.common import paths
+from flashbed.profiles.translation import has_queue
 from flashbed.report.freshness import bring_up_to_date
-from flashbed.study import Study, load_study
-from flashbed.translation import has_queue
+from flashbed.study.loading import Study, load_study
+from flashbed.study.plan import plan
 
 PAPERS = ("choi2014", "kim2007", "lee2013")
 LOST = (3, 5)

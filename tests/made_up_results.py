@@ -19,8 +19,8 @@ from typing import Any
 import pandas
 
 from flashbed.report.freshness import bring_up_to_date
-from flashbed.study import Study
-from flashbed.study_format import Answer, Claim, Figure, Table, Trace
+from flashbed.study.format import Answer, Claim, Figure, Table, Trace
+from flashbed.study.loading import Study
 
 FILESYSTEMS = ("fat16:cluster=32k", "ext2:block=4k", "f2fs")
 PATTERNS = ("read", "randread", "write", "randwrite")

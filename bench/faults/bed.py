@@ -21,10 +21,11 @@ from unittest import mock
 import runs
 from runs import REPOSITORY, Begun, Ended
 
-from flashbed import paths, run
+from flashbed.common import paths
+from flashbed.execution import run
 from flashbed.image import cache as image_cache
 from flashbed.image import turns
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 MEDIUM = "usb-stick-2g:used_bytes=4M"
 SYSTEM = "Desk"

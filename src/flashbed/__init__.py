@@ -21,7 +21,7 @@ def results(study: str | Path) -> "pandas.DataFrame":
     """
     from importlib import import_module
 
-    frame: pandas.DataFrame = import_module("flashbed.frames").results(study)
+    frame: pandas.DataFrame = import_module("flashbed.execution.frames").results(study)
     return frame
 
 
@@ -33,5 +33,5 @@ def requests(key: str) -> "pandas.DataFrame":
     """
     from importlib import import_module
 
-    frame: pandas.DataFrame = import_module("flashbed.frames").requests(key)
+    frame: pandas.DataFrame = import_module("flashbed.execution.frames").requests(key)
     return frame

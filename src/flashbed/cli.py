@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from flashbed.errors import (
+from flashbed.common.errors import (
     CellsFailedError,
     DifferentResultsError,
     FlashbedError,
@@ -98,7 +98,7 @@ def run_command(
     failed, 2 the study is wrong, 3 a tool is missing, 4 no room on the disk, 5 a repetition gave two different
     results, 130 interrupted.
     """
-    from flashbed import run
+    from flashbed.execution import run
 
     parsed = _load(study, where)
     _check_folder(parsed, folder, where)
@@ -117,7 +117,7 @@ def run_command(
 @app.command("report")
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None) -> None:
     """Write the report of what has been measured, without measuring anything."""
-    from flashbed import run
+    from flashbed.execution import run
 
     parsed = _load(study, where)
     _check_folder(parsed, folder, where)
@@ -141,7 +141,7 @@ def allow_command(
 
     What shipped profiles run needs no leave. A command that changes must be allowed anew.
     """
-    from flashbed import host_commands
+    from flashbed.execution import host_commands
 
     parsed = _load(study)
     for command in host_commands.chosen(parsed, owners or ()):
@@ -161,7 +161,7 @@ def export_command(
     README.txt in DIR says how; `flashbed import` brings the results home. (The results of `flashbed run` are exported
     with each report: results.csv, .parquet, .json.)
     """
-    from flashbed.elsewhere import jobs
+    from flashbed.external_results import jobs
 
     count, folders = jobs.export(_load(study, where), folder)
     there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
@@ -178,7 +178,7 @@ def import_command(
 
     Its times are real ones: they are never compared with the lab's virtual ones.
     """
-    from flashbed.elsewhere import results
+    from flashbed.external_results import results
 
     found, planned = results.take_in(_load(study), folder, system)
     out.print(
@@ -189,7 +189,7 @@ def import_command(
 @app.command("list")
 def list_command() -> None:
     """Show the studies, profiles and results that there are."""
-    from flashbed import listing
+    from flashbed.commands import listing
 
     for title, columns, rows in listing.everything():
         _print_table(title, columns, rows)
@@ -204,7 +204,7 @@ def show_command(
     ] = None,
 ) -> None:
     """Show everything about one repetition: what it was, what came of it, and the files kept."""
-    from flashbed import listing
+    from flashbed.commands import listing
 
     found = listing.repetition(key)
     if file is not None:
@@ -216,7 +216,7 @@ def show_command(
 @app.command("doctor")
 def doctor_command() -> None:
     """Say what is missing on this machine, and the command that mends it."""
-    from flashbed import doctor
+    from flashbed.commands import doctor
 
     findings = list(doctor.examine())
     for finding in findings:
@@ -234,7 +234,7 @@ def schema_command(
     ] = "study",
 ) -> None:
     """Print the JSON schema of a study or of a kind of profile, for editors."""
-    from flashbed import listing
+    from flashbed.commands import listing
 
     out.print_json(data=listing.schema(kind))
 
@@ -247,7 +247,7 @@ def image_build(
     ] = False,
 ) -> None:
     """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
-    from flashbed import listing
+    from flashbed.commands import listing
 
     for name, detail in listing.build_image(kernel, update=update):
         out.print(f"{name}: {detail}")
@@ -265,9 +265,9 @@ def medium_create(
     profile: Annotated[str, typer.Argument(metavar="PROFILE", help="As in a study: usb-stick-2g:used_bytes=64M.")],
 ) -> None:
     """Make a new medium, as from the factory."""
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
-    out.print(f"{medium.create(name, profile).folder}: a new {profile}")
+    out.print(f"{kept_media.create(name, profile).folder}: a new {profile}")
 
 
 @medium_app.command("precondition")
@@ -281,9 +281,9 @@ def medium_precondition(
     whole: Annotated[bool, typer.Option("--whole", help="Also what the medium does not show (used_bytes).")] = False,
 ) -> None:
     """Age a medium: its state only; what is stored on it stays."""
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
-    steps = medium.precondition(
+    steps = kept_media.precondition(
         name,
         fill_request=_request_bytes("--fill-request", fill_request) if fill else None,
         overwrites=overwrite,
@@ -317,11 +317,11 @@ def medium_cut(
 
     What is stored on it stays, but for sectors that cannot be read any more until they are written again.
     """
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
     if at_request is not None and after is not None:
         raise InputError("--at-request and --after: the power fails once; give one of them")
-    stored, text = medium.cut(
+    stored, text = kept_media.cut(
         name,
         at_request=at_request,
         after_ns=None if after is None else _duration_ns("--after", after),
@@ -339,18 +339,18 @@ def medium_age(
     days: Annotated[int, typer.Option(min=0, metavar="N", help="How long it lies switched off.")],
 ) -> None:
     """Let time pass while a medium lies switched off: what is stored on worn flash fades."""
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
-    stored, text = medium.age(name, days)
+    stored, text = kept_media.age(name, days)
     out.print(f"{stored.folder}: {text}")
 
 
 @medium_app.command("inspect")
 def medium_inspect(name: MediumName) -> None:
     """Show what a medium has counted in its life, and how worn it is."""
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
-    lines, tables = medium.inspect(name)
+    lines, tables = kept_media.inspect(name)
     for line in lines:
         out.print(line)
     for title, columns, rows in tables:
@@ -371,9 +371,9 @@ def medium_params(
     """List every parameter of a medium's profile: unit, range, value if absent, meaning; of a profile also the value
     that it has.
     """
-    from flashbed import medium
+    from flashbed.medium import kept_media
 
-    for line in medium.parameters(which):
+    for line in kept_media.parameters(which):
         out.print(line)
 
 
@@ -389,7 +389,7 @@ def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def _request_bytes(option: str, text: str) -> int:
-    from flashbed.units import parse_size
+    from flashbed.common.units import parse_size
 
     try:
         size = parse_size(text)
@@ -401,7 +401,7 @@ def _request_bytes(option: str, text: str) -> int:
 
 
 def _duration_ns(option: str, text: str) -> int:
-    from flashbed.units import parse_duration_ns
+    from flashbed.common.units import parse_duration_ns
 
     try:
         return parse_duration_ns(text)
@@ -417,27 +417,28 @@ def _print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, .
 
 
 def _load(name: str, where: Sequence[str] | None = None) -> Any:
-    from flashbed import run, slicing
-    from flashbed.study import load_study
+    from flashbed.execution import run
+    from flashbed.study import slicing
+    from flashbed.study.loading import load_study
 
     return slicing.narrowed(load_study(run.find_study(name)), _selection(where))
 
 
 def _folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> Path:
-    from flashbed import slicing
+    from flashbed.study import slicing
 
     return folder or Path("reports") / slicing.folder_name(study.name, _selection(where))
 
 
 def _check_folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> None:
     """Raises InputError before anything is measured, if the report had to be written over something else."""
-    from flashbed import reporting
+    from flashbed.commands import reporting
 
     reporting.check_folder(study, _folder(study, folder, where))
 
 
 def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None:
-    from flashbed import reporting
+    from flashbed.commands import reporting
 
     if done.study.slice_note:
         out.print(done.study.slice_note)

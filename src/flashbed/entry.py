@@ -13,7 +13,7 @@ def main() -> None:
     """Entry point of the program `flashbed`."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    from flashbed import cli  # takes the signals over
+    from flashbed import cli
 
     cli.main()
 

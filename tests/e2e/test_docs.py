@@ -71,6 +71,6 @@ def test_examples_work_as_printed(page: str, fresh_cache: Path, tmp_path: Path) 
         )
         assert done.returncode == 0, f"{page}:{block.line}: {done.stderr}"
     for study in folder.glob("*.toml"):
-        check = f"from pathlib import Path; from flashbed.study import load_study; load_study(Path({study.name!r}))"
+        check = f"import pathlib, flashbed.study.loading as loading; loading.load_study(pathlib.Path({study.name!r}))"
         done = subprocess.run([sys.executable, "-c", check], cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, f"{page}: {study.name}: {done.stderr}"

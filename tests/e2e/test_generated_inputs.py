@@ -25,11 +25,13 @@ from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies, tom
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from flashbed import cli, image, paths, repetition
-from flashbed.errors import SetupError
+from flashbed import cli, image
+from flashbed.common import paths
+from flashbed.common.errors import SetupError
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image.debian import Archive
 from flashbed.machine.base import Outcome
-from flashbed.repetition import Finished, Repetition
 
 ENDS = (0, 1, 2, 3, 4)
 """All is well, cells failed, the input is wrong, something is not there, no room: docs/studies.md."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import FLASHBED
 
-from flashbed.stored_medium import locate
+from flashbed.profiles.stored_medium import locate
 
 IN_A_SPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 STICK = "usb-stick-2g:used_bytes=4M"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import run as run_module
+from flashbed.execution import run as run_module
 from flashbed.image import NotBuilt
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 STUDY = """
     [axes]

@@ -10,15 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed import paths, repetition, run
+from flashbed.common import paths
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
 from flashbed.image import modules, test_programs
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import ARCHITECTURE
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 PROFILE = """
 title = "JFFS2, and tools for raw flash"

@@ -13,12 +13,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import paths, repetition
+from flashbed.common import paths
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Repetition
 from flashbed.image import modules, programs
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from flashbed.machine import qemu
-from flashbed.repetition import Repetition
 
 CHIPS = {
     "small pages": (

@@ -6,9 +6,10 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from flashbed import conditioning, repetition, run
+from flashbed.execution import repetition, run
 from flashbed.machine import qemu
-from flashbed.study import load_study
+from flashbed.medium import conditioning
+from flashbed.study.loading import load_study
 
 BODY = """
     [workload]

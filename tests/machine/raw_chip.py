@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed import paths, repetition, run
+from flashbed.common import paths
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
 from flashbed.image import programs, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

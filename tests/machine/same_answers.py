@@ -11,9 +11,9 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed import repetition
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Repetition
 from flashbed.machine import qemu
-from flashbed.repetition import Repetition
 
 RECORD = struct.Struct("<QQQQII")
 """struct media_blk_record in kernel/media_blk/media_blk.h."""

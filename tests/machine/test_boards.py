@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import run
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished
+from flashbed.study.loading import load_study
 
 SECTOR_BYTES, REQUEST_BYTES = 512, 4096
 PIO_SECTOR_NS = 30_000

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths, run
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.execution.repetition import Repetition
+from flashbed.study.loading import load_study
 from flashbed.workload.bonnie import Bonnie
 
 MIB = 1 << 20

@@ -12,10 +12,11 @@ from unittest.mock import patch
 
 import pytest
 
-from flashbed import beforehand, paths, repetition, run
-from flashbed.errors import InputError, SetupError
+from flashbed.common import paths
+from flashbed.common.errors import InputError, SetupError
+from flashbed.execution import beforehand, repetition, run
 from flashbed.machine import qemu
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 STUDY = """
     [axes]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "1M", flush = "fsync" }\n'
 CARD = "sd-good:used_bytes=256M"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import cpu_load, run
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished
+from flashbed.guest_output import cpu_load
+from flashbed.study.loading import load_study
 
 REQUESTS = 2000
 MOST_NS = 2000

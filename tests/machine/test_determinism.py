@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from nand_bed import boot
 
-from flashbed import run
-from flashbed.repetition import Finished, Repetition
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished, Repetition
+from flashbed.study.loading import load_study
 
 CELLS = """
     [axes]

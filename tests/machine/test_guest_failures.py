@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Finished
+from flashbed.study.loading import load_study
 
 STUDY = """
     [workload]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths
+from flashbed.common import paths
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import MANIFEST, Cache
 from flashbed.image.debian import Archive

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import run
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.study.loading import load_study
 
 OTHER = "6.12"
 

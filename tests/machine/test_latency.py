@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import run
-from flashbed.repetition import Finished, Repetition
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished, Repetition
+from flashbed.study.loading import load_study
 
 ONE_READ_BYTES = 4096
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from flashbed import run
-from flashbed.run import Record, Run
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.run import Record, Run
+from flashbed.study.loading import load_study
 
 LOAD = """
     [workload]

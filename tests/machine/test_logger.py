@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths, request_log, run
-from flashbed.request_log import OPERATIONS
-from flashbed.slicing import narrowed
-from flashbed.study import load_study
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.guest_output import request_log
+from flashbed.guest_output.request_log import OPERATIONS
+from flashbed.study.loading import load_study
+from flashbed.study.slicing import narrowed
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from nand_bed import Bed, boot, marked_blocks, mtd_modules, mtd_programs, words
 
-from flashbed import paths
+from flashbed.common import paths
 from flashbed.machine.base import Outcome
 
 SMALL_CHIPS = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nand_cuts import STACKS, run_rounds, write_profiles
 
-from flashbed import run
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flashbed import run
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.study.loading import load_study
 
 STUDY = """
     filesystem = "nilfs2"

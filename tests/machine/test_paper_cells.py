@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths, run
 from flashbed.analysis import Judgement
+from flashbed.common import paths
+from flashbed.execution import run
 from flashbed.report.model import Report, report_of
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 
 def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:

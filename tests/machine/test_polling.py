@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nand_bed import boot
 
-from flashbed import cpu_load
+from flashbed.guest_output import cpu_load
 
 BLOCKS = 100
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flashbed import repetition, run
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 BLOCKS = 64
 ROUNDS = 8

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

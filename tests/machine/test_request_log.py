@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import request_log, run
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.guest_output import request_log
+from flashbed.study.loading import load_study
 
 STUDY = """
     filesystem = "ext2:block=4k"

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from same_answers import check, random_job
 
-from flashbed import paths, run
-from flashbed.library import Library
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.execution.repetition import Repetition
+from flashbed.profiles.library import Library
+from flashbed.study.loading import load_study
 
 SHIPPED = Library((paths.profiles(),))
 MEDIA = [name for name in SHIPPED.names("medium") if SHIPPED.medium(name).provides == "block"]

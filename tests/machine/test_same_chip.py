@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths, repetition, run
+from flashbed.common import paths
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
 from flashbed.machine import qemu
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 CYCLES = 1 << 21
 """Room in the guest's log, 24 bytes each."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from flashbed import repetition, run
-from flashbed.errors import InputError
-from flashbed.study import load_study
+from flashbed.common.errors import InputError
+from flashbed.execution import repetition, run
+from flashbed.study.loading import load_study
 
 MEDIUM = "hdd-35-7200-320g:used_bytes=256M"
 OURS = {

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import paths, run
-from flashbed.plan import Cell, plan
-from flashbed.study import load_study
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell, plan
 
 pytestmark = pytest.mark.long
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run, steadiness
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Finished
+from flashbed.guest_output import steadiness
+from flashbed.study.loading import load_study
 
 RATES = """
     [workload]

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from test_raw_nand import Bed, boot
 
-from flashbed import run, wear
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished
+from flashbed.guest_output import wear
 from flashbed.machine import qemu
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "4M"\nflush = "fsync"\n'
 

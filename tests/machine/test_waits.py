@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from flashbed import request_log, run
-from flashbed.repetition import Finished
-from flashbed.study import load_study
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished
+from flashbed.guest_output import request_log
+from flashbed.study.loading import load_study
 
 READS = """
     [axes]

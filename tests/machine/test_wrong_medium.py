@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import repetition, run
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
 from flashbed.machine import qemu
-from flashbed.repetition import Repetition
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 STUDY = """
     [workload]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import cpu_load
+from flashbed.guest_output import cpu_load
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import yaffs2_checks

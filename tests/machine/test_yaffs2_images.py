@@ -17,7 +17,7 @@ import yaffs2_dump
 from raw_chip import LARGE, NOTHING, SMALL
 from test_yaffs2 import TREE
 
-from flashbed import paths
+from flashbed.common import paths
 
 pytestmark = pytest.mark.long
 

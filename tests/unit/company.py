@@ -19,10 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from flashbed import paths, repetition, run
-from flashbed.errors import FlashbedError
-from flashbed.library import Library
-from flashbed.repetition import Finished
+from flashbed.common import paths
+from flashbed.common.errors import FlashbedError
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Finished
+from flashbed.profiles.library import Library
 
 
 def main() -> None:

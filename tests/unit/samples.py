@@ -4,8 +4,8 @@
 import re
 from pathlib import Path
 
-from flashbed import paths
-from flashbed.library import Library
+from flashbed.common import paths
+from flashbed.profiles.library import Library
 
 STUDY = """\
 title      = "A study"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.errors import SetupError
+from flashbed.common.errors import SetupError
 from flashbed.image import debian
 from flashbed.image.debian import Archive
 

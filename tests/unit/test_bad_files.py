@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 from samples import write, write_study
 
-from flashbed import image, medium_parameters, paths, run
-from flashbed.errors import InputError
-from flashbed.library import Library
-from flashbed.run import find_study
-from flashbed.stored_medium import StoredMedium
-from flashbed.study import load_study
-from flashbed.tomlfile import TomlFile
+from flashbed import image
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import TomlFile
+from flashbed.execution import run
+from flashbed.execution.run import find_study
+from flashbed.medium import parameter_list
+from flashbed.profiles.library import Library
+from flashbed.profiles.stored_medium import StoredMedium
+from flashbed.study.loading import load_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
 
@@ -134,7 +137,7 @@ def test_a_part_that_no_guest_can_have(
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace(old, new, 1))
     study = load_study(write_study(tmp_path, ("ext2:block=4k", "mine")))
     monkeypatch.setattr(image, "build", build)
-    monkeypatch.setattr(medium_parameters, "check_study", lambda *_: None)
+    monkeypatch.setattr(parameter_list, "check_study", lambda *_: None)
     with pytest.raises(InputError, match=rf"mine\.toml:\d+: {re.escape(where)}: there is none"):
         run.prepare(study)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from samples import write_study
 
-from flashbed.errors import InputError
-from flashbed.metrics import METRICS
-from flashbed.study import load_study
+from flashbed.common.errors import InputError
+from flashbed.common.metrics import METRICS
+from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_parameters import BonnieParameters

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from samples import write_study
 
-from flashbed import medium_counters
-from flashbed.errors import InputError
-from flashbed.study import load_study
+from flashbed.common.errors import InputError
+from flashbed.guest_output import medium_counters
+from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.bonnie_plus import BonniePlus
 from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.errors import HostResourceError, InterruptedByUser
+from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.image import cache as cache_module
 from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from flashbed.errors import SetupError
-from flashbed.repetition import CheckerKilled, check
+from flashbed.common.errors import SetupError
+from flashbed.execution.repetition import CheckerKilled, check
 
 
 def cell(command: str) -> Any:

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import children
-from flashbed.errors import HostResourceError, SetupError
+from flashbed.common import children
+from flashbed.common.errors import HostResourceError, SetupError
 from flashbed.image.command import run
 
 # Runs a make whose recipe's shell has a child of its own; both write their process IDs.
 PARENT = """
 import signal, sys
-from flashbed.errors import InterruptedByUser
+from flashbed.common.errors import InterruptedByUser
 from flashbed.image.command import run
 def stop(*_):
     raise InterruptedByUser("stopped")
@@ -66,7 +66,7 @@ def is_running(process: int) -> bool:
 
 SLEEPER = """
 import sys
-from flashbed import children
+from flashbed.common import children
 print(flush=True)
 children.run(["sleep", sys.argv[1]])
 """

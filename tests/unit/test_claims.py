@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from samples import write_study
 
-from flashbed import paths
 from flashbed.analysis import Results, Words, judge, results_of
 from flashbed.analysis.claim_words import beside_words, evidence, printed_words, summary
-from flashbed.errors import InputError
-from flashbed.metrics import METRICS
-from flashbed.relation import SAMENESS, Band, band
-from flashbed.study import Study, load_study
-from flashbed.study_format import Claim
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.common.metrics import METRICS
+from flashbed.study.format import Claim
+from flashbed.study.loading import Study, load_study
+from flashbed.study.relation import SAMENESS, Band, band
 
 AXES = {"filesystem": ("a", "b", "c"), "pattern": ("read", "write"), "request": ("4k", "64k")}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from flashbed import run as run_module
+from flashbed.execution import run as run_module
 
 PROGRAM = Path(__file__).with_name("company.py")
 OWN_PIDS = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")

@@ -9,14 +9,16 @@ from unittest.mock import Mock
 import pytest
 from samples import write_study
 
-from flashbed import conditioning, medium, paths, repetition
-from flashbed.condition import STEPS
-from flashbed.errors import InputError
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.execution import repetition
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
-from flashbed.library import Library, LookupProblem
-from flashbed.plan import cell_inputs, plan
-from flashbed.study import load_study
+from flashbed.medium import conditioning, kept_media
+from flashbed.profiles.condition import STEPS
+from flashbed.profiles.library import Library, LookupProblem
+from flashbed.study.loading import load_study
+from flashbed.study.plan import cell_inputs, plan
 
 SMALL = {
     "kind": "flash",
@@ -79,8 +81,8 @@ def test_it_is_made_once(fresh_cache: Path) -> None:
 
 @pytest.mark.parametrize(("whole", "written"), [(False, 64 << 20), (True, 1920 << 20)])
 def test_a_kept_medium_is_written_whole_if_asked(whole: bool, written: int, fresh_cache: Path) -> None:
-    kept = medium.create("kept", "usb-stick-2g:used_bytes=64M")
-    medium.precondition("kept", fill_request=1 << 17, overwrites=0, overwrite_request=4096, seed=1, whole=whole)
+    kept = kept_media.create("kept", "usb-stick-2g:used_bytes=64M")
+    kept_media.precondition("kept", fill_request=1 << 17, overwrites=0, overwrite_request=4096, seed=1, whole=whole)
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     assert tool.inspect(kept.state)["counters"]["host_written_bytes"] == written
     assert kept.about()["made"][1].startswith("the whole device: ") is whole

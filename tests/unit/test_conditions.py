@@ -21,7 +21,7 @@ from flashbed.report.answers import questions
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import Report, report_of
 from flashbed.report.tables import study_tables
-from flashbed.study import Study
+from flashbed.study.loading import Study
 
 GB = 10**9
 INPLACE = "f2fs rw,relatime,mode=adaptive; overwrites in place"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed import cpu_load
+from flashbed.guest_output import cpu_load
 
 
 def noted(now: int, idle: int, iowait: int) -> bytes:

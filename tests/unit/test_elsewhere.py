@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from samples import write_study
 
-from flashbed.elsewhere import jobs, results
-from flashbed.errors import InputError
-from flashbed.slicing import narrowed
-from flashbed.study import Study, load_study
+from flashbed.common.errors import InputError
+from flashbed.external_results import jobs, results
+from flashbed.study.loading import Study, load_study
+from flashbed.study.slicing import narrowed
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from flashbed import cli
-from flashbed import run as run_module
-from flashbed.store import Different
+from flashbed.execution import run as run_module
+from flashbed.execution.store import Different
 
 
 def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:

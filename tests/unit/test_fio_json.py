@@ -13,9 +13,9 @@ import pytest
 from generated_inputs import fio_document
 from samples import write_study
 
-from flashbed.elsewhere import fio_json, jobs, results
-from flashbed.errors import InputError
-from flashbed.study import Study, load_study
+from flashbed.common.errors import InputError
+from flashbed.external_results import fio_json, jobs, results
+from flashbed.study.loading import Study, load_study
 from flashbed.workload.base import WorkloadOutputError
 
 SOUND = fio_document("a")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import flashbed
-from flashbed.errors import InputError
+from flashbed.common.errors import InputError
 
 
 @pytest.fixture(autouse=True)

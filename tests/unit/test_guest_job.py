@@ -10,8 +10,8 @@ import re
 import pytest
 
 from flashbed.machine import guest_job
-from flashbed.plan import plan
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 
 WORKLOAD = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

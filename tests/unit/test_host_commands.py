@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from samples import write, write_study
 
-from flashbed import host_commands, paths, run
-from flashbed.elsewhere import jobs
-from flashbed.errors import InputError
-from flashbed.study import Study, load_study
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.execution import host_commands, run
+from flashbed.external_results import jobs
+from flashbed.study.loading import Study, load_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
 SHIPPED = 'check     = "e2fsck -f -n {image}"'

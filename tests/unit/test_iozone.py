@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from samples import write_study
 
-from flashbed.errors import InputError
-from flashbed.plan import plan
-from flashbed.repetition import program_set
-from flashbed.study import load_study
+from flashbed.common.errors import InputError
+from flashbed.execution.repetition import program_set
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.iozone import Iozone
 from flashbed.workload.iozone_parameters import IozoneParameters

@@ -15,15 +15,15 @@ from made_up_papers import paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import shipped, write_study
 
-from flashbed import reporting
 from flashbed.analysis import Words, compare, results_of, sentence
-from flashbed.errors import InputError
+from flashbed.commands import reporting
+from flashbed.common.errors import InputError
 from flashbed.report import conditions
 from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.report.model import report_of
 from flashbed.report.names import fixed, legend, names_of
-from flashbed.study import Study, load_study
-from flashbed.study_format import Label, Labels
+from flashbed.study.format import Label, Labels
+from flashbed.study.loading import Study, load_study
 
 
 def labelled(folder: Path, labels: str) -> Study:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flashbed import limit
+from flashbed.guest_output import limit
 
 MS = 1_000_000
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import locks
-from flashbed.errors import HostResourceError
+from flashbed.common import locks
+from flashbed.common.errors import HostResourceError
 
 # Takes the lock argv[1], or makes a scratch folder below it, tells its name, and waits to be killed.
 HOLDER = """
 import sys, time
 from pathlib import Path
-from flashbed import locks
+from flashbed.common import locks
 if sys.argv[2] == "lock":
     lock = locks.take(Path(sys.argv[1]))
     print(lock is not None, flush=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.errors import InterruptedByUser
+from flashbed.common.errors import InterruptedByUser
 from flashbed.image import turns
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome

@@ -18,7 +18,7 @@ from flashbed.report.answers import questions
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.matrix import TONES, Matrix, matrix
 from flashbed.report.model import report_of
-from flashbed.study_format import Answer
+from flashbed.study.format import Answer
 
 Row = Mapping[str, tuple[float, ...]]
 

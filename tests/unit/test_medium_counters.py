@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed import medium_counters
+from flashbed.guest_output import medium_counters
 
 PAGE_BYTES = 512
 CHIP = {"flash_read_pages": 3, "flash_programmed_pages": 40}

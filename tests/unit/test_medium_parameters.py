@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import medium_parameters, paths
-from flashbed.errors import InputError
+from flashbed.common import paths
+from flashbed.common.errors import InputError
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
 from flashbed.image.hosttools import MediaTool
-from flashbed.library import Library
-from flashbed.study import load_study
+from flashbed.medium import parameter_list
+from flashbed.profiles.library import Library
+from flashbed.study.loading import load_study
 
 STUDY = """\
 title      = "A study"
@@ -57,7 +58,7 @@ def complaint(folder: Path, tool: MediaTool, medium: str, **numbers: int) -> str
     file = folder / "study.toml"
     file.write_text(STUDY.format(medium=medium))
     with pytest.raises(InputError) as caught:
-        medium_parameters.check_study(load_study(file), tool)
+        parameter_list.check_study(load_study(file), tool)
     return caught.value.message.replace(f"{folder}/", "")
 
 
@@ -89,22 +90,22 @@ def test_a_value_of_the_study_is_told_where_the_study_says_it(tool: MediaTool, t
 
 @pytest.mark.parametrize("name", Library((paths.profiles(),)).names("medium"))
 def test_shipped_media_are_taken(tool: MediaTool, name: str) -> None:
-    medium_parameters.check_selector(Library((paths.profiles(),)), name, tool)
+    parameter_list.check_selector(Library((paths.profiles(),)), name, tool)
 
 
 def test_every_parameter_is_listed_with_unit_range_and_meaning(tool: MediaTool) -> None:
-    listed = list(medium_parameters.lines(tool.parameters))
+    listed = list(parameter_list.lines(tool.parameters))
     assert len(listed) == 2 * len(tool.parameters)
     assert "erase_ns: 0 to 10000000000 ns; must be there (flash, nand)" in listed
     assert "ftl: page, bast, fast, dftl; if absent page (flash)" in listed
     assert all(meaning.strip() for meaning in listed[1::2])
-    assert not any(line.startswith("rpm") for line in medium_parameters.lines(tool.parameters, "flash"))
+    assert not any(line.startswith("rpm") for line in parameter_list.lines(tool.parameters, "flash"))
     with pytest.raises(InputError, match='no kind of medium "dsk"; did you mean "disk"'):
-        list(medium_parameters.lines(tool.parameters, "dsk"))
+        list(parameter_list.lines(tool.parameters, "dsk"))
 
 
 def test_the_schema_names_every_parameter(tool: MediaTool) -> None:
-    schema = medium_parameters.schema(tool.parameters)
+    schema = parameter_list.schema(tool.parameters)
     known = schema["properties"]
     assert {parameter["name"] for parameter in tool.parameters} <= set(known)
     assert schema["additionalProperties"] is False

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image, paths
-from flashbed.errors import InputError
+from flashbed import image
+from flashbed.common import paths
+from flashbed.common.errors import InputError
 from flashbed.image import modules
-from flashbed.library import Library
+from flashbed.profiles.library import Library
 
 
 def test_every_module_is_known_by_name_without_building() -> None:

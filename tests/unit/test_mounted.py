@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed import mounted
+from flashbed.guest_output import mounted
 
 
 @pytest.mark.parametrize(

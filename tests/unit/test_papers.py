@@ -7,10 +7,10 @@ import pytest
 from made_up_papers import PAPERS, paper, paper_rows
 from made_up_results import made_up_frame, made_up_study, rows_of
 
-from flashbed.plan import plan
 from flashbed.report import claims, figures, tables
 from flashbed.report.model import Report, report_of
 from flashbed.report.queues import remark
+from flashbed.study.plan import plan
 
 CONSTRUCTION = "their results are equal by construction, and say nothing of schedulers."
 

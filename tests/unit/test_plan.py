@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import BOARD, MEDIUM, STUDY, write, write_study
 
-from flashbed.filesystem import ResolvedFileSystem
 from flashbed.machine import guest_job
-from flashbed.plan import Cell, Placement, Workload, cell_inputs, key, plan
-from flashbed.profile import Board, Medium, Scheduler
-from flashbed.study import load_study
-from flashbed.translation import Translation
+from flashbed.profiles.filesystem import ResolvedFileSystem
+from flashbed.profiles.profile import Board, Medium, Scheduler
+from flashbed.profiles.translation import Translation
+from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell, Placement, Workload, cell_inputs, key, plan
 
 ENVIRONMENT = {"image": "abc", "qemu": "7.2"}
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import BOARD, MEDIUM, documented, replaced, shipped, write
 
-from flashbed import paths
-from flashbed.errors import InputError
-from flashbed.filesystem import FileSystem
-from flashbed.library import FOLDERS, Kind, Library, LookupProblem, Selector, profile_schema
-from flashbed.tomlfile import TomlFile
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import TomlFile
+from flashbed.profiles.filesystem import FileSystem
+from flashbed.profiles.library import FOLDERS, Kind, Library, LookupProblem, Selector, profile_schema
 
 FILESYSTEM = """\
 title = "Some"

@@ -36,8 +36,8 @@ from flashbed.report.model import report_of
 from flashbed.report.names import names_of
 from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import study_tables
-from flashbed.study import Study
-from flashbed.study_format import Figure, Table
+from flashbed.study.format import Figure, Table
+from flashbed.study.loading import Study
 
 FILES = ("report.html", *EXPORTS)
 

@@ -13,11 +13,11 @@ import pytest
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import write_study
 
-from flashbed import reporting
-from flashbed.errors import InputError
+from flashbed.commands import reporting
+from flashbed.common.errors import InputError
 from flashbed.report import folder as folders
 from flashbed.report.freshness import EXPORTS, bring_up_to_date
-from flashbed.study import load_study
+from flashbed.study.loading import load_study
 
 NAMES = {*folders.FILES, folders.RECORD}
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from samples import write_study
 
-from flashbed import paths
-from flashbed.errors import InputError
-from flashbed.plan import cell_inputs, plan
-from flashbed.slicing import folder_name, narrowed
-from flashbed.study import Study, load_study
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.study.loading import Study, load_study
+from flashbed.study.plan import cell_inputs, plan
+from flashbed.study.slicing import folder_name, narrowed
 
 PARTS = """
 [[claim]]

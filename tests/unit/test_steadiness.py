@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from flashbed import run, steadiness, wear
+from flashbed.execution import run
+from flashbed.guest_output import steadiness, wear
 from flashbed.workload import WORKLOADS, fio_series
 from flashbed.workload.fio import Fio
 from flashbed.workload.fio_parameters import WARM_UP_S, FioParameters, with_warm_up

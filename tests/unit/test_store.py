@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import store as store_module
-from flashbed.errors import HostResourceError, InputError, SetupError
-from flashbed.index import VERSION
-from flashbed.store import Store
+from flashbed.common.errors import HostResourceError, InputError, SetupError
+from flashbed.execution import store as store_module
+from flashbed.execution.index import VERSION
+from flashbed.execution.store import Store
 
 KEY, OTHER = "ab" + "0" * 62, "ab" + "1" * 62
 RESULT = {"outcome": "measured", "metrics": {"bandwidth": 12.5}}
@@ -25,7 +25,7 @@ RESULT = {"outcome": "measured", "metrics": {"bandwidth": 12.5}}
 WRITER = """
 import sys
 from pathlib import Path
-from flashbed.store import Store
+from flashbed.execution.store import Store
 store = Store(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2]), int(sys.argv[3])):

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import write_study
 
-from flashbed import stored_medium
-from flashbed.errors import InputError
-from flashbed.library import Library, LookupProblem
-from flashbed.plan import plan
-from flashbed.stored_medium import PIECE_BYTES, StoredMedium, locate
-from flashbed.study import load_study
+from flashbed.common.errors import InputError
+from flashbed.profiles import stored_medium
+from flashbed.profiles.library import Library, LookupProblem
+from flashbed.profiles.stored_medium import PIECE_BYTES, StoredMedium, locate
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 
 
 def sparse(path: Path, size: int, pieces: dict[int, bytes]) -> Path:
@@ -92,7 +92,7 @@ def test_a_study_starts_from_a_medium(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_in_the_key(tmp_path: Path) -> None:
-    from flashbed.plan import cell_inputs, key
+    from flashbed.study.plan import cell_inputs, key
 
     stored = keep(tmp_path / "worn")
     path = write_study(tmp_path, ('medium     = "stick"', 'medium     = "stick:from=./worn"'))

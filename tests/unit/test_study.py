@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from samples import documented, write, write_study
 
-from flashbed import paths
 from flashbed.analysis.results import BOOKKEEPING
-from flashbed.errors import InputError
-from flashbed.library import Library
-from flashbed.metrics import METRICS
-from flashbed.plan import cell_inputs, plan
-from flashbed.study import Study, load_study, study_schema
-from flashbed.study_format import STACK, SYSTEM
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.common.metrics import METRICS
+from flashbed.profiles.library import Library
+from flashbed.study.format import STACK, SYSTEM
+from flashbed.study.loading import Study, load_study, study_schema
+from flashbed.study.plan import cell_inputs, plan
 from flashbed.workload import WORKLOADS
 
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import Field
 from samples import write
 
-from flashbed.errors import InputError
-from flashbed.profile import Strict
-from flashbed.tomlfile import Problem, TomlFile, dotted, nearest
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import Problem, TomlFile, dotted, nearest
+from flashbed.profiles.profile import Strict
 
 
 class Part(Strict):

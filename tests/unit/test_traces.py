@@ -11,14 +11,14 @@ import pytest
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of, write_made_up_log
 from samples import write_study
 
-from flashbed import request_log
-from flashbed.errors import InputError
-from flashbed.plan import plan
+from flashbed.common.errors import InputError
+from flashbed.guest_output import request_log
+from flashbed.guest_output.request_log import Request
 from flashbed.report import traces
 from flashbed.report.model import report_of
-from flashbed.request_log import Request
-from flashbed.study import load_study
-from flashbed.study_format import Trace
+from flashbed.study.format import Trace
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 
 KIB, MIB = 1024, 1 << 20
 SEEDS = "seeds      = 2"

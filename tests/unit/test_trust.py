@@ -13,7 +13,7 @@ from flashbed.report.export import json_bytes
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import page
 from flashbed.report.trust import Trust, trust
-from flashbed.study_format import Claim
+from flashbed.study.format import Claim
 
 STUDY = made_up_study()
 

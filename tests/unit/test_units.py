@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from flashbed.units import (
+from flashbed.common.units import (
     Size,
     describe_size,
     format_duration_ns,

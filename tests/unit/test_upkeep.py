@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed import upkeep
+from flashbed.guest_output import upkeep
 
 MEDIUM_BYTES = 64 << 20
 

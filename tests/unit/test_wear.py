@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from flashbed import wear
+from flashbed.guest_output import wear
 
 
 def noted(blocks: int, most: int, total: int, bad: int = 0) -> bytes:

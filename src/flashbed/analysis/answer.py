@@ -15,7 +15,7 @@ from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart, quotient
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, percent_more, scale_of
-from flashbed.metrics import Metric
+from flashbed.common.metrics import Metric
 
 CLOSE_FACTOR = 1.095
 """Below it a lead reads better in percent."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
 from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, number, scale_of
-from flashbed.relation import Band
+from flashbed.study.relation import Band
 
 NARROW = 1.02
 """A band whose ends lie no further apart is told with more digits."""

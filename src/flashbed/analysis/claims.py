@@ -17,9 +17,9 @@ from statistics import fmean
 from flashbed.analysis.ratio import Numbers, geometric_mean, quotient, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import Spread, spread
-from flashbed.relation import CLEAR, FEW, Band, band, each
-from flashbed.study_format import Claim, Printed, Verdict, Where
-from flashbed.units import by_size
+from flashbed.common.units import by_size
+from flashbed.study.format import Claim, Printed, Verdict, Where
+from flashbed.study.relation import CLEAR, FEW, Band, band, each
 
 ClaimVerdict = Verdict
 

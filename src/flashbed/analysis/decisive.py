@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from flashbed.analysis.results import Combination, Repetition, Results
-from flashbed.limit import direction_of, is_swallowed
+from flashbed.guest_output.limit import direction_of, is_swallowed
 
 Kind = Literal["memory", "memory or compression", "not steady", "CPU", "below zero"]
 

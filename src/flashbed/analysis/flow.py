@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from flashbed.analysis.results import Combination, Results
-from flashbed.limit import SWALLOWED_BELOW, Direction, direction_of, reached
+from flashbed.guest_output.limit import SWALLOWED_BELOW, Direction, direction_of, reached
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from flashbed.analysis.spread import Spread, spread
-from flashbed.relation import CLEAR
+from flashbed.study.relation import CLEAR
 
 CLEAR_FACTOR = CLEAR
 """A lead of less is called none: nobody should choose by it, and with a single seed nothing else guards against it."""

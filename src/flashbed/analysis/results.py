@@ -16,7 +16,7 @@ from typing import Any
 
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import JOINT
-from flashbed.metrics import METRICS
+from flashbed.common.metrics import METRICS
 
 MEASURED = "measured"
 MISSING = "missing"

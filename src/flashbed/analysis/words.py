@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flashbed.metrics import METRICS, Metric
-from flashbed.study_format import STACK
+from flashbed.common.metrics import METRICS, Metric
+from flashbed.study.format import STACK
 
 AXIS_WORDS = {
     "filesystem": ("file system", "file systems"),

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from elftools.common.exceptions import ELFError
 
-from flashbed import paths
-from flashbed.errors import InputError, SetupError
+from flashbed.common import paths
+from flashbed.common.errors import InputError, SetupError
 from flashbed.image import hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive

@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flashbed import locks
-from flashbed.digest import digest_bytes, digest_file
-from flashbed.errors import HostResourceError, InterruptedByUser, host_refusal
+from flashbed.common import locks
+from flashbed.common.digest import digest_bytes, digest_file
+from flashbed.common.errors import HostResourceError, InterruptedByUser, host_refusal
 
 _log = logging.getLogger("flashbed")
 

@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flashbed import children, paths
-from flashbed.errors import SetupError, no_room
+from flashbed.common import children, paths
+from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
 NO_ROOM = "No space left on device"

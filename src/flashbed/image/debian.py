@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from flashbed import locks
-from flashbed.errors import SetupError, host_refusal
+from flashbed.common import locks
+from flashbed.common.errors import SetupError, host_refusal
 from flashbed.image.command import run
 
 _log = logging.getLogger("flashbed")

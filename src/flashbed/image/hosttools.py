@@ -15,11 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from flashbed import children, paths
-from flashbed.errors import HostResourceError, InputError, no_room
+from flashbed.common import children, paths
+from flashbed.common.errors import HostResourceError, InputError, no_room
+from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import NO_ROOM, run
-from flashbed.progress import stage
 
 PROGRAMS = ("fbmedia", "flashbed-replay")
 

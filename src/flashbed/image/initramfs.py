@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import paths
-from flashbed.digest import digest_file
-from flashbed.errors import no_room
+from flashbed.common import paths
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import no_room
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.kernel import GEN_INIT_CPIO, Kernel
 

@@ -13,13 +13,13 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import paths
-from flashbed.errors import InputError, SetupError
+from flashbed.common import paths
+from flashbed.common.errors import InputError, SetupError
+from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.progress import stage
 
 TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"

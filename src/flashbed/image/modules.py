@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed import paths
-from flashbed.errors import InputError, SetupError
+from flashbed.common import paths
+from flashbed.common.errors import InputError, SetupError
+from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
-from flashbed.progress import stage
 
 CHOSEN = ("iosched", "media_ftl", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""

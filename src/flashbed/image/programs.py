@@ -16,13 +16,13 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from flashbed import paths
-from flashbed.errors import SetupError
+from flashbed.common import paths
+from flashbed.common.errors import SetupError
+from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.progress import stage
 
 LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib", "usr/lib")
 

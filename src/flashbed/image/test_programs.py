@@ -8,11 +8,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.progress import stage
 
 MTD = {
     "integck": ("tests/fs-tests/integrity/integck.c", "lib/libubi.c"),

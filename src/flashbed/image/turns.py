@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from flashbed import paths
-from flashbed.digest import digest_file
+from flashbed.common import paths
+from flashbed.common.digest import digest_file
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
 

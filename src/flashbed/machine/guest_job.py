@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from flashbed.plan import Cell
+from flashbed.study.plan import Cell
 
 DRIVERS = {
     "block": ("media_blk", "/dev/mblk0", "/sys/block/mblk0"),

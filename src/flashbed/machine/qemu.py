@@ -19,12 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import children
-from flashbed.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.common import children
+from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.common.units import describe_size, rough_size
 from flashbed.image import turns
 from flashbed.machine import cores, outbox
 from flashbed.machine.base import Outcome
-from flashbed.units import describe_size, rough_size
 
 PROGRAM = "qemu-system-aarch64"
 OLDEST = (7, 2)

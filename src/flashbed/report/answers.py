@@ -19,7 +19,7 @@ from flashbed.report import limits
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.tables import Cell, Head, Row, Table
-from flashbed.study_format import Answer, Choice, Figure
+from flashbed.study.format import Answer, Choice, Figure
 
 MOST_CELLS = 60
 """Cells that are listed behind a load; the tables have the others."""

@@ -25,7 +25,7 @@ from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
 from flashbed.report.tables import Cell, Head, Row, Table
 from flashbed.report.trust import trust
-from flashbed.study_format import Where
+from flashbed.study.format import Where
 
 OPEN_ROWS = 6
 """A longer table is folded."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flashbed.analysis.words import count, size
-from flashbed.condition import MEANINGS, Condition
+from flashbed.profiles.condition import MEANINGS, Condition
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
 

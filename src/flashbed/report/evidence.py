@@ -12,7 +12,7 @@ from typing import Any
 
 from flashbed.analysis import MISSING, Combination, Flow, Repetition, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
-from flashbed.metrics import METRICS
+from flashbed.common.metrics import METRICS
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.plain_text import plain_text

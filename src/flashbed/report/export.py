@@ -17,7 +17,7 @@ from flashbed.analysis.words import metric_of
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
-from flashbed.study_format import Answer
+from flashbed.study.format import Answer
 
 if TYPE_CHECKING:
     import pandas

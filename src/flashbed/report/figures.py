@@ -15,13 +15,13 @@ from typing import Any
 
 from flashbed.analysis import Spread
 from flashbed.analysis.words import Scale, count, direction, listing, metric_of, scale_of
+from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
 from flashbed.report.colours import Colours
 from flashbed.report.gaps import Gap, gaps
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
-from flashbed.study_format import Figure
-from flashbed.units import by_size, sizes
+from flashbed.study.format import Figure
 
 LOG_FROM = 8
 """Numbers on the x axis that span at least this factor are drawn on a logarithmic axis."""

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flashbed.digest import digest_file
-from flashbed.errors import InputError
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import InputError
 from flashbed.report.freshness import EXPORTS, REPORT, has_report
 
 RECORD = ".flashbed.json"

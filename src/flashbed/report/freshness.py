@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flashbed.study import Study
+    from flashbed.study.loading import Study
 
 REPORT = "report.html"
 EXPORTS = ("results.csv", "results.parquet", "results.json")
@@ -123,10 +123,10 @@ def _program() -> list[str]:
     files = [
         *here.iterdir(),
         *(here.parent / "analysis").iterdir(),
-        here.parent / "limit.py",
-        here.parent / "metrics.py",
-        here.parent / "relation.py",
-        here.parent / "translation.py",
+        here.parent / "guest_output/limit.py",
+        here.parent / "common/metrics.py",
+        here.parent / "study/relation.py",
+        here.parent / "profiles/translation.py",
     ]
     code = hashlib.sha256()
     for file in sorted(file for file in files if file.is_file()):

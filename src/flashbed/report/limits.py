@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable
 
 from flashbed.analysis import Combination, Group
 from flashbed.analysis.words import count, listing
-from flashbed.limit import BUSY_PERCENT
+from flashbed.guest_output.limit import BUSY_PERCENT
 from flashbed.report.model import Report
-from flashbed.study_format import Answer
+from flashbed.study.format import Answer
 
 MEDIUM = "medium"
 """What a study of media and file systems means to measure."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from flashbed.analysis import Combination, Spread
 from flashbed.analysis.words import metric_of, number, size
+from flashbed.guest_output.wear import ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
-from flashbed.wear import ENOUGH_OVERWRITES, LIVES
 
 
 def table(report: Report) -> Table | None:

@@ -29,13 +29,13 @@ from flashbed.analysis import (
     with_memory_told,
 )
 from flashbed.analysis.words import JOINT, listing, metric_of
+from flashbed.profiles.translation import has_queue
 from flashbed.report.names import words_of
-from flashbed.study_format import SYSTEM, Answer, Claim
-from flashbed.translation import has_queue
+from flashbed.study.format import SYSTEM, Answer, Claim
 from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
-    from flashbed.study import Study
+    from flashbed.study.loading import Study
 
 Consoles = Mapping[str, Sequence[str]]
 """By key, the last lines of the console."""

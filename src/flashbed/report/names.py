@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashbed.analysis import Words
-from flashbed.study_format import STACK, Label, Labels
+from flashbed.study.format import STACK, Label, Labels
 
 if TYPE_CHECKING:
-    from flashbed.library import Library
+    from flashbed.profiles.library import Library
 
 LONGEST = 24
 """Characters; a longer title is a description, and the study's own word serves better as a name."""

@@ -12,13 +12,13 @@ from itertools import groupby
 
 from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
-from flashbed.metrics import Metric
+from flashbed.common.metrics import Metric
 from flashbed.report import limits
 from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
-from flashbed.study_format import Table as StudyTable
+from flashbed.study.format import Table as StudyTable
 
 MOST_COLUMNS = 9
 """More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flashbed import request_log
 from flashbed.analysis.words import number
+from flashbed.guest_output import request_log
+from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.gaps import Gap
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
-from flashbed.request_log import Request, RequestLog
-from flashbed.study_format import Trace
+from flashbed.study.format import Trace
 
 OPERATIONS = ("read", "write", "discard")
 """What has an address, in the order of the colours."""

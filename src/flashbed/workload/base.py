@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from flashbed.steadiness import Series
+from flashbed.guest_output.steadiness import Series
 from flashbed.workload.parameters import ToolParameters
 
 Parameters = Mapping[str, object]

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.tomlfile import Problem
-from flashbed.units import Size, describe_size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import Size, describe_size
 from flashbed.workload.parameters import Count, Switch, ToolParameters
 
 _MIB = 1 << 20

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from flashbed import steadiness
-from flashbed.steadiness import Series
-from flashbed.tomlfile import shown
+from flashbed.common.tomlfile import shown
+from flashbed.guest_output import steadiness
+from flashbed.guest_output.steadiness import Series
 from flashbed.workload import fio_latency, fio_own_job, fio_series
 from flashbed.workload.base import PROGRESS, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_call import (

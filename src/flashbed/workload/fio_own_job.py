@@ -10,16 +10,7 @@ import shlex
 from collections.abc import Mapping
 
 from flashbed.workload.base import Parameters
-from flashbed.workload.fio_call import (
-    EMPTY_SCRIPT,
-    FIO,
-    LATENCY,
-    OUTPUT,
-    OWN_RATE_MS,
-    RANDOM,
-    rate_log,
-    section,
-)
+from flashbed.workload.fio_call import EMPTY_SCRIPT, FIO, LATENCY, OUTPUT, OWN_RATE_MS, RANDOM, rate_log, section
 from flashbed.workload.fio_job import PREPARE, split_off_preparation
 from flashbed.workload.fio_parameters import keeps_logs, with_warm_up
 

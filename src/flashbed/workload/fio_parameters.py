@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from flashbed.tomlfile import Problem
-from flashbed.units import Size, describe_size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import Size, describe_size
 from flashbed.workload.parameters import Count, Switch, ToolParameters
 
 _SECTOR_BYTES = 512

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
-from flashbed import cpu_load
-from flashbed.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
+from flashbed.guest_output import cpu_load
+from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
 from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
 
 Moments = list[tuple[float, float]]

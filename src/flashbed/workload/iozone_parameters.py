@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from flashbed.tomlfile import Problem
-from flashbed.units import Size, describe_size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import Size, describe_size
 from flashbed.workload.parameters import Switch, ToolParameters
 
 TESTS = ("write", "rewrite", "read", "reread")

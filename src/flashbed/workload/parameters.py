@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from flashbed.tomlfile import Problem
-from flashbed.units import Size, format_size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import Size, format_size
 
 
 def _number_as_text(value: Any) -> Any:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is missing on this machine, and the command that mends it.
+
+Tools only: nothing here fetches, builds or installs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.common import paths
+from flashbed.common.errors import SetupError
+from flashbed.common.units import describe_size, rough_size
+from flashbed.execution.repetition import SYSTEM_PATH
+from flashbed.machine import qemu
+
+TOOLS = {
+    "cc": "gcc",
+    "make": "make",
+    "bc": "bc",
+    "bison": "bison",
+    "flex": "flex",
+    "patch": "patch",
+    "xz": "xz-utils",
+    "dpkg-source": "dpkg-dev",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+    "setpriv": "util-linux",
+    "timeout": "coreutils",
+    "fsck.fat": "dosfstools",
+    "fsck.exfat": "exfatprogs",
+    "e2fsck": "e2fsprogs",
+    "fsck.f2fs": "f2fs-tools",
+}
+"""Program and the Debian package that has it."""
+
+WANTED_FREE_BYTES = 6 << 30
+"""A guest's kernel tree, packages and one 2 GiB medium for each of two cores."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: in order, or with what mends it."""
+
+    subject: str
+    fine: bool
+    detail: str
+    remedy: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Looks at everything that a run needs."""
+    search = f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
+    for tool, package in TOOLS.items():
+        place = shutil.which(tool, path=search)
+        yield Finding(tool, place is not None, place or "not installed", f"apt-get install {package}")
+    try:
+        yield Finding(qemu.PROGRAM, True, f"version {qemu.version()}")
+    except SetupError as error:
+        yield Finding(qemu.PROGRAM, False, error.message, qemu.INSTALL)
+    yield _disk()
+
+
+def _disk() -> Finding:
+    try:
+        folder = paths.cache_root()
+    except SetupError as error:
+        what, _, remedy = error.message.partition("; ")
+        return Finding("the cache", False, what, remedy)
+    existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
+    another = "FLASHBED_CACHE to a folder"
+    if not existing.is_dir():
+        return Finding(str(folder), False, f"{existing} is no folder", f"set {another} that can be made")
+    if refused := next((str(one) for one in (existing, *_inside(folder)) if not os.access(one, os.W_OK)), None):
+        read_only = os.statvfs(refused).f_flag & os.ST_RDONLY
+        why = "lies on a disk that is read-only" if read_only else "cannot be written by this user"
+        return Finding(str(folder), False, f"{refused} {why}", f"mend that, or set {another} that can be written")
+    free = shutil.disk_usage(existing).free
+    remedy = f"make room, or set {another} with {describe_size(WANTED_FREE_BYTES)} free"
+    return Finding(str(folder), free >= WANTED_FREE_BYTES, f"{rough_size(free)} free", remedy)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folders of a cache that is there."""
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except OSError:
+        return []

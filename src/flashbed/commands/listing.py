@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is: studies, profiles, results, one repetition in full. Gathers text for the commands; changes nothing.
+
+`build_image` alone does work: it asks the image room for the guest of all shipped file systems.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed import image
+from flashbed.common import own_file, paths
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import nearest
+from flashbed.execution.measuring import failure_folder
+from flashbed.execution.run import open_store
+from flashbed.image import modules
+from flashbed.medium import parameter_list
+from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
+from flashbed.study.loading import load_study, study_schema
+
+Rows = list[tuple[str, ...]]
+SHOWN_RESULTS = 20
+
+_TEXTS, _TABLES = ("key", "outcome", "reason"), ("coordinates", "metrics", "medium", "cell", "environment")
+_SHAPE = {**dict.fromkeys(_TEXTS, str), **dict.fromkeys(_TABLES, dict), "check": str | None}
+"""What a result has that is shown."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A repetition from the store, or the last failed attempt at one."""
+
+    folder: Path
+    result: dict[str, Any]
+
+    def names(self) -> list[str]:
+        """The artefacts, by name."""
+        return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file())
+
+    def read(self, name: str) -> bytes:
+        """An artefact. Raises InputError if there is none of that name."""
+        if name not in self.names():
+            raise InputError(f"{self.folder}: no file {name}{nearest(name, self.names())}")
+        return (self.folder / name).read_bytes()
+
+    def describe(self) -> str:
+        """Everything but the raw artefacts, for a person."""
+        lines = [f"key      {self.result['key']}", f"outcome  {self.result['outcome']}"]
+        lines += [f"reason   {self.result['reason']}"] * bool(self.result["reason"])
+        lines.append(f"check    {_checked(self.result['check'])}")
+        lines += [f"mounted  {self.result.get('mounted')}"] * bool(self.result.get("mounted"))
+        for name in ("coordinates", "metrics", "medium", "cell", "environment"):
+            lines += ["", f"{name}:", _indented(json.dumps(self.result[name], indent=2))]
+        if self.result["outcome"] != "measured":
+            console = self.read("console.log").decode(errors="replace").splitlines()
+            lines += ["", "end of the console:", *(f"  {line}" for line in console[-30:])]
+        lines += ["", f"files in {self.folder}:", *(f"  {name}" for name in self.names())]
+        return "\n".join(lines)
+
+
+def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
+    """Title, columns and rows of each table that `flashbed list` prints."""
+    files = sorted(paths.studies().glob("*.toml"))
+    yield "Studies", ("name", "title", "cells"), [_study_row(file) for file in files]
+    library = Library((paths.profiles(),))
+    for kind in FOLDERS:
+        yield f"Profiles: {kind}", ("name", "title"), [(n, library.title(kind, n)) for n in library.names(kind)]
+    with open_store() as store:
+        keys = store.keys()
+        found = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
+    title = f"Results: {len(keys)} in {store.root}" + (
+        f", the first {SHOWN_RESULTS}" if len(keys) > SHOWN_RESULTS else ""
+    )
+    yield (
+        title,
+        ("key", "cell", "seed"),
+        [(result["key"][:12], " ".join(result["coordinates"].values()), str(result["seed"])) for result in found],
+    )
+
+
+def repetition(prefix: str) -> Shown:
+    """The repetition whose key starts with `prefix`. Raises InputError if there is none, or several."""
+    with open_store() as store:
+        try:
+            found = store.find(prefix)
+        except InputError:
+            if (failed := _failed(prefix.strip().lower())) is None:
+                raise
+            return failed
+        return Shown(found.folder, found.result)
+
+
+def _failed(prefix: str) -> Shown | None:
+    """The last failed attempt at a repetition. Raises InputError if there are several, or if it is damaged."""
+    found = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
+    if not found:
+        return None
+    folder = found[0].parent
+    if len(found) > 1:
+        keys = ", ".join(file.parent.name[: len(prefix) + 8] for file in found[:5]) + (" ..." if len(found) > 5 else "")
+        raise InputError(f'"{prefix}" is the start of {len(found)} keys of failed attempts ({keys}); give more digits')
+    try:
+        result = json.loads(own_file.read(found[0]))
+        whole = isinstance(result, dict) and all(isinstance(result.get(key), kind) for key, kind in _SHAPE.items())
+    except (OSError, ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise InputError(f"{found[0]}: damaged; remove {folder}, the next run tries the repetition again")
+    return Shown(folder, result)
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """The JSON schema of a study or of a kind of profile. Raises InputError for any other word."""
+    if kind == "study":
+        return study_schema()
+    known: dict[str, Kind] = {name: name for name in FOLDERS}
+    if kind not in known:
+        raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
+    if kind == "medium":
+        return parameter_list.schema(image.media_tool().parameters)
+    return profile_schema(known[kind])
+
+
+def build_image(version: str, *, update: bool) -> Rows:
+    """Builds the guest for every shipped file system, and every module; the names and digests of its parts."""
+    library = Library((paths.profiles(),))
+    systems = [library.filesystem(name) for name in library.names("filesystem")]
+    every_module = tuple(modules.to_choose())
+    sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
+    built = image.build(version, sets, update=update, thorough=True)
+    return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
+
+
+def _study_row(file: Path) -> tuple[str, ...]:
+    study = load_study(file)
+    return file.stem, study.title, f"{sum(1 for _ in study.combinations())} x {len(study.seeds)} seeds"
+
+
+def _checked(verdict: str | None) -> str:
+    return "not checked" if verdict is None else verdict or "clean"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a run to its report: gathers what the report room wants.
+
+Must stay cheap to import: with everything cached a run should end at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from flashbed.common import paths
+from flashbed.common.errors import host_refusal
+from flashbed.execution.run import Record, Run, rows
+from flashbed.external_results.results import kept, table_rows
+from flashbed.report import folder as folders
+from flashbed.report import freshness
+from flashbed.study.loading import Study
+
+_log = logging.getLogger("flashbed")
+
+
+def check_folder(study: Study, folder: Path) -> None:
+    """Raises InputError if a report of the study would be written over what is not its own; to be asked before it is
+    measured. HostResourceError if the host refuses to look.
+    """
+    try:
+        folders.check(folder, _owner(study, folder))
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+
+
+def write(done: Run, folder: Path) -> Path:
+    """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path.
+
+    Raises HostResourceError if the host refuses that, InputError if it would be written over what is not its own.
+    """
+    table = rows(done)
+    manifest = _manifest(done)
+    consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
+    artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
+    imported = kept(done.study)
+    for sentence in imported.left_out:
+        _log.warning("%s", sentence)
+    elsewhere = list(table_rows(imported.rows))
+    try:
+        return freshness.bring_up_to_date(
+            done.study,
+            table,
+            manifest,
+            folder,
+            consoles,
+            artefacts,
+            elsewhere,
+            imported.left_out,
+            _owner(done.study, folder),
+        )
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+
+
+def _owner(study: Study, folder: Path) -> str:
+    return folders.owner(folder, study.path, shipped=study.path.parent == paths.studies())
+
+
+def _manifest(done: Run) -> dict[str, Any]:
+    """What was the same or countable over the whole study: program, kernels, emulator, guest, and every profile in
+    full.
+    """
+    repetitions = [record.repetition for record in done.records]
+    environment: dict[str, Any] = {"flashbed": version("flashbed")}
+    for name in ("qemu", "kernel", "base"):
+        environment[name] = ", ".join(sorted({repetition.environment[name] for repetition in repetitions}))
+    environment["kernel source package"] = ", ".join(
+        sorted({repetition.image.kernel.package_version for repetition in repetitions})
+    )
+    for kind in ("board", "medium"):
+        # Two of one title differ in what the study says of them: each stands with its own parameters.
+        found = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}
+        titles = [profile.title for profile in found.values()]
+        for selector, profile in found.items():
+            name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
+            environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
+    return environment
+
+
+def _last_lines(record: Record) -> list[str]:
+    console = record.folder / "console.log"
+    return console.read_text(errors="replace").splitlines()[-20:] if console.is_file() else []

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that the lab starts: each dies with the lab, and takes along what it started itself.
+
+Must not know what they do.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.errors import SetupError
+
+KILL_AFTER_S = 1
+"""Between asking a program to end and killing it."""
+
+
+def guarded(command: Sequence[str | Path], limit_s: float = 0, kill_after_s: float = KILL_AFTER_S) -> list[str]:
+    """A command that ends after `limit_s` seconds (0: when it likes), and when this process does, even if that is
+    killed.
+
+    `timeout` has a process group of its own, and hands SIGTERM to all that is in it: compilers below a `make`, too. It
+    ends as the command did (its status, its signal), with 124 or 137 if the time was up, with 127 if there is no such
+    program. If `timeout` itself is killed, the command goes with it.
+    """
+    asked = (os.getpid(), kill_after_s, limit_s, *command)
+    return ["setpriv", "--pdeathsig", "TERM", "sh", "-c", _OUTER, "sh", *map(str, asked)]
+
+
+# A parent that ended before its death was asked to be told is not the parent any more.
+_INNER = """[ "$PPID" = "$0" ] || exit 143; exec "$@" """
+_OUTER = f"""
+[ "$PPID" = "$1" ] || exit 143
+after=$2 limit=$3
+shift 3
+exec timeout -k "$after" "$limit" setpriv --pdeathsig KILL sh -c '{_INNER}' "$$" "$@"
+"""
+
+
+@contextmanager
+def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A guarded command, as Popen starts it; it is ended if the block is left by an exception. Raises SetupError
+    if a program of the guard is missing.
+    """
+    try:
+        begun = subprocess.Popen(command, **how)
+    except FileNotFoundError:
+        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.") from None
+    with begun as process:
+        try:
+            yield process
+        except BaseException:
+            process.terminate()
+            raise
+
+
+def run(command: Sequence[str | Path], **how: Any) -> subprocess.CompletedProcess[str]:
+    """A guarded command to its end, its output as text."""
+    with started(guarded(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how) as process:
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)

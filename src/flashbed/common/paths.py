@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
+
+Data folders are profiles/, studies/, media/, kernel/, guest/ and machine/. Must not know what is in them.
+"""
+
+import os
+from pathlib import Path
+
+from flashbed.common.errors import SetupError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def data_root() -> Path:
+    """The folder that holds the data folders: the clone's root, or `flashbed/_data` in an installed wheel."""
+    clone = _PACKAGE.parent.parent
+    if (clone / "pyproject.toml").is_file() and (clone / "profiles").is_dir():
+        return clone
+    return _PACKAGE / "_data"
+
+
+def profiles() -> Path:
+    """boards/, media/, filesystems/ and schedulers/ as shipped."""
+    return data_root() / "profiles"
+
+
+def studies() -> Path:
+    """The studies as shipped."""
+    return data_root() / "studies"
+
+
+def media() -> Path:
+    """Sources of the media core and of its host program."""
+    return data_root() / "media"
+
+
+def kernel() -> Path:
+    """Sources of the kernel modules."""
+    return data_root() / "kernel"
+
+
+def guest() -> Path:
+    """What runs inside: kernel configuration, init and runner."""
+    return data_root() / "guest"
+
+
+def machine() -> Path:
+    """What the machine needs that runs the guest."""
+    return data_root() / "machine"
+
+
+def cache_root() -> Path:
+    """FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Not made here.
+
+    Raises SetupError if that names no folder.
+    """
+    chosen = os.environ.get("FLASHBED_CACHE")
+    try:
+        if chosen:
+            return Path(chosen).expanduser().absolute()
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        # The XDG rules: a relative path there is to be ignored.
+        return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"
+    except RuntimeError:
+        what = (
+            f"FLASHBED_CACHE={chosen}: there is no such user" if chosen else "this user has no home (HOME is not set)"
+        )
+    except OSError as error:
+        what = f"the folder that flashbed runs in cannot be used: {error.strerror}"
+    raise SetupError(f"{what}; set FLASHBED_CACHE to the path of a folder")

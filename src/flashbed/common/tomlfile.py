@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a TOML file, and turns what is wrong in it into one message: file, line, key, and the nearest valid key.
+
+Lines come from a second, positional parse that is made only when there is an error to tell. Must not know what
+the files mean: the models bring the rules.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from flashbed.common import own_file
+from flashbed.common.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+    from tree_sitter import Node
+
+Keys = tuple[str | int, ...]
+"""The way to a value: ("axes", "filesystem", 0)."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+DEEPEST = 16
+"""Tables and lists within each other; what the lab reads has four."""
+
+LARGEST = 2**63 - 1
+"""TOML's whole numbers have 64 bits; the parser takes any."""
+
+_TOO_DEEP = f"tables or lists lie more than {DEEPEST} deep within each other; nothing here needs that"
+_TOO_LARGE = f"is too large: a whole number goes from {-LARGEST - 1} to {LARGEST}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a place in a file; a model's `problems()` yields these after its fields are valid."""
+
+    keys: Keys
+    text: str
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A TOML file that was read: its data, and messages about them."""
+
+    path: Path
+    text: str
+    data: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> "TomlFile":
+        """Raises InputError: no such file, not UTF-8, or a syntax error with its line."""
+        try:
+            text = own_file.read(path).decode("utf-8-sig")
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except IsADirectoryError:
+            raise InputError(f"{path}: is a folder; name the TOML file in it") from None
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            raise InputError(f"{path}:{line}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        try:
+            file = cls(path, text, tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(_syntax_message(path, text, error)) from None
+        except RecursionError:
+            raise InputError(f"{path}:{_deepest_line(text)}: {_TOO_DEEP}") from None
+        except ValueError:  # Python's limit on the digits of a number
+            raise InputError(f"{path}:{_longest_number_line(text)}: {_TOO_LARGE}") from None
+        file._check_values()
+        return file
+
+    def _check_values(self) -> None:
+        """TOML's own bounds, which the parser does not keep. Raises InputError."""
+        left: list[tuple[Keys, Any]] = [((), self.data)]
+        while left:
+            keys, value = left.pop()
+            if len(keys) > DEEPEST:
+                raise InputError(f"{self.path}:{_deepest_line(self.text)}: {dotted(keys[:3])}...: {_TOO_DEEP}")
+            if isinstance(value, dict):
+                left += [((*keys, key), inner) for key, inner in value.items()]
+            elif isinstance(value, list):
+                left += [((*keys, index), inner) for index, inner in enumerate(value)]
+            elif type(value) is int and not -LARGEST - 1 <= value <= LARGEST:
+                raise self.error(keys, _TOO_LARGE)
+
+    def validate(self, model: type[Model]) -> Model:
+        """The file as `model`, its `problems()` (if it has any) looked at too. Raises InputError."""
+        try:
+            valid = model.model_validate(self.data)
+        except ValidationError as error:
+            lines = [self._describe(details, model) for details in error.errors()]
+            raise InputError("\n".join(dict.fromkeys(lines))) from None
+        problems = list(getattr(valid, "problems", tuple)())
+        if problems:
+            raise InputError("\n".join(self.message(problem.keys, problem.text) for problem in problems))
+        return valid
+
+    def error(self, keys: Keys, text: str) -> InputError:
+        """The error to raise for a value of this file."""
+        return InputError(self.message(keys, text))
+
+    def message(self, keys: Keys, text: str) -> str:
+        """ "studies/quick.toml:12: axes.filesystem[0]: text" """
+        where = f"{self.path}:{self._line(keys)}"
+        return f"{where}: {dotted(keys)}: {text}" if keys else f"{where}: {text}"
+
+    def _line(self, keys: Keys) -> int:
+        """The line of a value, or of the nearest thing around it, at last the first line."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self._lines:
+                return self._lines[keys[:length]]
+        return 1
+
+    @cached_property
+    def _lines(self) -> dict[Keys, int]:
+        # Here, not at the top: only a file with an error needs the positional parser.
+        import tree_sitter
+        import tree_sitter_toml
+
+        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
+        tree = parser.parse(self.text.encode())
+        lines: dict[Keys, int] = {}
+        counts: dict[Keys, int] = {}
+        for child in tree.root_node.named_children:
+            # The two parsers differ on odd files, and nothing odd may hide the message itself
+            with suppress(ValueError, StopIteration, RecursionError):
+                _collect_statement(child, lines, counts)
+        return lines
+
+    def _describe(self, details: "ErrorDetails", model: type[BaseModel]) -> str:
+        keys = tuple(details["loc"])
+        kind = details["type"]
+        if kind == "missing":
+            return self.message(keys, "is missing")
+        keys = self._known(keys)
+        if kind == "extra_forbidden":
+            return self.message(keys, "no such key" + nearest(str(keys[-1]), _fields_beside(model, keys)))
+        return self.message(keys, plain(details))
+
+    def _known(self, keys: Keys) -> Keys:
+        """The part of pydantic's location that is in the file: it also names the branches of unions."""
+        value: Any = self.data
+        for index, key in enumerate(keys):
+            try:
+                value = value[key]
+            except (KeyError, IndexError, TypeError):
+                return keys[:index]
+        return keys
+
+
+def dotted(keys: Iterable[str | int]) -> str:
+    """("axes", "filesystem", 0) -> "axes.filesystem[0]"."""
+    text = ""
+    for key in keys:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            told = shown(key) if re.fullmatch(r"[\w-]+", key) else f'"{shown(key)}"'
+            text += f".{told}" if text else told
+    return text
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the nearest valid one, else all of them."""
+    choices = sorted(set(valid))
+    if not choices:
+        return ""
+    close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    close = close or [choice for choice in choices if len(word) > 2 and word in choice][:3]
+    if close:
+        return "; did you mean " + " or ".join(f'"{choice}"' for choice in close) + "?"
+    return "; there are: " + ", ".join(choices)
+
+
+def _deepest_line(text: str) -> int:
+    """The line in which most brackets are open or most keys are joined, strings not told apart: for a message only."""
+    open_brackets, deepest, found = 0, -1, 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        open_brackets = max(0, open_brackets + line.count("[") + line.count("{"))
+        depth = max(open_brackets, line.partition("=")[0].count("."))
+        if depth > deepest:
+            deepest, found = depth, number
+        open_brackets = max(0, open_brackets - line.count("]") - line.count("}"))
+    return found
+
+
+def _longest_number_line(text: str) -> int:
+    lengths = [max(map(len, re.findall(r"[0-9_]+", line)), default=0) for line in text.split("\n")]
+    return lengths.index(max(lengths)) + 1
+
+
+def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
+    said = str(error)
+    match = re.search(r"\(at line (\d+), column (\d+)\)$", said)
+    if match:
+        said = said[: match.start()].strip()
+        return f"{path}:{match[1]}: not valid TOML: {said} (column {match[2]})"
+    last, said = text.count("\n") + 1, said.removesuffix("(at end of document)").strip()
+    return f"{path}:{last}: not valid TOML: {said} (at the end of the file)"
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value for a message, cut where it is long."""
+    text = str(value)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def plain(details: "ErrorDetails") -> str:
+    """pydantic's message in the words of a TOML file."""
+    kind, value = details["type"], details["input"]
+    if kind == "value_error":
+        return str(details["ctx"]["error"])
+    said = (
+        details["msg"]
+        .replace("String should have", "must have")
+        .replace("Input should be", "must be")
+        .replace("valid dictionary", "table")
+    )
+    said = said.replace("valid list", "list").replace("valid tuple", "list").replace("valid string", "string")
+    said = said.replace("valid integer", "whole number").replace("valid boolean", "true or false")
+    said = said.replace("a true or false", "true or false").replace("'", '"')
+    said = said.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
+    said = re.sub(r"must be a table or instance of \w+", "must be a table", said)
+    told = f'"{shown(value)}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else value
+    return f"{said}, not {told}" if isinstance(value, str | int | float) else said
+
+
+def _fields_beside(model: type[BaseModel], keys: Sequence[str | int]) -> list[str]:
+    """The keys that are valid where an unknown key stands."""
+    here: type[BaseModel] | None = model
+    for key in keys[:-1]:
+        if isinstance(key, str) and here is not None:
+            field = here.model_fields.get(key) or _by_alias(here, key)
+            here = _model_in(field.annotation) if field else _model_in(here)
+    return [field.alias or name for name, field in here.model_fields.items()] if here else []
+
+
+def _by_alias(model: type[BaseModel], key: str) -> Any:
+    return next((field for field in model.model_fields.values() if field.alias == key), None)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model in an annotation such as `Model | None` or `dict[str, Model]`; the same model for itself."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        found = _model_in(part)
+        if found:
+            return found
+    return None
+
+
+def _collect_statement(node: "Node", lines: dict[Keys, int], counts: dict[Keys, int]) -> None:
+    if node.type == "pair":
+        _collect_pair(node, (), lines)
+    elif node.type in ("table", "table_array_element"):
+        key = next(child for child in node.named_children if child.type != "comment")
+        path = _inside_arrays(_key_parts(key), counts)
+        if node.type == "table_array_element":
+            index = counts.get(path, -1) + 1
+            counts[path] = index
+            lines.setdefault(path, node.start_point.row + 1)
+            path = (*path, index)
+        lines.setdefault(path, node.start_point.row + 1)
+        for child in node.named_children:
+            if child.type == "pair":
+                _collect_pair(child, path, lines)
+
+
+def _inside_arrays(parts: list[str], counts: dict[Keys, int]) -> Keys:
+    """[figure.where] after [[figure]] means the last figure."""
+    path: Keys = ()
+    for position, part in enumerate(parts):
+        path = (*path, part)
+        if path in counts and position < len(parts) - 1:
+            path = (*path, counts[path])
+    return path
+
+
+def _collect_pair(node: "Node", around: Keys, lines: dict[Keys, int]) -> None:
+    key, value = (child for child in node.named_children if child.type != "comment")
+    path = around
+    for part in _key_parts(key):
+        path = (*path, part)
+        lines.setdefault(path, node.start_point.row + 1)
+    _collect_value(value, path, lines)
+
+
+def _collect_value(node: "Node", path: Keys, lines: dict[Keys, int]) -> None:
+    lines.setdefault(path, node.start_point.row + 1)
+    children = [child for child in node.named_children if child.type != "comment"]
+    if node.type == "array":
+        for index, child in enumerate(children):
+            _collect_value(child, (*path, index), lines)
+    elif node.type == "inline_table":
+        for child in children:
+            _collect_pair(child, path, lines)
+
+
+def _key_parts(node: "Node") -> list[str]:
+    if node.type == "dotted_key":
+        return [part for child in node.named_children for part in _key_parts(child)]
+    text = (node.text or b"").decode()
+    return [str(next(iter(tomllib.loads(f"{text} = 0"))))]

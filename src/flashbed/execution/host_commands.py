@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of a study that would run outside of any guest: the lab's own, and what its user allows.
+
+A study is data, also one that was downloaded with profiles and jobs beside it. On this computer runs what a shipped
+profile runs, and nothing else, until it is allowed, once, by the name of its profile; and a job of fio that runs a
+command is not handed out to be run by hand until it is allowed by the name of its file. In a guest it may do as it
+likes. What is allowed is the whole text of a command: another text must be allowed anew. Must not know what a command
+does, nor who runs it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from flashbed.common import paths
+from flashbed.common.digest import digest_bytes
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.tomlfile import TomlFile, nearest
+from flashbed.profiles.library import Library, Selector
+from flashbed.study.loading import Study
+from flashbed.workload.fio_job import commands_in
+
+FOLDER = "allowed"
+"""In the cache: a file for each command that is allowed, named by the digest of its text, with the text in it."""
+
+KEY = "check"
+"""The key of a file system's profile that has a command for the host."""
+
+
+@dataclass(frozen=True)
+class HostCommand:
+    """A command of a profile or a job that is none of the lab's own."""
+
+    owner: str
+    """The name of the profile, or of the job's file as the study says it."""
+    where: str
+    """File, line and key."""
+    text: str
+
+    def described(self) -> str:
+        """With file and line."""
+        return f"{self.where}: {self.text}"
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether this user has allowed just this text."""
+        try:
+            return _place(self.text).read_bytes() == self.text.encode()
+        except OSError:
+            return False
+
+    def allow(self) -> None:
+        """Until its file is removed. Raises HostResourceError."""
+        place = _place(self.text)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as scratch:
+                scratch.write(self.text.encode())
+            Path(scratch.name).rename(place)
+        except OSError as error:
+            raise host_refusal(place, error) from None
+
+
+def foreign(study: Study) -> list[HostCommand]:
+    """The commands of a study's profiles for this computer that are none of the lab's own, allowed or not."""
+    selectors = study.axes.get("filesystem") or (study.fixed["filesystem"],)
+    names = dict.fromkeys(Selector.parse(text).name for text in selectors)
+    found = []
+    for name in names:
+        file, text = _command(study.library, name)
+        if text and text not in known(paths.profiles()):
+            found.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
+    return found
+
+
+def of_jobs(study: Study) -> list[HostCommand]:
+    """What the study's own jobs of fio would run where they are carried out by hand, allowed or not: with the values of
+    each cell in place of their variables.
+    """
+    found: dict[tuple[str, str], HostCommand] = {}
+    cells = list(study.combinations()) if study.job else []
+    for name, job in (study.job or {}).items():
+        place = study.path.parent / name if study.path.parent != Path() else Path(name)
+        for line, text in commands_in(job, cells):
+            found.setdefault((name, text), HostCommand(name, f"{place}:{line}", text))
+    return list(found.values())
+
+
+def check(study: Study) -> None:
+    """Raises InputError, with all that wants to be allowed and how, unless all that profiles run here is."""
+    _refuse(study, foreign(study), "This would run on this computer, as you, and is none of the lab's own commands.")
+
+
+def check_jobs(study: Study) -> None:
+    """The same for what jobs run where they are carried out."""
+    _refuse(study, of_jobs(study), "fio would run this wherever the jobs are carried out, as who starts them.")
+
+
+def _refuse(study: Study, commands: Sequence[HostCommand], why: str) -> None:
+    waiting = [command for command in commands if not command.is_allowed]
+    if waiting:
+        names = " ".join(dict.fromkeys(command.owner for command in waiting))
+        raise InputError(
+            "\n".join(f"{command.described()}" for command in waiting)
+            + f"\n{why} If you trust it: flashbed allow {study.path} {names}"
+        )
+
+
+def chosen(study: Study, owners: Sequence[str]) -> Iterator[HostCommand]:
+    """The foreign commands of these profiles and jobs. Raises InputError for one that has none."""
+    found = [*foreign(study), *of_jobs(study)]
+    known_owners = list(dict.fromkeys(command.owner for command in found))
+    for owner in owners:
+        if owner not in known_owners:
+            raise InputError(
+                f'{study.path}: no file system and no job "{owner}" with a command to allow'
+                f"{nearest(owner, known_owners)}"
+            )
+    return (command for command in found if command.owner in owners)
+
+
+@cache
+def known(shipped: Path) -> frozenset[str]:
+    """The fixed list: what the profiles in the folder `shipped`, the lab's, run on the host."""
+    library = Library((shipped,))
+    return frozenset(_command(library, name)[1] for name in library.names("filesystem"))
+
+
+def _command(library: Library, profile: str) -> tuple[TomlFile, str]:
+    file = library.file("filesystem", profile)
+    return file, str(file.data.get(KEY, ""))
+
+
+def _place(text: str) -> Path:
+    return paths.cache_root() / FOLDER / digest_bytes(text.encode())

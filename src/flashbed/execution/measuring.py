@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures repetitions, several at a time and beside other runs, and keeps each as soon as it is finished.
+
+A cell that fails stops no other; what stops a run is a key press, a signal, or a host that refuses what the lab itself
+writes. Knows neither studies nor QEMU.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed.common import locks, paths
+from flashbed.common.errors import host_refusal
+from flashbed.common.progress import Stage, stage
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Finished, Repetition
+from flashbed.execution.store import Store
+
+_log = logging.getLogger("flashbed")
+
+ELSEWHERE_POLL_S = 0.5
+"""Between two looks at what other runs have finished, host seconds."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A repetition and what is known of it: its result, and where its artefacts are."""
+
+    repetition: Repetition
+    result: dict[str, Any]
+    folder: Path
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.result["outcome"] == "measured")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a repetition may take of this host."""
+
+    host_s: float
+    """Seconds after which its guest counts as hung."""
+    smallest_medium: int
+    """Bytes of the study's smallest medium. A disk without room for that is full, which ends the run; where it has
+    that, a medium for which it has none is too large, and its cell fails alone.
+    """
+
+
+def failure_folder(key: str) -> Path:
+    """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
+    return paths.cache_root() / "failures" / key
+
+
+def clean() -> None:
+    """Removes what killed runs have left."""
+    for left in (work_folder(), _failures_under_way()):
+        locks.clean(left)
+
+
+def work_folder() -> Path:
+    """What is under way, of all runs; each has a folder there that it holds by a lock."""
+    return paths.cache_root() / "work"
+
+
+def _failures_under_way() -> Path:
+    return failure_folder(".tmp")
+
+
+def stored(store: Store, wanted: Repetition) -> Record | None:
+    found = store.get(wanted.key)
+    if found is None:
+        return None
+    # The key does not know how a study names its axes, and the same repetition may serve several studies.
+    result = {**found.result, "coordinates": dict(wanted.cell.coordinates)}
+    return Record(wanted, result, found.folder)
+
+
+def measure(store: Store, missing: Sequence[Repetition], jobs: int, limits: Limits) -> Iterator[Record]:
+    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run."""
+    if not missing:
+        return
+    stop = threading.Event()
+    with (
+        locks.scratch(work_folder()) as work,
+        stage("Measuring", total=len(missing)) as progress,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        queue, running = Queue(store, missing), set[Future[Record]]()
+        try:
+            while queue.left or running:
+                while len(running) < jobs and (taken := queue.take()) is not None:
+                    claim, wanted = taken
+                    running.add(pool.submit(_claimed, claim, store, wanted, work, limits, stop))
+                for record in queue.finished_elsewhere():
+                    yield _told(record, progress)
+                if queue.left and not running:
+                    queue.wait(progress)
+                finished, running = wait(running, ELSEWHERE_POLL_S if queue.left else None, FIRST_COMPLETED)
+                for future in finished:
+                    yield _told(future.result(), progress)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+class Queue:
+    """What is still to be measured. Who measures a repetition has its claim; what others have is left to the end."""
+
+    def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
+        self._store = store
+        self._mine = deque(missing)
+        self._others: list[tuple[Repetition, object]] = []
+        """What others measured when this run came to it, and what was known of its failures then."""
+        self._finished: list[Record] = []
+        self._said = False
+
+    @property
+    def left(self) -> int:
+        return len(self._mine) + len(self._others)
+
+    def take(self) -> tuple[locks.Lock, Repetition] | None:
+        """The next repetition that nobody measures, with its claim; None if there is none at the moment."""
+        while self._mine:
+            wanted = self._mine.popleft()
+            if (claim := self._store.claim(wanted.key)) is None:
+                self._others.append((wanted, _state_of_failure(wanted.key)))
+            elif not self._is_finished(claim, stored(self._store, wanted)):
+                return claim, wanted
+        for one in list(self._others):
+            wanted, before = one
+            if (claim := self._store.claim(wanted.key)) is not None:
+                self._others.remove(one)
+                if not self._is_finished(claim, stored(self._store, wanted) or _failed_since(wanted, before)):
+                    return claim, wanted
+        return None
+
+    def _is_finished(self, claim: locks.Lock, found: Record | None) -> bool:
+        """Whether another run has measured it since this one began; nobody needs its claim then."""
+        if found is None:
+            return False
+        claim.release()
+        self._finished.append(found)
+        return True
+
+    def finished_elsewhere(self) -> list[Record]:
+        """What others have finished since this was asked last."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    def wait(self, progress: Stage) -> None:
+        """Lets time pass while others have all that is left, and says so once."""
+        if not self._said:
+            progress.note(f"Another run is measuring the last {self.left} repetitions; waiting for them")
+        self._said = True
+        time.sleep(ELSEWHERE_POLL_S)
+
+
+def _failed_since(wanted: Repetition, before: object) -> Record | None:
+    """The failure that another run has kept since its state was `before`."""
+    now, folder = _state_of_failure(wanted.key), failure_folder(wanted.key)
+    if now is None or now == before:
+        return None
+    try:
+        result = json.loads((folder / "result.json").read_bytes())
+        return Record(wanted, {**result, "coordinates": dict(wanted.cell.coordinates)}, folder)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _told(record: Record, progress: Stage) -> Record:
+    progress.advance()
+    if not record.measured:
+        label, result = record.repetition.cell.label, record.result
+        progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
+    return record
+
+
+def _claimed(
+    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event
+) -> Record:
+    with claim:
+        return _one(store, wanted, work, limits, stop)
+
+
+def _one(store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Record:
+    """Raises HostResourceError if the host refuses what the lab itself writes."""
+    begin = time.monotonic()
+    try:
+        finished = _attempt(wanted, work, limits, stop)
+        if finished.result["outcome"] == "killed":  # says nothing about the cell: memory may be there again
+            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result["reason"])
+            finished = _attempt(wanted, work, limits, stop)
+            if finished.result["outcome"] == "killed":
+                finished.result["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
+        if not finished.measured:
+            return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
+    except OSError as error:
+        raise host_refusal(work, error) from None
+    stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
+    return Record(wanted, stored.result, stored.folder)
+
+
+def _attempt(wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Finished:
+    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
+        try:
+            return repetition.execute(wanted, Path(folder), limits.host_s, stop)
+        except repetition.TooLargeError as error:
+            if shutil.disk_usage(work).free < limits.smallest_medium:
+                raise
+            return repetition.failed(wanted, error.message)
+
+
+def _keep_failure(key: str, finished: Finished) -> Path:
+    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim."""
+    folder = failure_folder(key)
+    with locks.scratch(_failures_under_way()) as scratch:
+        new, old = scratch / "new", scratch / "old"
+        for name, data in finished.files.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(data)
+        (new / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    return folder
+
+
+def _state_of_failure(key: str) -> object:
+    """Changes whenever a failure is kept; None without any."""
+    try:
+        told = (failure_folder(key) / "result.json").stat()
+    except OSError:
+        return None
+    return told.st_ino, told.st_mtime_ns

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One repetition from beginning to end: job, fresh medium, machine, the file system's own checker, result.
+
+What comes out depends on the cell and the guest alone: no time of day, no path and no name of this host is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flashbed.common import children
+from flashbed.common.digest import digest_bytes
+from flashbed.common.errors import HostResourceError, InputError, SetupError
+from flashbed.common.units import describe_size, rough_size
+from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
+from flashbed.image import GuestImage, ProgramSet, turns
+from flashbed.machine import guest_job, qemu
+from flashbed.machine.base import Outcome
+from flashbed.medium import conditioning
+from flashbed.profiles import stored_medium
+from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
+from flashbed.study.plan import Cell, cell_inputs, key
+from flashbed.workload import WORKLOADS
+from flashbed.workload.base import WorkloadOutputError
+
+SYSTEM_PATH = "/usr/sbin:/sbin"
+"""Where Debian keeps file system checkers; not on the path of an ordinary user."""
+
+FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
+"""Signals that a program is sent, and does not bring upon itself."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A cell that knows its key and its guest."""
+
+    cell: Cell
+    image: GuestImage
+    environment: Mapping[str, str]
+    key: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a repetition came to: the result as it is kept, and the artefacts beside it."""
+
+    result: dict[str, Any]
+    files: dict[str, bytes]
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.result["outcome"] == "measured")
+
+
+class TooLargeError(HostResourceError):
+    """A medium for which the disk of the work has no room."""
+
+
+def program_set(cell: Cell) -> ProgramSet:
+    """What the cell's file system, translation, scheduler and tool need in the guest."""
+    tool = WORKLOADS[cell.workload.tool]
+    parts = (cell.filesystem, cell.translation, tool)
+    packages = dict.fromkeys(package for part in parts for package in part.packages)
+    programs = dict.fromkeys(program for part in parts for program in part.programs)
+    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module)
+    modules = tuple(module for module in wanted if module)
+    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
+
+
+def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
+    """Gives a cell its key, over everything that can change its result."""
+    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
+    environment = {
+        "qemu": qemu_version,
+        "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
+        "turns": turns.digest(),
+        "job": digest_bytes(text.encode()),
+        **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
+        **image.digest(program_set(cell)),
+    }
+    return Repetition(cell, image, environment, key(cell, environment))
+
+
+def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
+    """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time.
+
+    A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
+    TooLargeError, HostResourceError, InterruptedByUser.
+    """
+    cell, image = repetition.cell, repetition.image
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
+    image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
+    try:
+        _make_medium(cell, image, files)
+    except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
+        return failed(repetition, error.message)
+    outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
+    if outcome.status == "measured":
+        try:
+            outcome = replace(outcome, medium_check=check(cell, files.data))
+        except SetupError as error:  # it was there when the run began; without it this would be another result
+            outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
+        except CheckerKilled as killed:
+            outcome = replace(outcome, status="killed", reason=str(killed))
+    return _finished(repetition, outcome)
+
+
+def failed(repetition: Repetition, reason: str) -> Finished:
+    """What a repetition comes to that cannot even begin."""
+    return _finished(repetition, Outcome("failed", reason))
+
+
+def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
+    """The files of the cell's /job."""
+    digest = image.media_tool.digest(cell.medium.core_parameters)
+    workload = cell.workload
+    scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
+    return {**scripts, **workload.files, **guest_job.files(cell, digest)}
+
+
+def conditioned(cell: Cell, image: GuestImage) -> Path | None:
+    """The state that the cell's medium starts from, made if it is not there yet; None where it starts otherwise."""
+    if cell.medium.start is not None or not cell.medium.conditioned:
+        return None
+    return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
+
+
+def _setup(cell: Cell) -> qemu.Setup:
+    return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+
+
+def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
+    size, free = cell.medium.size_bytes, shutil.disk_usage(files.data.parent).free
+    if size > free:
+        raise TooLargeError(
+            f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
+            f"and this disk has {rough_size(free)} free. "
+            "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
+        )
+    if cell.medium.start is not None:
+        _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
+        return
+    if (aged := conditioned(cell, image)) is None:
+        image.media_tool.create(files.state, cell.medium.core_parameters)
+    else:
+        stored_medium.copy(aged, files.state)
+    image.media_tool.create_content(files.state, files.data)
+
+
+def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
+    """Raises InputError if the medium is no longer what the key says, or another than the cell's profile describes."""
+    stored_medium.copy(start.state, to.state)
+    stored_medium.copy(start.data, to.data)
+    if to.digest() != cell.medium.start_digest:
+        raise InputError(f"{start.folder}: has changed since the study was read; run the study again")
+    try:
+        told = image.media_tool.inspect(to.state, cell.medium.core_parameters)
+    except HostResourceError as error:
+        raise InputError(error.message.replace(str(to.state), str(start.state))) from None
+    if told["fault"] is not None:
+        raise InputError(f"{start.state}: damaged: {told['fault']}")
+    if to.data.stat().st_size != told["content_bytes"]:
+        raise InputError(
+            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {told['content_bytes']}; "
+            "make the medium anew"
+        )
+
+
+class CheckerKilled(Exception):
+    """A checker that was killed, as Linux does when memory is short."""
+
+
+def check(cell: Cell, data: Path) -> str | None:
+    """What the file system's checker says of an image: "" for clean, None where there is none, or where a translation
+    lies between. Changes nothing. Raises SetupError if there is no such program, CheckerKilled.
+    """
+    command = None if cell.translation.device else cell.filesystem.check_command(data)
+    if command is None:
+        return None
+    environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"}
+    if shutil.which(command[0], path=environment["PATH"]) is None:
+        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
+    done = children.run(command, stdin=subprocess.DEVNULL, env=environment, errors="replace")
+    if -done.returncode in FROM_OUTSIDE:  # it says nothing about the image, and must not become a result
+        raise CheckerKilled(
+            f"killed (signal {-done.returncode}) while {command[0]} looked at its image: out of memory?"
+        )
+    if done.returncode == 0:
+        return ""
+    said = (done.stdout + done.stderr).replace(str(data), data.name).strip()
+    return f"exit status {done.returncode}: {said}"
+
+
+def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
+    cell = repetition.cell
+    result: dict[str, Any] = {
+        "key": repetition.key,
+        "coordinates": dict(cell.coordinates),
+        "seed": cell.seed,
+        "outcome": outcome.status,
+        "reason": outcome.reason,
+        "check": outcome.medium_check,
+        "cell": cell_inputs(cell),
+        "environment": dict(repetition.environment),
+        "mounted": mounted.describe(outcome.files),
+        "metrics": {},
+        "medium": {},
+        "series": [],
+    }
+    files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
+    if outcome.status == "measured":
+        try:
+            result["medium"], result["metrics"] = _measured(cell, outcome.files)
+            found = WORKLOADS[cell.workload.tool].series(cell.workload.parameters, outcome.files)
+            result["series"] = [one.plain() for one in found]
+        except KeyError as error:
+            result |= {"outcome": "failed", "reason": f"its output cannot be read: it has no {error}"}
+        except (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
+    return Finished(result, files)
+
+
+def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, float]]:
+    """The medium's counters and all metrics of a repetition. Raises WorkloadOutputError, KeyError or ValueError."""
+    numbers = cell.medium.numbers()
+    page_bytes = numbers.get("page_bytes")
+    medium = medium_counters.phases(out)
+    found = WORKLOADS[cell.workload.tool].metrics(out)
+    marked, reached = _reached(cell, out, page_bytes)
+    # What a warm-up writes, only the medium knows: then no ratio of the two is told
+    told = "warm_up_s" not in found
+    written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
+    programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
+    moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
+    metrics = {
+        **found,
+        **reached,
+        **medium_counters.metrics(medium, page_bytes, block, written),
+        "cpu_percent": cpu_load.percent(out),
+        **limit.percents(cell, medium["measured"], moved, limit.time_of(out, found)),
+        **upkeep.metrics(out, cell.medium.size_bytes),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
+    }
+    return {**medium, **marked}, metrics
+
+
+def _reached(
+    cell: Cell, out: Mapping[str, bytes], page_bytes: int | None
+) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
+    """For a tool with phases, the medium's counters of each, how much of what it asked for reached the medium, and how
+    many blocks of flash were erased in it.
+    """
+    phases = WORKLOADS[cell.workload.tool].phases(cell.workload.parameters)
+    if not phases:
+        return {}, {}
+    marked = medium_counters.marked(out, [phase.name for phase in phases])
+    metrics: dict[str, float] = {"requested_bytes": sum(phase.requested_bytes for phase in phases)}
+    for phase in phases:
+        read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
+        moved = {"read": read, "write": written, "either": read + written}[phase.direction]
+        metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
+        if "flash_erased_blocks" in marked[phase.name]:
+            metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])
+    return marked, metrics

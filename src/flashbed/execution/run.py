@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a study to its records: what is in the store, and what is measured because it is not; and their table.
+
+Knows neither QEMU nor reports. Whatever stops a run (a key press, a signal, a full disk), finished results stay, and
+the next run goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed import image
+from flashbed.common import own_file, paths
+from flashbed.common.errors import InputError
+from flashbed.common.progress import Stage, stage
+from flashbed.common.tomlfile import Keys
+from flashbed.execution import beforehand, host_commands, measuring, repetition
+from flashbed.execution.measuring import Record as Record
+from flashbed.execution.repetition import Repetition
+from flashbed.execution.store import Different, Store
+from flashbed.guest_output import limit, steadiness, wear
+from flashbed.machine import qemu
+from flashbed.medium import conditioning, parameter_list
+from flashbed.profiles.library import Kind, Selector
+from flashbed.study.loading import Study
+from flashbed.study.plan import Cell, plan
+from flashbed.workload import WORKLOADS
+from flashbed.workload.base import WorkloadOutputError
+
+DEFAULT_LIMIT_S = 900.0
+"""Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
+
+
+MANY = 5000
+"""Repetitions; to plan more takes seconds, and says so."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A study's records in the order of its plan; how many were run now, and how many were there before."""
+
+    study: Study
+    records: Sequence[Record]
+    fresh: int
+    different: Sequence[Different] = ()
+    """Second results that differ from those here: there must be none."""
+
+    @property
+    def failures(self) -> list[Record]:
+        return [record for record in self.records if not record.measured]
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def open_store() -> Store:
+    """The store of results."""
+    return Store(paths.cache_root() / "results")
+
+
+def prepare(study: Study, *, only_built: bool = False) -> list[Repetition]:
+    """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
+    that the media core does not take, and for programs that no guest can have; with `only_built`, NotBuilt in place of
+    fetching or building anything of the guest.
+    """
+    parameter_list.check_study(study, image.media_tool())
+    with _noted(f"Planning {study.count} repetitions", study.count):
+        cells = plan(study)
+    versions = sorted({cell.kernel for cell in cells})
+    sets = {repetition.program_set(cell) for cell in cells}
+    try:
+        images = {version: image.build(version, sets, only_built=only_built) for version in versions}
+    except image.PartError as error:
+        raise _of_profile(study, error) from None
+    emulator = qemu.version()
+    with _noted("Working out their keys", len(cells)) as progress:
+        return [_prepared(cell, images[cell.kernel], emulator, progress) for cell in cells]
+
+
+def _prepared(cell: Cell, guest: image.GuestImage, emulator: str, progress: Stage | None) -> Repetition:
+    if progress:
+        progress.advance()
+    return repetition.prepare(cell, guest, emulator)
+
+
+@contextmanager
+def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
+    """A stage, if there are so many repetitions that it takes seconds."""
+    if repetitions < MANY:
+        yield None
+        return
+    with stage(title, total=repetitions) as progress:
+        yield progress
+
+
+def _of_profile(study: Study, error: image.PartError) -> InputError:
+    """With file and line of the profile that wants this part."""
+    kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
+    for kind in kinds:
+        for text in study.axes.get(kind) or (study.fixed[kind],):
+            file = study.library.file(kind, Selector.parse(text).name)
+            for keys in _places(file.data, error.key, error.name):
+                return file.error(keys, error.message)
+    return error
+
+
+def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
+    """Where a profile names a part: as a value, in a list, or in one of its options."""
+    said = profile.get(key)
+    if said == name:
+        yield (key,)
+    elif isinstance(said, list) and name in said:
+        yield key, said.index(name)
+    for option, table in profile.get("options", {}).items():
+        if table.get(key) == name:
+            yield "options", option, key
+
+
+def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Run:
+    """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
+    InterruptedByUser.
+    """
+    host_commands.check(study)
+    measuring.clean()
+    with open_store() as store:
+        wanted = prepare(study)
+        known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
+        missing = [r for r in wanted if r.key not in known]
+        beforehand.check(study, [r.cell for r in missing])
+        _condition(study, missing)
+        smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
+        for record in measuring.measure(store, missing, jobs or cores(), measuring.Limits(limit_s, smallest)):
+            known[record.repetition.key] = record
+        return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
+
+
+def stored(study: Study) -> Run:
+    """What the store has of a study, without measuring, fetching or building a guest."""
+    with open_store() as store:
+        if not store.keys():
+            return Run(study, [], 0)
+        try:
+            wanted = prepare(study, only_built=True)
+        except image.NotBuilt:  # and so nothing is measured with the guest of today
+            return Run(study, [], 0)
+        records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
+        return Run(study, records, 0, _different(store, wanted))
+
+
+def rows(done: Run) -> list[dict[str, Any]]:
+    """The table that reports and users see, as a list: docs/design.md says which columns."""
+    return [_row(record, done.study.bytes_per_day) for record in done.records]
+
+
+def find_study(name: str) -> Path:
+    """The file of a study: `name` as a path, with or without .toml, else one of the shipped studies; as with profiles,
+    a study of one's own wins. Raises InputError.
+    """
+    for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
+        if own_file.is_file(path):
+            return path
+    known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
+    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
+
+
+def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
+    """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
+    result, cell = record.result, record.repetition.cell
+    plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
+    metrics = {**result["metrics"], **wear.years(result["metrics"], bytes_per_day)}
+    found = limit.limit(
+        metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio", polls=cell.polls
+    )
+    told = {
+        "limit": found,
+        "mounted": result.get("mounted", ""),
+        "steady": _steady(record) if result["outcome"] == "measured" else "",
+        "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
+        "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
+    }
+    return {**result["coordinates"], **plain, **told, **metrics}
+
+
+def _steady(record: Record) -> str:
+    workload = record.repetition.cell.workload
+    return steadiness.told(_series(record), WORKLOADS[workload.tool].silent(workload.parameters))
+
+
+def _series(record: Record) -> Sequence[Mapping[str, Any]]:
+    """What a repetition moved over time. Its key does not know the code that made it: where that was another version,
+    it is made anew from the files that the tool left; none where those do not tell.
+    """
+    found: Sequence[Mapping[str, Any]] = record.result.get("series", ())
+    if steadiness.is_current(found):
+        return found
+    try:
+        out = {path.name: path.read_bytes() for path in (record.folder / "out").iterdir() if path.is_file()}
+        workload = record.repetition.cell.workload
+        return [one.plain() for one in WORKLOADS[workload.tool].series(workload.parameters, out)]
+    except (OSError, WorkloadOutputError, KeyError, ValueError):
+        return ()
+
+
+def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
+    keys = {r.key for r in wanted}
+    return [one for one in store.different() if one.key in keys]
+
+
+def _condition(study: Study, missing: Sequence[Repetition]) -> None:
+    """Makes the states that cells start from, before any of them runs: a large one takes a minute. Raises InputError,
+    with the line, for media that do not live through it.
+    """
+    wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.conditioned}
+    if not wanted:
+        return
+    dead = []
+    with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
+        for one in wanted.values():
+            try:
+                repetition.conditioned(one.cell, one.image)
+            except conditioning.WornOutError as error:
+                text = one.cell.coordinates.get("medium") or study.fixed["medium"]
+                dead.append(parameter_list.told_of(study, text, ("condition",), error.message))
+            progress.advance()
+    if dead:
+        raise InputError("\n".join(dead))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs of a study for other computers: a folder with fio's job files, scripts that run them, and a manifest.
+
+Which folder of jobs belongs to which medium and file system is written down; who runs them prepares these. Must not
+know how results are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from flashbed.common import paths
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.tomlfile import TomlFile
+from flashbed.execution import host_commands
+from flashbed.study.format import STACK
+from flashbed.study.loading import Study
+from flashbed.study.plan import Cell, plan
+from flashbed.workload.fio import portable_jobs
+
+MANIFEST = "flashbed-jobs.json"
+FORMAT = 2
+PREPARED = ("medium", "filesystem", "translation")
+"""What of the stack a person prepares on the other computer; the rest is that computer's own."""
+
+LONGEST_NAME = 180
+"""Bytes of a job's name before its digest: file systems take 255 bytes, with what comes behind."""
+
+SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
+"""The scripts, with the line ends that their systems want."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell with one seed, to be run elsewhere."""
+
+    folder: str
+    """One for each medium, file system and whatever else of the stack the study varies."""
+    name: str
+    """With a digest in it: a job of this name is this very job."""
+    coordinates: Mapping[str, str]
+    seed: int
+    files: Mapping[str, bytes]
+
+    def described(self) -> dict[str, Any]:
+        """Its entry in the manifest."""
+        return {"folder": self.folder, "name": self.name, "coordinates": dict(self.coordinates), "seed": self.seed}
+
+
+def jobs(study: Study) -> Iterator[Job]:
+    """All jobs of a study, in its order. Raises InputError for a study whose tool is not fio."""
+    if study.tool != "fio":
+        raise InputError(f"{study.path}: its tool is {study.tool}; only the jobs of fio can be run elsewhere")
+    folders: dict[tuple[str, ...], str] = {}
+    for cell in plan(study):
+        stack = tuple(cell.coordinates[axis] for axis in study.axes if axis in STACK)
+        folder = folders.setdefault(stack, f"{len(folders) + 1:02d}")
+        parameters = cell.workload.parameters
+        digest = _digest(study, cell)
+        values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
+        words = "-".join([*values, f"seed{cell.seed}"])
+        plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
+        name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
+        yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
+
+
+def _digest(study: Study, cell: Cell) -> str:
+    """Of what is carried out, on what, as which cell: if the study changes any of it, this is another job."""
+    prepared = {name: value for name, value in {**study.fixed, **cell.coordinates}.items() if name in PREPARED}
+    carried_out = portable_jobs(cell.workload.parameters, cell.seed, "job")
+    texts = {kind: text.decode() for kind, text in carried_out.items()}
+    said = json.dumps([dict(cell.coordinates), prepared, cell.seed, texts], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+def export(study: Study, folder: Path) -> tuple[int, int]:
+    """Writes the jobs of a study or of a slice of it; how many jobs, in how many folders.
+
+    Raises InputError if `folder` has something in it, or if a job of the user's runs commands that are not allowed;
+    HostResourceError if the host refuses.
+    """
+    _check_values(study)
+    host_commands.check_jobs(study)
+    wanted = list(jobs(study))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
+    manifest = {
+        "format": FORMAT,
+        "study": study.name,
+        "title": study.title,
+        "jobs": [job.described() for job in wanted],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for job in wanted:
+            place = folder / job.folder / "jobs"
+            place.mkdir(parents=True, exist_ok=True)
+            for kind, text in job.files.items():
+                (place / f"{job.name}.{kind}.fio").write_bytes(text)
+        for script, line_end in SCRIPTS.items():
+            (folder / script).write_bytes(_shipped(script).replace("\n", line_end).encode())
+        (folder / "README.txt").write_bytes(_readme(study, wanted).replace("\n", "\r\n").encode())
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+    return len(wanted), len({job.folder for job in wanted})
+
+
+def _check_values(study: Study) -> None:
+    """Raises InputError for a value that would be more than a value where it stands in a job: in the lab it stays in a
+    variable, which fio puts in once.
+    """
+    for axis, values in study.axes.items():
+        for index, value in enumerate(values if study.job and axis not in STACK else ()):
+            if "${" in value or not value.isprintable():
+                raise TomlFile.read(study.path).error(
+                    ("axes", axis, index),
+                    "cannot be put into a job for other computers: it has ${ or characters that cannot be printed",
+                )
+
+
+def _readme(study: Study, wanted: Sequence[Job]) -> str:
+    stacks = {
+        job.folder: ", ".join(f"{axis} {value}" for axis, value in job.coordinates.items() if axis in STACK)
+        for job in wanted
+    }
+    fixed = ", ".join(f"{axis} {value}" for axis, value in study.fixed.items() if axis in ("medium", "filesystem"))
+    lines = [f"  {folder}: {stack or 'the one stack of the study'}" for folder, stack in stacks.items()]
+    return _shipped("README.txt").format(
+        title=study.title, study=_as_argument(study), folders="\n".join(lines), fixed=fixed or "nothing"
+    )
+
+
+def _as_argument(study: Study) -> str:
+    """How the command line names it."""
+    return study.name if study.path.parent == paths.studies() else study.path.name
+
+
+def _shipped(name: str) -> str:
+    return files("flashbed.external_results").joinpath(name).read_text(encoding="utf-8")

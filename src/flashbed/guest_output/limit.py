@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a measurement is a measurement of: the medium, the bus to it, the CPU, memory, or the load itself.
+
+Each has a share of the time for which the load ran: the CPU by its idle time (cpu_load.py); the medium by the time in
+which it had a request under way that was not merely being transferred; the bus by what was transferred and what a byte
+takes. With PIO the CPU is busy while it moves data: that counts as the bus's. Around the load the tool starts, and
+waits for its threads in steps; for how long the CPU was idle then is not known, so that its share is the least that it
+can have been.
+
+Where things are done one after another, the largest share is what one would have to make faster. Where they overlap, a
+medium that always has a request under way may still wait for the CPU: a CPU that is busy for BUSY_PERCENT of the time
+is the limit whatever else is busy, for with a medium that takes no time at all the same load would be at most 1.25
+times as fast. Must not know who did the work, nor how it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flashbed.guest_output import cpu_load
+from flashbed.guest_output.medium_counters import SECTOR_BYTES
+from flashbed.study.plan import Cell
+
+Direction = Literal["read", "write", "either"]
+Limit = Literal["medium", "bus", "cpu", "memory", "load", ""]
+
+BUSY_PERCENT = 80.0
+"""From here on a CPU leaves next to nothing to wait for."""
+
+IDLE_BELOW_PERCENT = 50.0
+"""Where CPU, bus and medium together are busy for less, they wait for the load."""
+
+SWALLOWED_BELOW = 0.5
+"""The share of the bytes asked for that must reach the medium, for a cell to be said to measure the medium."""
+
+PARTS = ("cpu", "medium", "bus")
+"""What may be at work, as in the metrics' names."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """A measurement, and the run of the load within it, as far as the tool tells."""
+
+    measured_ns: int
+    cpu_ns: int
+    """CPU time in the whole measurement."""
+    run_ns: float
+    process_cpu_percent: float
+    """What the tool's processes took of the run."""
+
+    def cpu_percent(self) -> float:
+        """The least share of the run for which the CPU was busy."""
+        around_ns = self.measured_ns - self.run_ns
+        return min(100.0, max(self.process_cpu_percent, 100.0 * (self.cpu_ns - around_ns) / self.run_ns))
+
+
+def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
+    """From what the guest noted, and the metrics of the tool. Raises KeyError or ValueError."""
+    began_ns, ended_ns = cpu_load.window_ns(out)
+    measured_ns = ended_ns - began_ns
+    run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
+    run_ns = min(run_s * 1e9 or measured_ns, measured_ns)
+    return Time(measured_ns, cpu_load.busy_ns(out), run_ns, metrics.get("process_cpu_percent", 0.0))
+
+
+def percents(cell: Cell, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:
+    """The shares of the run in which CPU, medium and bus were at work; `counters` and `moved_bytes` are what the medium
+    did and moved in it.
+    """
+    numbers = cell.medium.numbers()
+    dies = numbers.get("dies", 1)
+    array_ns = sum(counters.get(f"flash_{work}_ns", 0) for work in ("read", "program", "erase")) / dies
+    if "busy_ns" in counters:
+        # What is under way beyond its transfer; or, where transfers overlap with it, the work of the array
+        medium_ns = max(counters["busy_ns"] - counters.get("link_ns", 0), min(array_ns, counters["busy_ns"]))
+        bus_ns = counters.get("link_ns", 0) + moved_bytes / SECTOR_BYTES * cell.board.pio_sector_ns
+    else:
+        spare = 1 + numbers.get("spare_bytes", 0) / numbers["page_bytes"]
+        cycle_ps = max(numbers["bus_ps_per_byte"], cell.board.nand_cycle_ps)
+        medium_ns, bus_ns = array_ns, moved_bytes * spare * cycle_ps / 1e3
+    return {
+        "busy_cpu_percent": time.cpu_percent(),
+        "busy_medium_percent": min(100.0, 100.0 * medium_ns / time.run_ns),
+        "busy_bus_percent": min(100.0, 100.0 * bus_ns / time.run_ns),
+    }
+
+
+def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls: bool = False) -> Limit:
+    """What limited a repetition with these metrics; "" where they do not tell. With `pio` the CPU moves the data, and
+    where it `polls` it is busy while the chip is: neither is work of its own.
+    """
+    cpu, medium, bus = (metrics.get(f"busy_{part}_percent") for part in PARTS)
+    if cpu is None or medium is None or bus is None:
+        return ""
+    if is_swallowed(metrics, direction):
+        return "memory"
+    if pio:
+        cpu = max(0.0, cpu - bus)
+    if polls:
+        cpu = max(0.0, cpu - medium)
+    if cpu >= BUSY_PERCENT:
+        return "cpu"
+    if cpu + bus + medium < IDLE_BELOW_PERCENT:
+        return "load"
+    shares: list[tuple[float, Limit]] = [(medium, "medium"), (bus, "bus"), (cpu, "cpu")]
+    return max(shares, key=lambda share: share[0])[1]
+
+
+def is_swallowed(metrics: Mapping[str, Any], direction: Direction) -> bool:
+    """Whether most of the bytes asked for never reached the medium."""
+    asked = metrics.get("requested_bytes", 0.0)
+    if not asked or "medium_read_bytes" not in metrics or "medium_written_bytes" not in metrics:
+        return False
+    # The medium's counters have the warm-up too. What was asked for in it is not told: as much as later, in its time
+    asked *= 1 + metrics.get("warm_up_s", 0.0) / (metrics.get("runtime_s") or 1.0)
+    return reached(asked, metrics["medium_read_bytes"], metrics["medium_written_bytes"], direction) < SWALLOWED_BELOW
+
+
+def reached(requested: float, read: float, written: float, direction: Direction) -> float:
+    """What passed between the board and the medium for each byte that the workload asked for."""
+    return {"read": read, "write": written, "either": read + written}[direction] / requested
+
+
+def direction_of(parameters: Mapping[str, Any]) -> Direction:
+    """Which way the requests go, where a pattern tells; a mixed pattern or a job of the user's may go either way."""
+    pattern = str(parameters.get("pattern", ""))
+    if pattern.endswith("read"):
+        return "read"
+    return "write" if pattern.endswith("write") else "either"

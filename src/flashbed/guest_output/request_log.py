@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requests that a block device got during a measurement, as the guest's module kept them.
+
+Knows the format of requests.bin (kernel/common/request_log.h) and how the guest notes when it measured; not what anyone
+does with them.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.guest_output import cpu_load
+
+LOG = "requests.bin"
+OPERATIONS = ("read", "write", "discard", "flush")
+_ENTRY = struct.Struct("<4Q2I")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as the device got it. Times are ns since the measurement began."""
+
+    operation: str
+    begun_ns: int
+    done_ns: int
+    offset_bytes: int
+    length_bytes: int
+
+
+@dataclass(frozen=True)
+class RequestLog:
+    """The first requests from the beginning of a measurement to the unmount after it, in the order of arrival."""
+
+    requests: tuple[Request, ...]
+    measured_ns: int
+    """How long the measurement took; what is later came from the sync and the unmount after it."""
+
+
+def read(out: Path) -> RequestLog:
+    """The log in the folder `out` of a repetition's artefacts. Raises OSError or ValueError if it is not whole."""
+    began, ended = cpu_load.window_ns(
+        {name: (out / name).read_bytes() for name in (cpu_load.BEFORE, cpu_load.MEASURED)}
+    )
+    data = (out / LOG).read_bytes()
+    if len(data) % _ENTRY.size:
+        raise ValueError(f"{out / LOG}: is not a row of entries of {_ENTRY.size} bytes")
+    requests = tuple(
+        Request(OPERATIONS[operation], now - began, done - began, offset, length)
+        for now, done, offset, length, operation, _ in _ENTRY.iter_unpack(data)
+    )
+    return RequestLog(requests, ended - began)

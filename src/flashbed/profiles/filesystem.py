@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TOML format of a file system: its tools, its options, and the commands that they become.
+
+A profile and the options that a study chooses give a ResolvedFileSystem: plain commands with {device} or {image}
+left to fill in. Must not know any file system by name, nor run anything.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.units import Size, describe_size, format_size, parse_size
+from flashbed.profiles.profile import Profile, Strict, package_problems
+
+COMPRESSION = "compression"
+"""The option of a file system that compresses, if it has one; its value "none" stores data as they are."""
+
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+Value = int | str | bool
+
+
+class Option(Strict):
+    """An option that a study may set: "fat16:cluster=16k"."""
+
+    meaning: str = Field(min_length=1, description="a line for people")
+    kind: Literal["size", "int", "choice", "flag"]
+    default: str | int | bool | None = Field(default=None, description="as a study would write it; none = not passed")
+    choices: tuple[str, ...] = Field(default=(), strict=False, description="the only values allowed")
+    min: Size | None = None
+    max: Size | None = None
+    power_of_two: bool = False
+    divide: int = Field(default=1, ge=1, description="the tool wants the value divided by this")
+    mkfs: str = Field(default="", description="what joins {options} of mkfs; {value} is the value")
+    mount: str = Field(default="", description="what joins the mount options; {value} is the value")
+    module: str | None = Field(default=None, min_length=1, description="flag: the module to load in place of the other")
+    min_units: int | None = Field(default=None, ge=1, description="the file system has at least so many such units")
+    max_units: int | None = Field(default=None, ge=1, description="the file system has at most so many such units")
+    overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
+
+    def parse(self, text: str) -> Value:
+        """The value in `text`. Raises ValueError with a message that follows the option's name."""
+        if self.kind == "flag":
+            if text not in ("on", "off"):
+                raise ValueError(f'is on or off, not "{text}"')
+            return text == "on"
+        if self.kind == "choice":
+            if text not in self.choices:
+                raise ValueError(f'cannot be "{text}"{nearest(text, self.choices)}')
+            return text
+        return self._in_range(self._number(text), text)
+
+    def _number(self, text: str) -> int:
+        if self.kind == "size":
+            return parse_size(text)
+        if not re.fullmatch("-?[0-9]{1,19}", text):
+            raise ValueError(f'is a whole number, not "{text}"')
+        return int(text)
+
+    def _in_range(self, value: int, text: str) -> int:
+        if self.choices and value not in [self._number(choice) for choice in self.choices]:
+            raise ValueError(f'cannot be "{text}"; there are: {", ".join(self.choices)}')
+        if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
+            raise ValueError(f"goes from {self.show(self.min)} to {self.show(self.max)}, not {text}")
+        if self.power_of_two and (value <= 0 or value & (value - 1)):
+            raise ValueError(f"must be a power of two, not {text}")
+        if value % self.divide:
+            raise ValueError(f"must be a multiple of {self.show(self.divide)}, not {text}")
+        return value
+
+    def show(self, value: int | None) -> str:
+        """A value as a study writes it."""
+        if value is None:
+            return "any"
+        return format_size(value) if self.kind == "size" else str(value)
+
+    def render(self, template: str, value: Value) -> str:
+        """The text that joins a command; nothing for a flag that is off."""
+        if value is False:
+            return ""
+        number = value // self.divide if isinstance(value, int) and not isinstance(value, bool) else value
+        return template.replace("{value}", str(number))
+
+    def default_value(self) -> Value | None:
+        """The default, parsed; None where the option is not passed by default. Raises ValueError."""
+        if self.default is None:
+            return None
+        if isinstance(self.default, bool):
+            return self.parse("on" if self.default else "off")
+        return self.parse(str(self.default))
+
+
+class Mount(Strict):
+    """How the file system is mounted."""
+
+    type: str = Field(min_length=1, description="mount -t")
+    options: str = Field(default="", description="mount -o, before those of the profile's options")
+    flags: str = Field(default="", description="further flags of mount")
+    device: str = Field(default="{device}", description="what is mounted, if it is not the device itself")
+
+
+class FileSystem(Profile):
+    """A file system as a profile describes it."""
+
+    needs: Literal["block", "mtd"] = Field(description="what it lies on: a block device, or raw flash")
+    most_bits_per_cell: int | None = Field(default=None, ge=1, description="raw flash with more bits a cell is refused")
+    min_bytes: Size = Field(default=0, ge=0, description="smallest medium, bytes")
+    max_bytes: Size | None = Field(default=None, gt=0, description="largest medium, bytes")
+    packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
+    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
+    module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
+    attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
+    detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
+    mount: Mount
+    settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
+    check: str = Field(default="", description="host command on the image; any exit code but 0 means damage")
+    options: dict[str, Option] = Field(default_factory=dict)
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions in the profile itself."""
+        for index, command in enumerate(self.mkfs):
+            yield from _placeholder_problems(("mkfs", index), command, {"device", "options"})
+        for place in ("attach", "detach"):
+            for index, command in enumerate(getattr(self, place)):
+                yield from _placeholder_problems((place, index), command, {"device"})
+        yield from _placeholder_problems(("mount", "device"), self.mount.device, {"device"})
+        yield from _placeholder_problems(("check",), self.check, {"image"})
+        if self.check and "{image}" not in self.check:
+            yield Problem(("check",), "does not say {image}, the file to check")
+        if not self.check.isprintable():
+            yield Problem(("check",), "has characters that cannot be printed; it must be read before it is allowed")
+        try:
+            shlex.split(self.check)
+        except ValueError as error:
+            yield Problem(("check",), f"cannot be split into words: {str(error).lower()}")
+        yield from package_problems(self.packages, self.programs)
+        if any(option.mkfs for option in self.options.values()) and not any("{options}" in c for c in self.mkfs):
+            yield Problem(("mkfs",), "does not say {options}, so that the options with mkfs would be lost")
+        for name, option in self.options.items():
+            yield from _option_problems(("options", name), option)
+        for name in [name for name, option in self.options.items() if option.module][1:]:
+            yield Problem(("options", name, "module"), "is the second: only one option can choose the module")
+
+    def resolve(self, chosen: Mapping[str, str]) -> "ResolvedFileSystem":
+        """The commands with these options. Raises ValueError: an unknown option or a value that does not fit."""
+        values = self._values(chosen)
+        for_mkfs = [o.render(o.mkfs, values[n]) for n, o in self.options.items() if n in values and o.mkfs]
+        for_mount = [o.render(o.mount, values[n]) for n, o in self.options.items() if n in values and o.mount]
+        other_module = [o.module for n, o in self.options.items() if values.get(n) is True and o.module]
+        smallest, largest, why = self._limits(values)
+        return ResolvedFileSystem(
+            title=self.title,
+            needs=self.needs,
+            most_bits_per_cell=self.most_bits_per_cell,
+            min_bytes=smallest,
+            max_bytes=largest,
+            limit_reason=why,
+            packages=self.packages,
+            programs=self.programs,
+            module=other_module[0] if other_module else self.module,
+            mkfs=tuple(_squeeze(command.replace("{options}", " ".join(for_mkfs))) for command in self.mkfs),
+            attach=self.attach,
+            detach=self.detach,
+            mount_type=self.mount.type,
+            mount_options=",".join(part for part in (self.mount.options, *for_mount) if part),
+            mount_flags=self.mount.flags,
+            mount_device=self.mount.device,
+            settle_us=self.settle_us,
+            check=self.check,
+            compresses=COMPRESSION in self.options and values.get(COMPRESSION) != "none",
+        )
+
+    def _values(self, chosen: Mapping[str, str]) -> dict[str, Value]:
+        for name in chosen:
+            if name not in self.options:
+                known = nearest(name, self.options) if self.options else "; this file system has none"
+                raise ValueError(f'no option "{name}"{known}')
+        values: dict[str, Value] = {}
+        for name, option in self.options.items():
+            try:
+                value = option.parse(chosen[name]) if name in chosen else option.default_value()
+            except ValueError as error:
+                raise ValueError(f'option "{name}" {error}') from None
+            if value is not None:
+                values[name] = value
+        return values
+
+    def _limits(self, values: Mapping[str, Value]) -> tuple[int, int | None, str]:
+        """Smallest and largest medium, and the option that sets the largest, for messages."""
+        smallest, largest, why = self.min_bytes, self.max_bytes, ""
+        for name, option in self.options.items():
+            value = values.get(name)
+            if type(value) is not int:
+                continue
+            if option.min_units:
+                smallest = max(smallest, option.min_units * value)
+            if option.max_units:
+                holds = option.max_units * value + option.overhead_bytes
+                if largest is None or holds < largest:
+                    largest, why = holds, f"{option.max_units} x {name} {option.show(value)}"
+        return smallest, largest, why
+
+
+@dataclass(frozen=True)
+class ResolvedFileSystem:
+    """A file system with its options: commands in which only {device} or {image} is left to fill in."""
+
+    title: str
+    needs: str
+    most_bits_per_cell: int | None
+    min_bytes: int
+    max_bytes: int | None
+    limit_reason: str
+    packages: tuple[str, ...]
+    programs: tuple[str, ...]
+    module: str | None
+    mkfs: tuple[str, ...]
+    attach: tuple[str, ...]
+    detach: tuple[str, ...]
+    mount_type: str
+    mount_options: str
+    mount_flags: str
+    mount_device: str
+    settle_us: int
+    check: str
+    compresses: bool = False
+    """Whether fewer bytes than are written may reach the medium without any being in memory."""
+
+    def mkfs_commands(self, device: str) -> tuple[str, ...]:
+        """The commands for the guest's shell, to run in order."""
+        return tuple(command.replace("{device}", device) for command in self.mkfs)
+
+    def attach_commands(self, device: str) -> tuple[str, ...]:
+        """What a boot runs before it mounts."""
+        return tuple(command.replace("{device}", device) for command in self.attach)
+
+    def detach_commands(self, device: str) -> tuple[str, ...]:
+        """What undoes `attach_commands` after the unmount."""
+        return tuple(command.replace("{device}", device) for command in self.detach)
+
+    def mount_command(self, device: str, folder: str) -> str:
+        """The command for the guest's shell."""
+        options = f"-o {self.mount_options}" if self.mount_options else ""
+        source = self.mount_device.replace("{device}", device)
+        return _squeeze(f"mount {self.mount_flags} -t {self.mount_type} {options} {source} {folder}")
+
+    def check_command(self, image: Path) -> list[str] | None:
+        """The host command as arguments; to be run with no standard input. None: there is no checker."""
+        if not self.check:
+            return None
+        return [part.replace("{image}", str(image)) for part in shlex.split(self.check)]
+
+    def misfit(self, size_bytes: int, bits_per_cell: int, medium: str) -> str | None:
+        """Why it cannot lie on a medium of this size, cells and name, or None; follows the file system's name."""
+        if self.most_bits_per_cell is not None and bits_per_cell > self.most_bits_per_cell:
+            return f"refuses flash with {bits_per_cell} bits a cell, as {medium} is"
+        if size_bytes < self.min_bytes:
+            return f"needs at least {describe_size(self.min_bytes)}, and {medium} has {describe_size(size_bytes)}"
+        if self.max_bytes is not None and size_bytes > self.max_bytes:
+            why = f" ({self.limit_reason})" if self.limit_reason else ""
+            return f"holds at most {describe_size(self.max_bytes)}{why}, and {medium} has {describe_size(size_bytes)}"
+        return None
+
+
+def _squeeze(command: str) -> str:
+    return " ".join(command.split())
+
+
+def _placeholder_problems(keys: tuple[str | int, ...], text: str, allowed: set[str]) -> Iterator[Problem]:
+    for name in _PLACEHOLDER.findall(text):
+        if name not in allowed:
+            known = ", ".join("{" + word + "}" for word in sorted(allowed))
+            yield Problem(keys, f"{{{name}}} means nothing here; there are: {known}")
+
+
+def _option_problems(keys: tuple[str | int, ...], option: Option) -> Iterator[Problem]:
+    if not option.mkfs and not option.mount and not option.module:
+        yield Problem(keys, "does nothing: give it mkfs or mount, the text that it adds, or a module")
+    if option.module and option.kind != "flag":
+        yield Problem((*keys, "module"), 'belongs to kind = "flag" only')
+    for name in ("mkfs", "mount"):
+        text = getattr(option, name)
+        yield from _placeholder_problems((*keys, name), text, {"value"})
+        if text and option.kind != "flag" and "{value}" not in text:
+            yield Problem((*keys, name), "does not say {value}, so that the value would be lost")
+    if option.kind == "choice" and not option.choices:
+        yield Problem(keys, "is a choice without choices")
+        return
+    try:
+        option.default_value()
+    except ValueError as error:
+        yield Problem((*keys, "default"), str(error))

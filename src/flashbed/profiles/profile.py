@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TOML formats of a board, a medium and a scheduler, and what all profiles have in common.
+
+A profile is data: this room checks shapes, ranges and that each number names its source. It must not know any
+chip, board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from flashbed.common.tomlfile import Problem, nearest, shown
+from flashbed.common.units import Size, describe_size, parse_size
+from flashbed.profiles.condition import STEPS, Condition
+from flashbed.profiles.stored_medium import StoredMedium
+
+_LARGEST_INSTRUCTION_NS = 1024  # QEMU's icount shift goes up to 10
+_SMALLEST_RAM_BYTES = 40 << 20
+"""Of the shipped file systems and tools, the guest's programs take up to 9 MB, and Linux keeps half of the memory for
+them: ext2 with fio was measured with 36 MiB and not with 34.
+"""
+_LONGEST_TRANSFER = 10**9
+"""Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
+
+
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+"""A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
+
+_PROGRAM = re.compile(r"(?:/[\w+,.@-]+)+", re.ASCII)
+
+
+class Strict(BaseModel):
+    """A table in which an unknown key is an error, and which does not change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=False, allow_inf_nan=False)
+
+
+class Profile(Strict):
+    """What each profile has: a title for people, and where its numbers come from."""
+
+    title: str = Field(min_length=1, description="a line for people; not part of any key")
+    source: dict[str, str] = Field(
+        default_factory=dict, description='where each number comes from; "assumed: why" where nothing states it'
+    )
+
+    def numbers(self) -> dict[str, int]:
+        """The whole numbers that the file gives, by key."""
+        given = {name: getattr(self, name) for name in self.model_fields_set} | (self.model_extra or {})
+        return {name: value for name, value in given.items() if type(value) is int}
+
+    def _source_problems(self) -> Iterator[Problem]:
+        for name in self.numbers():
+            if not self.source.get(name, "").strip():
+                yield Problem(
+                    (name,), f'has no source; add {name} = "where it was read" under [source], or "assumed: why"'
+                )
+        given = self.model_fields_set | set(self.model_extra or {})
+        for name in self.source:
+            if name not in given:
+                yield Problem(("source", name), "names no key of this file" + nearest(name, given - {"source"}))
+
+
+def package_problems(packages: Sequence[str], programs: Sequence[str]) -> Iterator[Problem]:
+    """What apt or the guest would take for something else than a package or the full path of a program in one."""
+    for index, package in enumerate(packages):
+        if not _PACKAGE.fullmatch(package):
+            yield Problem(("packages", index), f'is no name of a Debian package: "{shown(package)}"')
+    for index, program in enumerate(programs):
+        if not program.startswith("/"):
+            yield Problem(("programs", index), f'must be a full path, not "{shown(program)}": busybox shadows names')
+        elif not _PROGRAM.fullmatch(program) or {".", ".."} & set(program.split("/")):
+            yield Problem(("programs", index), f'is no plain full path: "{shown(program)}"')
+    if programs and not packages:
+        yield Problem(("packages",), "is missing: which Debian packages have the programs")
+
+
+class Board(Profile):
+    """A board: how fast it executes, how much memory it has, and how data come from the medium."""
+
+    instruction_ns: int = Field(ge=1, le=_LARGEST_INSTRUCTION_NS, description="virtual ns an instruction takes")
+    ram: Size = Field(ge=_SMALLEST_RAM_BYTES, description="memory of the board, bytes")
+    cpu: str = Field(min_length=1, description="QEMU's name of the CPU model")
+    transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
+    pio_sector_ns: int = Field(
+        default=0,
+        ge=0,
+        le=_LONGEST_TRANSFER,
+        description="block media: CPU time that moving a sector of 512 bytes over their port costs, ns",
+    )
+    nand_cycle_ps: int = Field(
+        default=0,
+        ge=0,
+        le=_LONGEST_TRANSFER,
+        description="raw NAND: shortest byte cycle of its controller, ps; 0 = any chip's own",
+    )
+    nand_unit: Literal["subpage", "page"] = Field(
+        default="subpage", description="raw NAND: the least that its controller reads or programs with error correction"
+    )
+    nand_wait: Literal["interrupt", "poll"] = Field(
+        default="interrupt",
+        description="raw NAND: how the CPU waits for the chip: asleep, or asking again and again",
+    )
+
+    @field_validator("instruction_ns")
+    @classmethod
+    def _power_of_two(cls, value: int) -> int:
+        if value & (value - 1):
+            raise ValueError(f"must be a power of two (1, 2, 4 ... {_LARGEST_INSTRUCTION_NS}), not {value}")
+        return value
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions, and numbers without a source."""
+        yield from self._source_problems()
+        if self.transfer == "pio" and not self.pio_sector_ns:
+            yield Problem(("transfer",), '"pio" needs pio_sector_ns, the CPU time that moving a sector costs')
+        if self.transfer == "dma" and self.pio_sector_ns:
+            yield Problem(("pio_sector_ns",), 'belongs to transfer = "pio" only')
+
+
+class Medium(Profile):
+    """A medium: its kind, its size, and the parameters of its model, which only the media core understands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        frozen=True,
+        strict=True,
+        json_schema_extra={"patternProperties": {"_bytes$": {"type": ["integer", "string"]}}},
+    )
+    __pydantic_extra__: dict[str, int] = Field(init=False)
+    _start: StoredMedium | None = PrivateAttr(default=None)
+    _start_digest: str | None = PrivateAttr(default=None)
+
+    kind: Literal["flash", "disk", "null", "nand"] = Field(description="the model in the media core")
+    capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
+    used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
+    condition: Condition = Field(default="fresh", description="flash: what was written to the whole device before")
+    queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
+    ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
+    gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sizes_as_text(cls, data: Any) -> Any:
+        """Sizes as text are for every key that ends in _bytes, also for those that only the core knows."""
+        if not isinstance(data, dict):
+            return data
+        read = dict(data)
+        for key, value in data.items():
+            if key.endswith("_bytes") and isinstance(value, str) and key not in cls.model_fields:
+                try:
+                    read[key] = parse_size(value)
+                except ValueError:
+                    continue  # the field's own check tells it, with the key
+        return read
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes that a file system gets."""
+        return self.used_bytes or self.capacity_bytes
+
+    @property
+    def provides(self) -> Literal["block", "mtd"]:
+        """What the kernel makes of it, against what a file system needs."""
+        return "mtd" if self.kind == "nand" else "block"
+
+    @property
+    def parameters(self) -> dict[str, int | str]:
+        """What the media core is told: the named numbers and words, and the numbers passed through."""
+        requests = self.provides == "block"  # a raw chip takes none, and is told what it cannot use
+        named = {
+            name: getattr(self, name)
+            for name in ("capacity_bytes", "used_bytes", "queue_depth")
+            if requests or name in self.model_fields_set - {"used_bytes"}  # of a chip, the driver keeps a part
+        }
+        words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
+        return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
+
+    @property
+    def start(self) -> StoredMedium | None:
+        """The medium that cells start from a copy of; None: from a new one."""
+        return self._start
+
+    @property
+    def start_digest(self) -> str | None:
+        """What `start` was when the study was read."""
+        return self._start_digest
+
+    def starting_from(self, stored: StoredMedium) -> "Medium":
+        """The same, with its state and content. Raises InputError if they are not there."""
+        medium = self.model_copy()
+        medium._start, medium._start_digest = stored, stored.digest()
+        return medium
+
+    @property
+    def core_parameters(self) -> dict[str, int | str]:
+        """The kind and every number: what the media core is told."""
+        return {"kind": self.kind, **self.parameters}
+
+    @property
+    def conditioned(self) -> bool:
+        """Whether the whole device is written to before a cell."""
+        return self.condition != "fresh"
+
+    @property
+    def begins(self) -> dict[str, Any]:
+        """What a cell's medium is before the cell, as far as it is not new: its part in a key."""
+        if self._start_digest:
+            return {"start": self._start_digest}
+        if not self.conditioned:
+            return {}
+        return {"condition": self.condition, "written_before": STEPS.get(self.condition)}
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions, and numbers without a source."""
+        yield from self._source_problems()
+        if self.used_bytes > self.capacity_bytes:
+            yield Problem(
+                ("used_bytes",),
+                f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
+            )
+        if self.conditioned and self.kind != "flash":
+            yield Problem(
+                ("condition",), f'is of kind = "flash" only; a medium of kind "{self.kind}" is always "fresh"'
+            )
+
+
+class Scheduler(Profile):
+    """An I/O scheduler of the kernel and the values of its tunables."""
+
+    name: str = Field(min_length=1, description="what is written to /sys/block/DEV/queue/scheduler")
+    module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    nr_requests: int | None = Field(
+        default=None, ge=1, description="what is written to queue/nr_requests; left alone if absent"
+    )
+    tunables: dict[str, int] = Field(
+        default_factory=dict, description="written to /sys/block/DEV/queue/iosched/, in the kernel's own units"
+    )

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Media that are kept: a folder with state.bin, data.img and medium.json, from which any number of cells can start.
+
+Knows files only: where a medium lies, its digest, how to copy it without filling its holes. What a state means is the
+media core's business, what is written under `made` in medium.json is for people.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from flashbed.common import locks, own_file, paths
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.tomlfile import shown
+
+STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
+PIECE_BYTES = 1 << 16
+LONGEST_NAME_BYTES = 200
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class StoredMedium:
+    """A medium in its folder; the files may be missing."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / STATE
+
+    @property
+    def data(self) -> Path:
+        return self.folder / DATA
+
+    def about(self) -> dict[str, Any]:
+        """The profile that it was made from, as written ("profile"), and what was done to it ("made").
+
+        Raises InputError if this is no medium's folder.
+        """
+        try:
+            about = json.loads(own_file.read(self.folder / ABOUT))
+        except FileNotFoundError:
+            raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
+        shape = {"profile": str, "made": list}
+        if not isinstance(about, dict) or not all(isinstance(about.get(key), kind) for key, kind in shape.items()):
+            raise InputError(f"{self.folder / ABOUT}: does not say profile and made; make the medium anew")
+        return about
+
+    def tell(self, about: dict[str, Any]) -> None:
+        """Writes what `about()` reads, whole or not at all. Raises HostResourceError."""
+        self._write_about(about)
+        self._new_about.rename(self.folder / ABOUT)
+
+    def _write_about(self, about: dict[str, Any]) -> None:
+        try:
+            with self._new_about.open("w") as file:
+                file.write(json.dumps(about, indent=1) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise host_refusal(self._new_about, error) from None
+
+    @property
+    def _new_about(self) -> Path:
+        return self.folder / f"{ABOUT}.new"
+
+    @property
+    def _new_state(self) -> Path:
+        return self.folder / f"{STATE}.new"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Alone with the medium; waits for others that change it."""
+        with locks.wait_for(self.folder.with_name(f".{self.folder.name}.lock")):
+            yield
+
+    @contextmanager
+    def changed(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Where the new state is to be written, and what is told of the medium, to be added to. Both count when the
+        block ends, or neither does, also if this process is killed. Raises InputError, HostResourceError.
+        """
+        self.about()
+        with self.locked():
+            self._settle()
+            about = self.about()
+            try:
+                yield self._new_state, about
+                self._write_about(about)
+                self._new_state.rename(self.state)  # from here on it counts: _settle() does the rest
+                self._new_about.rename(self.folder / ABOUT)
+            except OSError as error:
+                raise host_refusal(self.folder, error) from None
+            finally:
+                self._settle()
+
+    def settle(self) -> None:
+        """Ends what a killed process has begun."""
+        if self._left():
+            with self.locked():
+                self._settle()
+
+    def _left(self) -> list[Path]:
+        """Files that a change under way has made."""
+        return [*self.folder.glob(f"{STATE}.*"), *self.folder.glob(f"{ABOUT}.new")]
+
+    def _settle(self) -> None:
+        """Without a new state, what is told is of the state that is there."""
+        if self._new_about.exists() and not self._new_state.exists():
+            self._new_about.rename(self.folder / ABOUT)
+        for left in self._left():
+            left.unlink()
+
+    def copy_to(self, other: StoredMedium) -> None:
+        """Makes `other`, whose folder is empty or not there yet, the same medium.
+
+        Raises InputError, HostResourceError.
+        """
+        about = self.about()
+        try:
+            other.folder.mkdir(parents=True, exist_ok=True)
+            other.tell(about)
+        except OSError as error:
+            raise host_refusal(other.folder, error) from None
+        copy(self.state, other.state)
+        copy(self.data, other.data)
+
+    def digest(self) -> str:
+        """SHA-256 over state and data. Raises InputError if one of them is missing."""
+        total = hashlib.sha256()
+        for file in (self.state, self.data):
+            total.update(f"{file.name}\0{digest(file)}\n".encode())
+        return total.hexdigest()
+
+
+def locate(name: str, base: Path) -> StoredMedium:
+    """A medium by its path (seen from `base`) or, without a slash, by its name in the cache.
+
+    Raises InputError for what is no name.
+    """
+    if "/" not in name:
+        if fault := _fault(name):
+            raise InputError(
+                f'medium "{name[:SHOWN]}": {fault}; a medium has a name, such as worn, or a path with a slash'
+            )
+        return StoredMedium(paths.cache_root() / "media" / name)
+    try:
+        folder = (base / Path(name).expanduser()).absolute()
+    except RuntimeError:
+        raise InputError(f"medium {name}: there is no such user") from None
+    if not folder.name:
+        raise InputError(f"medium {name}: is the root of all folders, and no medium's; name a folder in it")
+    return StoredMedium(folder)
+
+
+def _fault(name: str) -> str:
+    """What keeps this from being the name of a folder; "" if nothing does."""
+    if not name.strip():
+        return "has no name"
+    if name.startswith("."):
+        return "begins with a dot"
+    if not name.isprintable():
+        return "has characters that cannot be printed"
+    return "is too long" if len(name.encode()) > LONGEST_NAME_BYTES else ""
+
+
+def digest(path: Path) -> str:
+    """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes. Raises
+    InputError if it cannot be read.
+    """
+    total = hashlib.sha256(f"{_size(path)}\n".encode())
+    for offset, piece in _pieces(path):
+        total.update(f"{offset}\0".encode())
+        total.update(piece)
+    return total.hexdigest()
+
+
+def copy(source: Path, to: Path) -> None:
+    """Copies a file; what is all zero in it takes no space in the copy. Raises InputError if it cannot be read,
+    HostResourceError if the copy cannot be written.
+    """
+    size = _size(source)
+    try:
+        with to.open("wb") as out:
+            out.truncate(size)
+            for offset, piece in _pieces(source):
+                out.seek(offset)
+                out.write(piece)
+    except OSError as error:
+        raise host_refusal(to, error) from None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    why = error.strerror if isinstance(error, OSError) else "no file can have this name"
+    return InputError(f"{shown(path, 300)}: cannot be read: {why}; is this a medium's folder?")
+
+
+def _pieces(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The pieces that are not all zero, with their offsets. Holes are not read. Raises InputError."""
+    try:
+        with path.open("rb") as file:
+            yield from _pieces_of(file)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    zeros = bytes(PIECE_BYTES)
+    end = 0
+    while True:
+        try:
+            begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole is left
+                return
+            raise
+        end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
+        at = begin - begin % PIECE_BYTES
+        while at < end:
+            piece = os.pread(file.fileno(), PIECE_BYTES, at)
+            if piece != zeros[: len(piece)]:
+                yield at, piece
+            at += PIECE_BYTES
+        end = max(end, at)

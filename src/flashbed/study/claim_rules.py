@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of a study's claims: that each can be decided by cells which the study has, if they come to be measured.
+
+What is wrong is told with its line. Must not know results, nor how a claim is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from flashbed.common.metrics import METRICS
+from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
+from flashbed.study.contradictions import combinations, full_selection, known_axis, known_metric, matches, raise_all
+from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
+from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
+
+Cell = Mapping[str, str]
+
+TIME_UNITS = ("s", "us")
+"""Units of metrics that are times."""
+
+
+def checked_claims(file: TomlFile, study: StudyFile, skip: Sequence[Where]) -> tuple[Claim, ...]:
+    """The claims with the values of their selections in full. Raises InputError."""
+    problems: list[Problem] = list(_system_problems(study))
+    claims = [_checked(study, skip, claim, ("claim", index), problems) for index, claim in enumerate(study.claim)]
+    raise_all(file, problems)
+    return tuple(claims)
+
+
+def _system_problems(study: StudyFile) -> Iterator[Problem]:
+    if SYSTEM in study.axes:
+        yield Problem(("axes", SYSTEM), f"{SYSTEM} is the name of whose results are imported; call the axis otherwise")
+    for index, name in enumerate(study.systems):
+        if name in study.systems[:index]:
+            yield Problem(("systems", index), f'"{name}" is there twice')
+
+
+def _checked(study: StudyFile, skip: Sequence[Where], claim: Claim, at: Keys, problems: list[Problem]) -> Claim:
+    before = len(problems)
+    problems += _shape_problems(claim, at)
+    for metric in claim.metric:
+        known_metric(metric, (*at, "metric"), problems)
+    wide = study
+    if claim.is_about_systems:
+        if not study.systems:
+            problems.append(Problem(at, 'compares systems: name them at the top, systems = ["Linux", "Windows XP"]'))
+            return claim
+        wide = study.model_copy(update={"axes": {SYSTEM: study.systems, **study.axes}})
+    where = full_selection(wide, claim.where, (*at, "where"), problems)
+    compare = [
+        full_selection(wide, selection, (*at, "compare", index), problems)
+        for index, selection in enumerate(claim.compare)
+    ]
+    for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
+        if axis is not None:
+            known_axis(wide, axis, (*at, name), problems)
+    for axis in claim.over:
+        known_axis(wide, axis, (*at, "over"), problems)
+    printed = []
+    for index, figure in enumerate(claim.printed):
+        selection = full_selection(wide, figure.at, (*at, "printed", index, "at"), problems)
+        printed.append(figure.model_copy(update={"at": selection}))
+    full = claim.model_copy(update={"where": where, "compare": compare, "printed": printed})
+    if len(problems) == before:
+        problems += _axis_problems(claim, at)
+    if len(problems) == before:
+        cells = [cell for cell in combinations(wide.axes, skip) if matches(cell, where)]
+        problems += _cell_problems(full, cells, at)
+    return full
+
+
+def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
+    """What can be told of a claim without its study."""
+    kinds = {"compare": bool(claim.compare), "along": claim.along is not None, "value": claim.value is not None}
+    given = [name for name, is_given in kinds.items() if is_given]
+    if not given:
+        yield Problem(at, "says nothing to decide it by: give it compare, along or value")
+        return
+    if len(given) > 1:
+        yield Problem((*at, given[1]), f"cannot stand beside {given[0]}: make two claims of it")
+        return
+    kind = "gap_along" if claim.gap_along is not None else given[0]
+    words = {"compare": RELATIONS, "along": TRENDS, "gap_along": TRENDS, "value": LEVELS}[kind]
+    for relation in claim.relation:
+        if relation not in words:
+            yield Problem((*at, "relation"), f'"{relation}" is no relation of {kind}{nearest(relation, words)}')
+            return
+    if kind == "gap_along" and [len(values) for one in claim.compare for values in one.values()] != [1, 1]:
+        yield Problem((*at, "gap_along"), "needs two selections to compare, of one value of one axis each")
+        return
+    yield from _average_problems(claim, at)
+    steps = len(claim.compare) - 1 if claim.compare and kind == "compare" else 1
+    if claim.compare and len(claim.compare) < 2:
+        yield Problem((*at, "compare"), "has one selection; give two or more, each to be held against the next")
+        return
+    for name, said in (("relation", claim.relation), ("by", claim.by)):
+        if len(said) not in (0, 1, steps):
+            yield Problem((*at, name), f"has {len(said)} entries; give one, or one for each of {steps} comparisons")
+            return
+    for relation, by in zip(each(claim.relation, steps), each(claim.by, steps), strict=True):
+        try:
+            band(relation, by, clear=1.0 if claim.value is not None else CLEAR)
+        except ValueError as error:
+            yield Problem((*at, "by"), f'"{by}": {error}')
+            return
+
+
+def _average_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
+    """How is averaged is said only where something is, and time only of times."""
+    for name, is_said in (("over", bool(claim.over)), ("average", claim.average != "ratios")):
+        if is_said and claim.cells != "average":
+            yield Problem((*at, name), 'says how to average; it goes with cells = "average"')
+    if claim.average == "time":
+        for metric in claim.metric:
+            unit = METRICS[metric].unit if metric in METRICS else "s"
+            if unit not in TIME_UNITS:
+                yield Problem((*at, "average"), f'"time" is for times, and {metric} is none; leave it out')
+
+
+def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
+    """Selections that are compared name the same axes, and `where` names others."""
+    for index, selection in enumerate(claim.compare):
+        here = (*at, "compare", index)
+        if not selection:
+            yield Problem(here, "names no axis; say which cells are compared")
+        for axis in {**claim.compare[0], **selection}:
+            if axis not in selection or axis not in claim.compare[0]:
+                yield Problem(here, f'one names "{axis}" and another does not; name it in each, or in where')
+        for axis in selection:
+            if axis in claim.where:
+                yield Problem((*at, "where", axis), "is compared already; keep it here or in compare")
+            for name, taken in (("gap_along", [claim.gap_along]), ("over", claim.over)):
+                if axis in taken:
+                    yield Problem((*at, name), f'"{axis}" is compared already; name an axis that is not')
+
+
+def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
+    """There must be cells, and partners to compare them with."""
+    if not cells:
+        yield Problem((*at, "where"), "leaves no cell to judge by")
+        return
+    for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
+        if axis is not None and len({cell[axis] for cell in cells}) < 2:
+            yield Problem((*at, name), f'"{axis}" has one value here: nothing can change along it')
+    for index, (left, right) in enumerate(zip(claim.compare, claim.compare[1:], strict=False), start=1):
+        here = (*at, "compare", index)
+        first, second = ([_setting(cell, left) for cell in cells if matches(cell, side)] for side in (left, right))
+        if any(matches(cell, left) and matches(cell, right) for cell in cells):
+            yield Problem(here, "takes cells that the one before it takes too; nothing differs from itself")
+        elif not set(first) & set(second):
+            yield Problem(here, f"has no partner in the one before it{_why_apart(cells, left, right)}")
+    yield from _printed_problems(claim, cells, at)
+
+
+def _setting(cell: Cell, compared: Where) -> tuple[tuple[str, str], ...]:
+    return tuple((axis, value) for axis, value in cell.items() if axis not in compared)
+
+
+def _why_apart(cells: Sequence[Cell], left: Where, right: Where) -> str:
+    """The axes in which the two sides never meet."""
+    sides = [[cell for cell in cells if matches(cell, side)] for side in (left, right)]
+    if not all(sides):
+        return ": skip leaves it no cell"
+    apart = [
+        axis
+        for axis in sides[0][0]
+        if axis not in left and not {cell[axis] for cell in sides[0]} & {cell[axis] for cell in sides[1]}
+    ]
+    return (
+        f": they differ in {' and '.join(apart)} too; name it in each" if apart else "; name all that differs in each"
+    )
+
+
+def _printed_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
+    """Each printed figure stands for cells of the claim, and no two for the same."""
+    taken: dict[tuple[object, ...], int] = {}
+    for index, figure in enumerate(claim.printed):
+        here = (*at, "printed", index)
+        if figure.metric is None and len(claim.metric) > 1:
+            yield Problem(here, f"has no metric; it is one of {', '.join(claim.metric)}")
+            continue
+        if figure.metric is not None and figure.metric not in claim.metric:
+            known = nearest(figure.metric, claim.metric)
+            yield Problem((*here, "metric"), f'"{figure.metric}" is no metric of this claim{known}')
+            continue
+        found = [cell for cell in cells if matches(cell, figure.at)]
+        if not found:
+            yield Problem((*here, "at"), "is no cell of this claim")
+        for cell in found:
+            place = (figure.metric, *cell.values())
+            if taken.setdefault(place, index) != index:
+                yield Problem(here, f"stands for a cell of printed[{taken[place]}]; say in at what tells them apart")
+                break

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables and keys of a study's TOML file, and the rules for each key by itself.
+
+Must not know profiles or workloads: what holds between keys is in contradictions.py, reading a study in study.py.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import Size
+from flashbed.profiles.profile import Strict
+
+STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
+"""What a cell stands on; any other axis is a parameter of the workload."""
+
+DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
+"""What a study need not say."""
+
+KERNELS = ("6.1", "6.12")
+"""Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
+
+OWN_FILES = ("job", "program")
+"""Keys of [workload] that name a file of the user's, by a path relative to the study."""
+
+SYSTEM = "system"
+"""What tells imported results apart: where they were measured. No axis, for nothing of ours runs there."""
+
+MOST_SEEDS = 1000
+
+LARGEST_SEED = 2**53 - 1
+"""The largest that whoever reads a result as JSON keeps exactly; QEMU, fio and the guest's tools take it, too."""
+
+Where = dict[str, tuple[str, ...]]
+
+
+def as_written(value: Any) -> Any:
+    """A scalar of the file as the text that stands for it; anything else as it is."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _texts(value: Any) -> Any:
+    """One value or a list of values, as a tuple of texts."""
+    if isinstance(value, list | tuple):
+        return tuple(as_written(item) for item in value)
+    return (as_written(value),) if isinstance(value, str | int | float) else value
+
+
+def _axis(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of values in [ ]; a single value belongs outside [axes]")
+    return _texts(value)
+
+
+def _names(value: Any) -> Any:
+    """A list of names, or names with commas between."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _seeds(value: Any) -> Any:
+    """A number of repetitions, as the seeds 1, 2 ...; or the seeds themselves."""
+    seeds = list(range(1, value + 1)) if type(value) is int and value <= MOST_SEEDS else value
+    numbers = isinstance(seeds, list) and 0 < len(seeds) <= MOST_SEEDS and all(type(seed) is int for seed in seeds)
+    if not numbers or min(seeds) < 1 or max(seeds) > LARGEST_SEED or len(set(seeds)) < len(seeds):
+        raise ValueError(
+            f"must be a number from 1 to {MOST_SEEDS}, or a list of up to {MOST_SEEDS} different numbers "
+            f"from 1 to {LARGEST_SEED}"
+        )
+    return tuple(seeds)
+
+
+Seeds = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_seeds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": MOST_SEEDS},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 1, "maximum": LARGEST_SEED},
+                    "minItems": 1,
+                    "uniqueItems": True,
+                },
+            ]
+        }
+    ),
+]
+_SCALAR = {"type": ["string", "number", "boolean"]}
+_SCALARS = {"type": "array", "items": _SCALAR, "minItems": 1, "uniqueItems": True}
+_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "uniqueItems": True}]}
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema({"anyOf": [_SCALAR, _SCALARS]})]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
+Axis = Annotated[tuple[str, ...], BeforeValidator(_axis), WithJsonSchema(_SCALARS)]
+Selection = dict[str, Texts]
+Word = Annotated[str, Field(min_length=1)] | None
+
+
+class Answer(Strict):
+    """The question in numbers: the values of which axis are compared, by which metric."""
+
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    compare: Names = Field(min_length=1, description="an axis; of several, their combinations are compared")
+    metric: Names = Field(min_length=1, description="by what; of several, each is a comparison of its own")
+    by: Names = Field(default=(), description="a comparison of its own for each value of these axes")
+
+
+class Choice(Answer):
+    """Another thing to choose, beside the study's question."""
+
+    title: str = Field(min_length=1)
+
+
+class Figure(Strict):
+    """A figure of the report."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    x: str
+    y: str
+    series: Names = Field(default=(), description="a line or a colour for each combination of these axes")
+    kind: Literal["line", "bar"] = "line"
+
+
+class Trace(Strict):
+    """A figure of requests as the medium got them: where each lies, against time."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+
+
+class Table(Strict):
+    """A table of the report: a number for each combination of rows and columns."""
+
+    title: str = Field(min_length=1)
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    rows: Names
+    columns: Names = ()
+    metric: Names = Field(min_length=1, description="what is in the cells; of several, each has columns of its own")
+
+
+class Printed(Strict):
+    """A figure of the paper that a claim is from."""
+
+    at: Selection = Field(default_factory=dict, description="the cells that it stands for")
+    metric: str | None = Field(default=None, description="which, if the claim has several")
+    value: float
+    invalid: str = Field(default="", description="why the figure cannot be right: shown, and not judged by")
+
+
+Verdict = Literal["holds", "does not hold", "undecided", "cannot be decided"]
+"""What may become of a claim. Undecided: the seeds disagree. Cannot be decided: something was not measured."""
+
+
+class Claim(Strict):
+    """A sentence about the results that the results decide. It has one of `compare`, `along` and `value`."""
+
+    text: str = Field(min_length=1)
+    source: str = Field(default="", description="where it stands: section 4, table 3")
+    where: Selection = Field(default_factory=dict, description="only these values of these axes")
+    metric: Names = Field(min_length=1, description="of several, the claim must hold for each")
+    compare: list[Selection] = Field(default_factory=list, description="cells, each against the next")
+    along: str | None = Field(default=None, description="an axis along which the metric rises, falls or stays")
+    gap_along: str | None = Field(
+        default=None, description="an axis along which the ratio of the two compared rises, falls or stays"
+    )
+    value: float | None = Field(default=None, ge=0, description="a number that the metric is held against")
+    relation: Texts = Field(min_length=1, description="> < = >= <= >> <<; along an axis: rises, falls, flat")
+    by: Texts = Field(
+        default=(), description='"at least 8 %", "at most 2 times", "3 to 4 times", "about 6 %", "within 10 %"'
+    )
+    cells: Literal["every", "almost every", "most", "average"] = Field(
+        default="every",
+        description="over what is neither compared nor fixed: in every cell, but for a few, in most, on average",
+    )
+    over: Names = Field(default=(), description="the axes that an average is over; absent: all")
+    average: Literal["ratios", "time"] = Field(
+        default="ratios", description="the geometric mean of ratios, or the ratio of mean times"
+    )
+    unit: str = Field(default="", description="of the printed figures")
+    printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
+    why: dict[Verdict, str] = Field(
+        default_factory=dict, description="by verdict, why it is so: shown as long as that is the verdict"
+    )
+
+    @property
+    def is_about_systems(self) -> bool:
+        """Whether it is about results that are imported, and not about the lab's own."""
+        return self.along == SYSTEM or any(SYSTEM in selection for selection in (self.where, *self.compare))
+
+
+class Label(Strict):
+    """What people call a value, where a legend is to say more."""
+
+    name: str = Field(min_length=1, description="short, as it stands in tables and sentences")
+    meaning: str = Field(default="", description="in full, for the legend")
+
+
+class Labels(Strict):
+    """Words of a person for axes and values; the report uses them everywhere, exports keep what the study says."""
+
+    axes: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, description="by axis")
+    values: dict[str, dict[str, Annotated[str, Field(min_length=1)] | Label]] = Field(
+        default_factory=dict, description="by axis, and value or profile"
+    )
+
+
+class StudyFile(Strict):
+    """A study as its file says it."""
+
+    title: str = Field(min_length=1)
+    question: str = ""
+    source: str = Field(default="", description="what the study repeats: a paper, a report")
+    board: Word = None
+    medium: Word = None
+    translation: Word = Field(default=None, description="what makes a block device of raw flash")
+    filesystem: Word = None
+    scheduler: Word = None
+    kernel: Word = Field(default=None, description='Linux version, such as "6.1"')
+    seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
+    power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
+    bytes_per_day: Size | None = Field(default=None, gt=0, description="what is written a day, for lifetime_years")
+    skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
+    systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
+    axes: dict[str, Axis] = Field(default_factory=dict)
+    workload: dict[str, str | int | bool]
+    answer: Answer | None = None
+    choice: list[Choice] = Field(default_factory=list)
+    figure: list[Figure] = Field(default_factory=list)
+    table: list[Table] = Field(default_factory=list)
+    trace: list[Trace] = Field(default_factory=list)
+    claim: list[Claim] = Field(default_factory=list)
+    labels: Labels = Field(default_factory=Labels)
+
+    @field_validator("axes", mode="before")
+    @classmethod
+    def _skip_is_no_axis(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "skip" in value:
+            raise ValueError("skip is not an axis; move it to the top of the file, before the first [table]")
+        return value
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with single keys; what is wrong between keys is in contradictions.py."""
+        for name, values in self.axes.items():
+            if not values:
+                yield Problem(("axes", name), "has no values; give at least one, or take the axis away")
+            seen: set[str] = set()
+            for index, value in enumerate(values):
+                if value in seen:
+                    yield Problem(("axes", name, index), f'"{value}" is there twice')
+                seen.add(value)
+        if "tool" not in self.workload:
+            yield Problem(("workload", "tool"), 'is missing; write tool = "fio"')
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether the user's job files stand in place of a tool's parameters."""
+        return "job" in self.workload or "job" in self.axes
+
+    def fixed(self) -> dict[str, str]:
+        """The parts of the stack that are on no axis, defaults too; absent where the study says nothing."""
+        said = {name: getattr(self, name) or DEFAULTS.get(name) for name in STACK if name not in self.axes}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def parameters(self) -> dict[str, str]:
+        """The fixed parameters of the workload, as texts."""
+        return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
+
+    def keys_of(self, name: str, value: str) -> tuple[str | int, ...]:
+        """Where the file says this value of a part of the stack or of a parameter."""
+        if name in self.axes:
+            return ("axes", name, self.axes[name].index(value)) if value in self.axes[name] else ("axes", name)
+        return (name,) if name in STACK else ("workload", name)

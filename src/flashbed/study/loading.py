@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a study: its file, the profiles it names, its job file; and holds it to the rules before anything runs.
+
+What comes out is free of contradictions, so that plan.py can take it as true. Must not know how a cell is run or
+where results are.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.tomlfile import TomlFile
+from flashbed.profiles.library import Library
+from flashbed.study import claim_rules, contradictions
+from flashbed.study.format import (
+    DEFAULTS,
+    STACK,
+    Answer,
+    Choice,
+    Claim,
+    Figure,
+    Labels,
+    StudyFile,
+    Table,
+    Trace,
+    Where,
+    as_written,
+)
+from flashbed.workload import WORKLOADS
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that holds to the rules. Values are texts as written in the file, also in `where` and `skip`."""
+
+    name: str
+    path: Path
+    title: str
+    question: str
+    source: str
+    fixed: Mapping[str, str]
+    """The parts of the stack that are on no axis."""
+    axes: Mapping[str, tuple[str, ...]]
+    seeds: tuple[int, ...]
+    skip: tuple[Where, ...]
+    tool: str
+    workload: Mapping[str, str]
+    """The fixed parameters, without `tool` and `job`."""
+    job: Mapping[str, str] | None
+    """The texts of the user's job files, by the names that the study gives them: one, or one for each value of an axis.
+    """
+    program: bytes | None
+    """The user's own build of the tool."""
+    answer: Answer | None
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    library: Library
+    choices: tuple[Choice, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    systems: tuple[str, ...] = ()
+    power_cut: bool = False
+    """Whether raw chips lose power when all else of a cell is measured."""
+    bytes_per_day: int | None = None
+    """The load for which lifetimes are told."""
+    labels: Labels = field(default_factory=Labels)
+    """What people call its axes and values."""
+    slice_note: str = ""
+    """Of a slice: which cells it has, and what is left out with the others."""
+
+    @property
+    def count(self) -> int:
+        """Its repetitions, before `skip`."""
+        return prod(map(len, self.axes.values())) * len(self.seeds)
+
+    def is_traced(self, coordinates: Mapping[str, str]) -> bool:
+        """Whether a figure wants the requests of the cell with these coordinates."""
+        return any(contradictions.matches(coordinates, trace.where) for trace in self.traces)
+
+    def combinations(self) -> Iterator[dict[str, str]]:
+        """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
+        return contradictions.combinations(self.axes, self.skip)
+
+
+def load_study(path: Path, library: Library | None = None) -> Study:
+    """Reads a study. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles."""
+    file = TomlFile.read(path)
+    content = file.validate(StudyFile)
+    profiles = library or Library.beside(path)
+    contradictions.check_names(file, content)
+    contradictions.check_profiles(file, content, profiles)
+    job = contradictions.read_jobs(file, content)
+    program = contradictions.read_program(file, content)
+    skip = contradictions.checked_skip(file, content)
+    contradictions.check_cells(file, content, skip, profiles)
+    answer, choices = contradictions.checked_answers(file, content, skip)
+    figures, tables = contradictions.checked_report(file, content, skip)
+    contradictions.check_lives(file, content)
+    traces = contradictions.checked_traces(file, content, skip, profiles)
+    return Study(
+        name=path.stem,
+        path=path,
+        title=content.title,
+        question=content.question,
+        source=content.source,
+        fixed=content.fixed(),
+        axes=content.axes,
+        seeds=content.seeds,
+        skip=skip,
+        tool=str(content.workload["tool"]),
+        workload=content.parameters(),
+        job=job,
+        program=program,
+        answer=answer,
+        choices=choices,
+        figures=figures,
+        tables=tables,
+        library=profiles,
+        traces=traces,
+        claims=claim_rules.checked_claims(file, content, skip),
+        systems=content.systems,
+        power_cut=content.power_cut,
+        bytes_per_day=content.bytes_per_day,
+        labels=contradictions.checked_labels(file, content),
+    )
+
+
+def study_schema() -> dict[str, Any]:
+    """The JSON schema of a study, for editors: also the stack's axes and the workload's parameters by name."""
+    schema = StudyFile.model_json_schema()
+    parameters = _parameter_shapes()
+    any_axis = schema["properties"]["axes"]["additionalProperties"]
+    axes = dict.fromkeys(STACK, any_axis) | {
+        name: {"type": "array", "items": shape, "minItems": 1, "uniqueItems": True}
+        for name, shape in parameters.items()
+    }
+    schema["properties"]["axes"] |= {"properties": axes}
+    schema["properties"]["workload"] = {
+        "type": "object",
+        "required": ["tool"],
+        "additionalProperties": False,
+        "properties": {
+            "tool": {"enum": list(WORKLOADS)},
+            "job": {"type": "string", "description": "a fio job file, relative to the study"},
+            **parameters,
+        },
+    }
+    for name, value in DEFAULTS.items():
+        schema["properties"][name] |= {"default": as_written(value)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "flashbed study"}
+
+
+def _parameter_shapes() -> dict[str, Any]:
+    """The parameters of all tools by name; where tools differ, what any of them takes."""
+    shapes: dict[str, list[Any]] = {}
+    for workload in WORKLOADS.values():
+        for name, shape in workload.parameters.model_json_schema()["properties"].items():
+            if shape not in shapes.setdefault(name, []):
+                shapes[name].append(shape)
+    return {name: found[0] if len(found) == 1 else {"anyOf": found} for name, found in shapes.items()}
