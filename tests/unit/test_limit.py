@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from flashbed.guest_output import limit
@@ -13,12 +10,11 @@ from flashbed.guest_output import limit
 MS = 1_000_000
 
 
-def cell(pio_sector_ns: int = 0, nand_cycle_ps: int = 0, **numbers: int) -> Any:
-    board = SimpleNamespace(pio_sector_ns=pio_sector_ns, nand_cycle_ps=nand_cycle_ps)
-    return SimpleNamespace(board=board, medium=SimpleNamespace(numbers=lambda: numbers))
+def rig(pio_sector_ns: int = 0, nand_cycle_ps: int = 0, **medium: int) -> limit.Rig:
+    return limit.Rig(medium, pio_sector_ns, nand_cycle_ps)
 
 
-def shares(of: Any, counters: dict[str, int], moved_bytes: float) -> tuple[float, float]:
+def shares(of: limit.Rig, counters: dict[str, int], moved_bytes: float) -> tuple[float, float]:
     found = limit.percents(of, counters, moved_bytes, limit.Time(150 * MS, 0, 100 * MS, 0.0))
     return found["busy_medium_percent"], found["busy_bus_percent"]
 
@@ -26,29 +22,27 @@ def shares(of: Any, counters: dict[str, int], moved_bytes: float) -> tuple[float
 def test_of_requests_one_after_the_other_what_is_not_transfer_is_the_medium() -> None:
     # of 80 ms under way 30 are transfer; two dies, of which one works at a time: 50 ms in all
     counters = {"busy_ns": 80 * MS, "link_ns": 30 * MS, "flash_read_ns": 50 * MS}
-    assert shares(cell(dies=2), counters, 1e6) == (50, 30)
+    assert shares(rig(dies=2), counters, 1e6) == (50, 30)
 
 
 def test_where_transfer_and_array_overlap_the_array_counts_in_full() -> None:
     counters = {"busy_ns": 90 * MS, "link_ns": 60 * MS, "flash_read_ns": 100 * MS, "flash_program_ns": 70 * MS}
-    assert shares(cell(dies=2), counters, 1e6) == (85, 60)
+    assert shares(rig(dies=2), counters, 1e6) == (85, 60)
     # but it works no longer than requests are under way: the rest is behind their backs
-    assert shares(cell(dies=1), counters, 1e6) == (90, 60)
+    assert shares(rig(dies=1), counters, 1e6) == (90, 60)
 
 
 def test_with_pio_the_bus_is_the_cpus_work() -> None:
     # 1,000 sectors of 20 us: 20 ms, outside the medium's 40
-    assert shares(cell(pio_sector_ns=20_000), {"busy_ns": 40 * MS, "link_ns": 0}, 512_000) == (40, 20)
+    assert shares(rig(pio_sector_ns=20_000), {"busy_ns": 40 * MS, "link_ns": 0}, 512_000) == (40, 20)
 
 
 def test_a_raw_chip_has_its_array_and_its_bus() -> None:
     chip = {"page_bytes": 512, "spare_bytes": 16, "bus_ps_per_byte": 50_000}
     counters = {"flash_read_ns": 15 * MS, "flash_program_ns": 20 * MS, "flash_erase_ns": 2 * MS}
     # 100 pages of 528 bytes: 2.64 ms at 50 ns a byte, 3.3 ms where the controller takes 62.5 ns
-    assert shares(cell(**chip), counters, 51_200) == pytest.approx((37, 2.64))
-    assert shares(cell(pio_sector_ns=61_440, nand_cycle_ps=62_500, **chip), counters, 51_200) == pytest.approx(
-        (37, 3.3)
-    )
+    assert shares(rig(**chip), counters, 51_200) == pytest.approx((37, 2.64))
+    assert shares(rig(pio_sector_ns=61_440, nand_cycle_ps=62_500, **chip), counters, 51_200) == pytest.approx((37, 3.3))
 
 
 @pytest.mark.parametrize(

@@ -240,12 +240,13 @@ def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dic
     written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
+    rig = limit.Rig(numbers, cell.board.pio_sector_ns, cell.board.nand_cycle_ps)
     metrics = {
         **found,
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
-        **limit.percents(cell, medium["measured"], moved, limit.time_of(out, found)),
+        **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
         **upkeep.metrics(out, cell.medium.size_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }

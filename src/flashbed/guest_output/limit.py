@@ -21,7 +21,6 @@ from typing import Any, Literal
 
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.medium_counters import SECTOR_BYTES
-from flashbed.study.plan import Cell
 
 Direction = Literal["read", "write", "either"]
 Limit = Literal["medium", "bus", "cpu", "memory", "load", ""]
@@ -37,6 +36,17 @@ SWALLOWED_BELOW = 0.5
 
 PARTS = ("cpu", "medium", "bus")
 """What may be at work, as in the metrics' names."""
+
+
+@dataclass(frozen=True)
+class Rig:
+    """What of a cell's medium and board the shares hang on: the medium's parameters, the ns in which the board's CPU
+    moves a sector (0 with DMA), the ps of its raw-chip controller's cycle.
+    """
+
+    medium: Mapping[str, int]
+    pio_sector_ns: int
+    nand_cycle_ps: int
 
 
 @dataclass(frozen=True)
@@ -65,20 +75,20 @@ def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
     return Time(measured_ns, cpu_load.busy_ns(out), run_ns, metrics.get("process_cpu_percent", 0.0))
 
 
-def percents(cell: Cell, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:
+def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:
     """The shares of the run in which CPU, medium and bus were at work; `counters` and `moved_bytes` are what the medium
     did and moved in it.
     """
-    numbers = cell.medium.numbers()
+    numbers = rig.medium
     dies = numbers.get("dies", 1)
     array_ns = sum(counters.get(f"flash_{work}_ns", 0) for work in ("read", "program", "erase")) / dies
     if "busy_ns" in counters:
         # What is under way beyond its transfer; or, where transfers overlap with it, the work of the array
         medium_ns = max(counters["busy_ns"] - counters.get("link_ns", 0), min(array_ns, counters["busy_ns"]))
-        bus_ns = counters.get("link_ns", 0) + moved_bytes / SECTOR_BYTES * cell.board.pio_sector_ns
+        bus_ns = counters.get("link_ns", 0) + moved_bytes / SECTOR_BYTES * rig.pio_sector_ns
     else:
         spare = 1 + numbers.get("spare_bytes", 0) / numbers["page_bytes"]
-        cycle_ps = max(numbers["bus_ps_per_byte"], cell.board.nand_cycle_ps)
+        cycle_ps = max(numbers["bus_ps_per_byte"], rig.nand_cycle_ps)
         medium_ns, bus_ns = array_ns, moved_bytes * spare * cycle_ps / 1e3
     return {
         "busy_cpu_percent": time.cpu_percent(),
