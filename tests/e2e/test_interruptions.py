@@ -118,15 +118,6 @@ def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> Non
     assert "Measuring" not in again.stderr
 
 
-def test_a_corrupt_index_is_rebuilt(flashbed, study: Path, fresh_cache: Path) -> None:
-    assert flashbed("run", study).returncode == 0
-    (fresh_cache / "results/results.sqlite").write_bytes(b"not a database" * 100)
-    again = flashbed("run", study)
-    assert again.returncode == 0, again.stderr
-    assert "results.sqlite" in again.stderr
-    assert "all measured before" in again.stdout
-
-
 def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: Path) -> None:
     assert flashbed("run", study).returncode == 0
     broken = results(fresh_cache)[0]

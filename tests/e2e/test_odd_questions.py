@@ -46,8 +46,8 @@ def test_a_report_with_results_of_others_builds_no_guest(
     study_file, cold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(cold))
-    with run_module.open_store() as store:
-        store.put("ab" * 32, {}, {})
+    store = run_module.open_store()
+    store.put("ab" * 32, {}, {})
     study = load_study(study_file(STUDY, filesystem="ext2"))
     with pytest.raises(NotBuilt):
         run_module.prepare(study, only_built=True)

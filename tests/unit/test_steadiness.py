@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from flashbed.execution import run
 from flashbed.guest_output import steadiness, wear
 from flashbed.workload import WORKLOADS, fio_series
 from flashbed.workload.fio import Fio
@@ -81,15 +77,6 @@ def test_the_grain_is_the_largest_step_of_the_count() -> None:
     found = steadiness.series([(0.0, 0.0), (0.5, 10.0), (0.6, 40.0), (2.0, 50.0)])
     assert found is not None
     assert found.plain()["grain_bytes"] == 30.0
-
-
-def test_a_series_of_another_version_is_not_judged() -> None:
-    now = plain([5.0] * 20)
-    old = {name: value for name, value in now.items() if name not in ("version", "grain_bytes")}
-    assert steadiness.verdict([now]) == "steady"
-    for other in (old, now | {"version": steadiness.VERSION + 1}):
-        assert not steadiness.is_current([other])
-        assert steadiness.verdict([other]) == steadiness.verdict([now, other]) == ""
 
 
 def test_of_several_series_each_must_be_steady() -> None:
@@ -285,28 +272,6 @@ def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:
     )
     assert wear.freshness({"life": {"flash_programmed_pages": 100}}, medium) == ""
     assert wear.freshness({"life": {}}, {"capacity_bytes": 100}) == ""
-
-
-def test_an_older_series_is_made_anew_from_the_raw_files(tmp_path: Path) -> None:
-    parameters = FioParameters(**PATTERN | {"flush": "fsync"}, pattern="write").canonical()
-    workload = SimpleNamespace(tool="fio", parameters=parameters)
-    wanted = SimpleNamespace(cell=SimpleNamespace(workload=workload))
-    old = {"name": "", "seconds": 1.0, "bytes": [5.0] * 20}
-
-    def made(series: list[dict[str, Any]]) -> Any:
-        return run._series(run.Record(wanted, {"series": series}, tmp_path))  # type: ignore[arg-type]
-
-    assert made([old]) == ()  # no raw files
-    assert made([plain([5.0] * 20)]) == [plain([5.0] * 20)]
-    (tmp_path / "out").mkdir()
-    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0}
-    wrote = {"total_ios": 10, "runtime": 2400, "io_bytes": 10 * MIB, "lat_ns": {"N": 0}}
-    job = {"jobname": "measure", "error": 0, "read": idle, "write": wrote}
-    for name, data in {**noted(4.2, 21480), "fio.json": json.dumps({"jobs": [job]}).encode()}.items():
-        (tmp_path / "out" / name).write_bytes(data)
-    (anew,) = made([old])
-    assert (anew["version"], anew["grain_bytes"]) == (steadiness.VERSION, 2 * MIB)
-    assert anew["seconds"] == pytest.approx(2.4)
 
 
 def test_what_lies_more_than_an_interval_apart_is_several_steps() -> None:

@@ -4,18 +4,15 @@
 import errno
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from flashbed.common.errors import HostResourceError, InputError, SetupError
+from flashbed.common.errors import HostResourceError, InputError
 from flashbed.execution import store as store_module
-from flashbed.execution.index import VERSION
 from flashbed.execution.store import Store
 
 KEY, OTHER = "ab" + "0" * 62, "ab" + "1" * 62
@@ -29,25 +26,24 @@ from flashbed.execution.store import Store
 store = Store(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2]), int(sys.argv[3])):
-    store.put(f"{number:064x}", {"raw.json": b"x" * 100_000, "logs/console.txt": b"y"}, {"number": number}, 1.0)
+    store.put(f"{number:064x}", {"raw.json": b"x" * 100_000, "logs/console.txt": b"y"}, {"number": number})
 """
 
 
 def start(code: str, *arguments: object) -> "subprocess.Popen[str]":
-    environment = {**os.environ, "PYTHONPATH": str(Path(store_module.__file__).parent.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(Path(store_module.__file__).parents[2])}
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "results") as opened:
-        yield opened
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "results")
 
 
 def test_there_and_back(store: Store, tmp_path: Path) -> None:
     (tmp_path / "console.txt").write_text("booted\n")
-    put = store.put(KEY, {"fio.json": b"{}", "logs/console.txt": tmp_path / "console.txt"}, RESULT, 3.5)
+    put = store.put(KEY, {"fio.json": b"{}", "logs/console.txt": tmp_path / "console.txt"}, RESULT)
     got = store.get(KEY)
     assert got == put
     assert got is not None
@@ -66,18 +62,10 @@ def test_the_folder_can_be_checked_without_us(store: Store) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "digests.txt"], cwd=folder, check=True)
 
 
-def test_times_of_the_host_stay_in_the_index(store: Store) -> None:
-    store.put(KEY, {}, RESULT, 3.5)
-    store.put(OTHER, {}, RESULT, 1.5)
-    assert (store.wall_seconds(KEY), store.typical_wall_seconds()) == (3.5, 2.5)
-    assert b"3.5" not in (store.folder(KEY) / "result.json").read_bytes()
-
-
 def test_the_first_put_stays(store: Store) -> None:
     store.put(KEY, {"a": b"1"}, RESULT)
-    store.put(KEY, {"a": b"1"}, RESULT, 9.0)
-    store.put(KEY, {"a": b"1"}, RESULT, 1.0)
-    assert store.wall_seconds(KEY) == 9.0
+    store.put(KEY, {"a": b"1"}, RESULT)
+    store.put(KEY, {"a": b"1"}, RESULT)
     assert list((store.root / "tmp").iterdir()) == []
 
 
@@ -169,12 +157,12 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         time.sleep(0.02 + 0.031 * turn)
         writer.send_signal(signal.SIGKILL)
         writer.communicate()
-        with Store(tmp_path) as store:
-            keys = store.keys()
-            assert all(store.get(key) for key in keys)
-            assert len(keys) >= done
-            done = len(keys)
-            assert not store.quarantine.exists()
+        store = Store(tmp_path)
+        keys = store.keys()
+        assert all(store.get(key) for key in keys)
+        assert len(keys) >= done
+        done = len(keys)
+        assert not store.quarantine.exists()
         if turn > 7 and done > 8:  # a busy host writes little before each signal
             return
     pytest.fail(f"only {done} results were written between 40 signals")
@@ -202,100 +190,13 @@ def test_several_processes(tmp_path: Path) -> None:
     for writer in writers:
         _, errors = writer.communicate(timeout=120)
         assert (writer.returncode, errors) == (0, "")
-    with Store(tmp_path) as store:
-        assert len(store.keys()) == 60
-        for number in range(60):
-            found = store.get(f"{number:064x}")
-            assert found is not None
-            assert found.result == {"number": number}
-            assert store.wall_seconds(found.key) == 1.0
+    store = Store(tmp_path)
+    assert len(store.keys()) == 60
+    for number in range(60):
+        found = store.get(f"{number:064x}")
+        assert found is not None
+        assert found.result == {"number": number}
     assert not list((tmp_path / "tmp").iterdir())
-
-
-def test_a_missing_index_is_made_anew(store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    assert caplog.text == ""
-    store.put(KEY, {}, RESULT, 2.0)
-    store.close()
-    (store.root / "results.sqlite").unlink()
-    with Store(store.root) as again:
-        assert again.find("ab").result == RESULT
-        assert again.typical_wall_seconds() is None
-        again.put(KEY, {}, RESULT, 4.0)
-        assert again.wall_seconds(KEY) == 4.0
-    assert caplog.text.count("results.sqlite: missing; made anew from 1 results") == 1
-
-
-@pytest.mark.parametrize("damage", [b"no database" * 1000, b"", None])
-def test_a_damaged_index_is_moved_aside(store: Store, caplog: pytest.LogCaptureFixture, damage: bytes | None) -> None:
-    store.put(KEY, {}, RESULT, 2.0)
-    store.close()
-    with sqlite3.connect(store.root / "results.sqlite") as connection:
-        rows = [(f"{number:064x}", 1.0) for number in range(200)]  # some pages
-        connection.executemany("INSERT INTO repetition VALUES (?, ?)", rows)
-    path = store.root / "results.sqlite"
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + b"\xaa" * (len(content) - 4096) if damage is None else damage)
-    with Store(store.root) as again:
-        again.put(OTHER, {}, RESULT, 3.0)
-        assert again.wall_seconds(OTHER) == 3.0
-        assert again.keys() == [KEY, OTHER]
-    assert len(list(store.root.glob("results.sqlite.damaged-*"))) == 1
-    assert caplog.text.count("made anew from") == 1
-
-
-@pytest.mark.parametrize("places", [range(18, 19), range(4096, 4108)], ids=["the journal's kind", "head of the table"])
-def test_an_index_of_which_a_byte_is_another(store: Store, places: range) -> None:
-    """It opens, and says wrong things or nothing at all; each was told as a broken disk, or as a row without a key."""
-    store.put(KEY, {}, RESULT, 2.0)
-    store.close()
-    path = store.root / "results.sqlite"
-    whole = path.read_bytes()
-    for at in places:
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x20]) + whole[at + 1 :])
-        with Store(store.root) as again:
-            again.put(OTHER, {}, RESULT, 3.0)
-            assert again.wall_seconds(OTHER) == 3.0
-            assert again.typical_wall_seconds() in (3.0, 2.5)
-
-
-def test_an_index_that_was_cut_short_holds_no_empty_rows(store: Store) -> None:
-    for number in range(4):
-        store.put(f"{number:064x}", {}, RESULT, 1.0)
-    store.close()
-    path = store.root / "results.sqlite"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:4200] + bytes(len(whole) - 4200))
-    with Store(store.root) as again:
-        assert again.typical_wall_seconds() is None
-    with sqlite3.connect(path) as connection:
-        assert all(key for (key,) in connection.execute("SELECT key FROM repetition"))
-
-
-def test_an_index_that_vanishes_while_open(store: Store) -> None:
-    store.put(KEY, {}, RESULT, 1.0)
-    (store.root / "results.sqlite").unlink()
-    store.put(OTHER, {}, RESULT, 2.0)
-    assert store.keys() == [KEY, OTHER]
-
-
-def test_several_processes_that_find_a_damaged_index(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.put("f" * 64, {}, RESULT)
-    (tmp_path / "results.sqlite").write_bytes(b"no database" * 1000)
-    writers = [start(WRITER, tmp_path, first, first + 5) for first in range(0, 20, 5)]
-    told = [writer.communicate(timeout=120)[1] for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * 4
-    assert sum("made anew" in text for text in told) == 1
-    with Store(tmp_path) as store:
-        assert [store.wall_seconds(f"{number:064x}") for number in range(20)] == [1.0] * 20
-
-
-def test_an_index_of_a_newer_version_is_refused(store: Store) -> None:
-    store.close()
-    with sqlite3.connect(store.root / "results.sqlite") as connection:
-        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    with pytest.raises(SetupError, match=r"results\.sqlite: written by a newer flashbed .* another folder"):
-        Store(store.root)
 
 
 def test_a_full_disk_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,16 +212,6 @@ def test_a_full_disk_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
     assert list((store.root / "tmp").iterdir()) == []
 
 
-def test_an_index_without_room_is_told(store: Store) -> None:
-    connection = store._index._connection
-    assert connection is not None
-    pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(HostResourceError, match=r"results\.sqlite: no room left on this disk"):  # noqa: PT012
-        for number in range(1000):
-            store._index.add(f"{number:064x}", 1.0)
-
-
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HostResourceError, match="Not a directory"):
@@ -330,10 +221,9 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_opening_is_fast(store: Store) -> None:
     for number in range(1000):
         (store.root / "cells" / f"{number % 256:02x}" / f"{number % 256:02x}{number:062x}").mkdir(parents=True)
-    store.close()
     times = []
     for _ in range(5):
         begin = time.perf_counter()
-        Store(store.root).close()
+        Store(store.root)
         times.append(time.perf_counter() - begin)
     assert min(times) < 0.05

@@ -16,6 +16,7 @@ from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
+from flashbed.execution import measurement
 from flashbed.execution.measuring import failure_folder
 from flashbed.execution.run import open_store
 from flashbed.image import modules
@@ -26,9 +27,9 @@ from flashbed.study.loading import load_study, study_schema
 Rows = list[tuple[str, ...]]
 SHOWN_RESULTS = 20
 
-_TEXTS, _TABLES = ("key", "outcome", "reason"), ("coordinates", "metrics", "medium", "cell", "environment")
+_TEXTS, _TABLES = ("key", "outcome", "reason"), ("coordinates", "cell", "environment")
 _SHAPE = {**dict.fromkeys(_TEXTS, str), **dict.fromkeys(_TABLES, dict), "check": str | None}
-"""What a result has that is shown."""
+"""What is kept of a result, and shown."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,9 @@ def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
     library = Library((paths.profiles(),))
     for kind in FOLDERS:
         yield f"Profiles: {kind}", ("name", "title"), [(n, library.title(kind, n)) for n in library.names(kind)]
-    with open_store() as store:
-        keys = store.keys()
-        found = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
+    store = open_store()
+    keys = store.keys()
+    found = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
     title = f"Results: {len(keys)} in {store.root}" + (
         f", the first {SHOWN_RESULTS}" if len(keys) > SHOWN_RESULTS else ""
     )
@@ -85,14 +86,14 @@ def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
 
 def repetition(prefix: str) -> Shown:
     """The repetition whose key starts with `prefix`. Raises InputError if there is none, or several."""
-    with open_store() as store:
-        try:
-            found = store.find(prefix)
-        except InputError:
-            if (failed := _failed(prefix.strip().lower())) is None:
-                raise
-            return failed
-        return Shown(found.folder, found.result)
+    store = open_store()
+    try:
+        found = store.find(prefix)
+    except InputError:
+        if (failed := _failed(prefix.strip().lower())) is None:
+            raise
+        return failed
+    return Shown(found.folder, measurement.read(found.result, found.folder))
 
 
 def _failed(prefix: str) -> Shown | None:
@@ -111,7 +112,7 @@ def _failed(prefix: str) -> Shown | None:
         whole = False
     if not whole:
         raise InputError(f"{found[0]}: damaged; remove {folder}, the next run tries the repetition again")
-    return Shown(folder, result)
+    return Shown(folder, measurement.read(result, folder))
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -37,8 +37,7 @@ def requests(key: object) -> pandas.DataFrame:
         raise InputError(
             f"requests({_said(key)}): wants the key of a repetition as a text; the column key of results() has it"
         )
-    with run.open_store() as store:
-        found = store.find(key)
+    found = run.open_store().find(key)
     try:
         log = request_log.read(found.folder / "out")
     except (FileNotFoundError, ValueError):

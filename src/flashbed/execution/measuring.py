@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 from flashbed.common import locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import repetition
+from flashbed.execution import measurement, repetition
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import Store
 
@@ -82,9 +82,13 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
     found = store.get(wanted.key)
     if found is None:
         return None
-    # The key does not know how a study names its axes, and the same repetition may serve several studies.
-    result = {**found.result, "coordinates": dict(wanted.cell.coordinates)}
-    return Record(wanted, result, found.folder)
+    return _record(wanted, found.result, found.folder)
+
+
+def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record:
+    """The key does not know how a study names its axes, and the same repetition may serve several studies."""
+    read = measurement.read(kept, folder)
+    return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
 
 
 def measure(store: Store, missing: Sequence[Repetition], jobs: int, limits: Limits) -> Iterator[Record]:
@@ -175,7 +179,7 @@ def _failed_since(wanted: Repetition, before: object) -> Record | None:
         return None
     try:
         result = json.loads((folder / "result.json").read_bytes())
-        return Record(wanted, {**result, "coordinates": dict(wanted.cell.coordinates)}, folder)
+        return _record(wanted, result, folder)
     except (OSError, ValueError, TypeError):
         return None
 
@@ -197,20 +201,19 @@ def _claimed(
 
 def _one(store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Record:
     """Raises HostResourceError if the host refuses what the lab itself writes."""
-    begin = time.monotonic()
     try:
         finished = _attempt(wanted, work, limits, stop)
-        if finished.result["outcome"] == "killed":  # says nothing about the cell: memory may be there again
-            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result["reason"])
+        if finished.kept["outcome"] == "killed":  # says nothing about the cell: memory may be there again
+            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.kept["reason"])
             finished = _attempt(wanted, work, limits, stop)
-            if finished.result["outcome"] == "killed":
-                finished.result["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
+            if finished.kept["outcome"] == "killed":
+                finished.kept["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
         if not finished.measured:
             return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
     except OSError as error:
         raise host_refusal(work, error) from None
-    stored = store.put(wanted.key, finished.files, finished.result, time.monotonic() - begin)
-    return Record(wanted, stored.result, stored.folder)
+    stored = store.put(wanted.key, finished.files, finished.kept)
+    return _record(wanted, stored.result, stored.folder)
 
 
 def _attempt(wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Finished:
@@ -231,7 +234,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
         for name, data in finished.files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(data)
-        (new / "result.json").write_text(json.dumps(finished.result, indent=1, sort_keys=True) + "\n")
+        (new / "result.json").write_text(json.dumps(finished.kept, indent=1, sort_keys=True) + "\n")
         if folder.exists():
             folder.rename(old)
         new.rename(folder)

@@ -20,7 +20,7 @@ from flashbed.common import children
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
+from flashbed.execution import measurement
 from flashbed.image import GuestImage, ProgramSet, turns
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
@@ -29,7 +29,6 @@ from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS
-from flashbed.workload.base import WorkloadOutputError
 
 SYSTEM_PATH = "/usr/sbin:/sbin"
 """Where Debian keeps file system checkers; not on the path of an ordinary user."""
@@ -50,14 +49,20 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a repetition came to: the result as it is kept, and the artefacts beside it."""
+    """What a repetition came to: the result as it is kept, what follows from the artefacts, and these."""
 
-    result: dict[str, Any]
+    kept: dict[str, Any]
+    measured_values: Mapping[str, Any]
     files: dict[str, bytes]
 
     @property
+    def result(self) -> dict[str, Any]:
+        """Both, as a result that is read from the store."""
+        return {**self.kept, **self.measured_values}
+
+    @property
     def measured(self) -> bool:
-        return bool(self.result["outcome"] == "measured")
+        return bool(self.kept["outcome"] == "measured")
 
 
 class TooLargeError(HostResourceError):
@@ -201,7 +206,7 @@ def check(cell: Cell, data: Path) -> str | None:
 
 def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     cell = repetition.cell
-    result: dict[str, Any] = {
+    kept: dict[str, Any] = {
         "key": repetition.key,
         "coordinates": dict(cell.coordinates),
         "seed": cell.seed,
@@ -210,64 +215,11 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         "check": outcome.medium_check,
         "cell": cell_inputs(cell),
         "environment": dict(repetition.environment),
-        "mounted": mounted.describe(outcome.files),
-        "metrics": {},
-        "medium": {},
-        "series": [],
     }
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
-    if outcome.status == "measured":
-        try:
-            result["medium"], result["metrics"] = _measured(cell, outcome.files)
-            found = WORKLOADS[cell.workload.tool].series(cell.workload.parameters, outcome.files)
-            result["series"] = [one.plain() for one in found]
-        except KeyError as error:
-            result |= {"outcome": "failed", "reason": f"its output cannot be read: it has no {error}"}
-        except (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
-            result |= {"outcome": "failed", "reason": f"its output cannot be read: {error}"}
-    return Finished(result, files)
-
-
-def _measured(cell: Cell, out: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, float]]:
-    """The medium's counters and all metrics of a repetition. Raises WorkloadOutputError, KeyError or ValueError."""
-    numbers = cell.medium.numbers()
-    page_bytes = numbers.get("page_bytes")
-    medium = medium_counters.phases(out)
-    found = WORKLOADS[cell.workload.tool].metrics(out)
-    marked, reached = _reached(cell, out, page_bytes)
-    # What a warm-up writes, only the medium knows: then no ratio of the two is told
-    told = "warm_up_s" not in found
-    written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
-    programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
-    moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
-    rig = limit.Rig(numbers, cell.board.pio_sector_ns, cell.board.nand_cycle_ps)
-    metrics = {
-        **found,
-        **reached,
-        **medium_counters.metrics(medium, page_bytes, block, written),
-        "cpu_percent": cpu_load.percent(out),
-        **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
-        **upkeep.metrics(out, cell.medium.size_bytes),
-        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
-    }
-    return {**medium, **marked}, metrics
-
-
-def _reached(
-    cell: Cell, out: Mapping[str, bytes], page_bytes: int | None
-) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
-    """For a tool with phases, the medium's counters of each, how much of what it asked for reached the medium, and how
-    many blocks of flash were erased in it.
-    """
-    phases = WORKLOADS[cell.workload.tool].phases(cell.workload.parameters)
-    if not phases:
-        return {}, {}
-    marked = medium_counters.marked(out, [phase.name for phase in phases])
-    metrics: dict[str, float] = {"requested_bytes": sum(phase.requested_bytes for phase in phases)}
-    for phase in phases:
-        read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
-        moved = {"read": read, "write": written, "either": read + written}[phase.direction]
-        metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
-        if "flash_erased_blocks" in marked[phase.name]:
-            metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])
-    return marked, metrics
+    if outcome.status != "measured":
+        return Finished(kept, measurement.NONE, files)
+    try:
+        return Finished(kept, measurement.of(kept["cell"], outcome.files), files)
+    except measurement.UnreadableError as error:
+        return Finished({**kept, "outcome": "failed", "reason": str(error)}, measurement.NONE, files)

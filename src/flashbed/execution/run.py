@@ -30,7 +30,6 @@ from flashbed.profiles.library import Kind, Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
 from flashbed.workload import WORKLOADS
-from flashbed.workload.base import WorkloadOutputError
 
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
@@ -129,29 +128,29 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     """
     host_commands.check(study)
     measuring.clean()
-    with open_store() as store:
-        wanted = prepare(study)
-        known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
-        missing = [r for r in wanted if r.key not in known]
-        beforehand.check(study, [r.cell for r in missing])
-        _condition(study, missing)
-        smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
-        for record in measuring.measure(store, missing, jobs or cores(), measuring.Limits(limit_s, smallest)):
-            known[record.repetition.key] = record
-        return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
+    store = open_store()
+    wanted = prepare(study)
+    known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
+    missing = [r for r in wanted if r.key not in known]
+    beforehand.check(study, [r.cell for r in missing])
+    _condition(study, missing)
+    smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
+    for record in measuring.measure(store, missing, jobs or cores(), measuring.Limits(limit_s, smallest)):
+        known[record.repetition.key] = record
+    return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
 
 def stored(study: Study) -> Run:
     """What the store has of a study, without measuring, fetching or building a guest."""
-    with open_store() as store:
-        if not store.keys():
-            return Run(study, [], 0)
-        try:
-            wanted = prepare(study, only_built=True)
-        except image.NotBuilt:  # and so nothing is measured with the guest of today
-            return Run(study, [], 0)
-        records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
-        return Run(study, records, 0, _different(store, wanted))
+    store = open_store()
+    if not store.keys():
+        return Run(study, [], 0)
+    try:
+        wanted = prepare(study, only_built=True)
+    except image.NotBuilt:  # and so nothing is measured with the guest of today
+        return Run(study, [], 0)
+    records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
+    return Run(study, records, 0, _different(store, wanted))
 
 
 def rows(done: Run) -> list[dict[str, Any]]:
@@ -181,31 +180,16 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     told = {
         "limit": found,
         "mounted": result.get("mounted", ""),
-        "steady": _steady(record) if result["outcome"] == "measured" else "",
+        "steady": _steady(result, cell) if result["outcome"] == "measured" else "",
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
     return {**result["coordinates"], **plain, **told, **metrics}
 
 
-def _steady(record: Record) -> str:
-    workload = record.repetition.cell.workload
-    return steadiness.told(_series(record), WORKLOADS[workload.tool].silent(workload.parameters))
-
-
-def _series(record: Record) -> Sequence[Mapping[str, Any]]:
-    """What a repetition moved over time. Its key does not know the code that made it: where that was another version,
-    it is made anew from the files that the tool left; none where those do not tell.
-    """
-    found: Sequence[Mapping[str, Any]] = record.result.get("series", ())
-    if steadiness.is_current(found):
-        return found
-    try:
-        out = {path.name: path.read_bytes() for path in (record.folder / "out").iterdir() if path.is_file()}
-        workload = record.repetition.cell.workload
-        return [one.plain() for one in WORKLOADS[workload.tool].series(workload.parameters, out)]
-    except (OSError, WorkloadOutputError, KeyError, ValueError):
-        return ()
+def _steady(result: Mapping[str, Any], cell: Cell) -> str:
+    silent = WORKLOADS[cell.workload.tool].silent(cell.workload.parameters)
+    return steadiness.told(result["series"], silent)
 
 
 def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:

@@ -28,11 +28,6 @@ PARTS = 20
 
 STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
 
-VERSION = 2
-"""Of what a series is of. Results keep theirs under a key that does not know this code: what another version made is
-not judged (is_current).
-"""
-
 
 @dataclass(frozen=True)
 class Series:
@@ -49,7 +44,6 @@ class Series:
     def plain(self) -> dict[str, Any]:
         """For a result."""
         return {
-            "version": VERSION,
             "name": self.name,
             "seconds": self.seconds,
             "bytes": list(self.parts),
@@ -85,17 +79,11 @@ def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
     return moments[-1][1]
 
 
-def is_current(found: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the series that a result has (Series.plain()) are of this version."""
-    return all(one.get("version") == VERSION for one in found)
-
-
 def verdict(found: Sequence[Mapping[str, Any]]) -> str:
-    """ "steady", or "not steady: " and why, of the series that a result has (Series.plain()); "" where it has none, or
-    some of another version, or where the steps of one are too large to tell. Of several each must be steady, and the
-    first that is not says why.
+    """ "steady", or "not steady: " and why, of the series that a result has (Series.plain()); "" where it has none,
+    or where the steps of one are too large to tell. Of several each must be steady, and the first that is not says why.
     """
-    if not found or not is_current(found):
+    if not found:
         return ""
     verdicts = [_judged(one) for one in found]
     return next((one for one in verdicts if one.startswith(NOT_STEADY)), "" if "" in verdicts else STEADY)
@@ -108,8 +96,6 @@ def told(found: Sequence[Mapping[str, Any]], silent: str) -> str:
         return said
     if not found:
         return f"{NOT_KNOWN}: {silent}"
-    if not is_current(found):
-        return f"{NOT_KNOWN}: what it moved over time was noted by another version"
     return f"{NOT_KNOWN}: it moved in too few steps to tell"
 
 

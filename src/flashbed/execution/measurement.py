@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a repetition measured, out of the files that its guest left: the medium's counters, all metrics, the series.
+
+None of it is stored. It is worked out whenever a result is read, so that a mended formula changes every report at once
+and runs no guest. Knows of a cell what its result says of it (`cell_inputs`), so that a result can be read without its
+study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
+from flashbed.workload import WORKLOADS
+from flashbed.workload.base import WorkloadOutputError
+
+NONE: Mapping[str, Any] = {"mounted": "", "metrics": {}, "medium": {}, "series": []}
+"""What a repetition without an output has, and the names of what is worked out."""
+
+Out = Mapping[str, bytes]
+Cell = Mapping[str, Any]
+
+
+class UnreadableError(Exception):
+    """The output does not tell what it should; the text says what."""
+
+
+class Files(Mapping[str, bytes]):
+    """A guest's files by name, in a folder; one is read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        there = self._folder.iterdir() if self._folder.is_dir() else ()
+        return (path.name for path in sorted(there) if path.is_file())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def of(cell: Cell, out: Out) -> dict[str, Any]:
+    """What is in NONE, of a cell that was measured. Raises UnreadableError."""
+    workload = WORKLOADS[cell["workload"]["tool"]]
+    try:
+        medium, metrics = _medium_and_metrics(cell, out)
+        series = workload.series(cell["workload"]["parameters"], out)
+        return {
+            "mounted": mounted.describe(out),
+            "metrics": metrics,
+            "medium": medium,
+            "series": [one.plain() for one in series],
+        }
+    except KeyError as error:
+        raise UnreadableError(f"its output cannot be read: it has no {error}") from None
+    except (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise UnreadableError(f"its output cannot be read: {error}") from None
+
+
+def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A stored result with what follows from the files beside it. One that this version cannot read has failed."""
+    if result["outcome"] != "measured":
+        return {**NONE, **result}
+    try:
+        return {**result, **of(result["cell"], Files(folder / "out"))}
+    except UnreadableError as error:
+        reason = f"{error}; remove {folder} to measure it again"
+        return {**result, **NONE, "outcome": "failed", "reason": reason}
+
+
+def _medium_and_metrics(cell: Cell, out: Out) -> tuple[dict[str, Any], dict[str, float]]:
+    numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
+    tool = WORKLOADS[cell["workload"]["tool"]]
+    page_bytes = numbers.get("page_bytes")
+    medium = medium_counters.phases(out)
+    found = tool.metrics(out)
+    marked, reached = _reached(cell, out, page_bytes)
+    # What a warm-up writes, only the medium knows: then no ratio of the two is told
+    told = "warm_up_s" not in found
+    written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
+    programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
+    moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
+    rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"].get("nand_cycle_ps", 0))
+    metrics = {
+        **found,
+        **reached,
+        **medium_counters.metrics(medium, page_bytes, block, written),
+        "cpu_percent": cpu_load.percent(out),
+        **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
+        **upkeep.metrics(out, numbers["used_bytes"] or numbers["capacity_bytes"]),
+        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
+    }
+    return {**medium, **marked}, metrics
+
+
+def _reached(
+    cell: Cell, out: Out, page_bytes: int | None
+) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
+    """For a tool with phases, the medium's counters of each, how much of what it asked for reached the medium, and how
+    many blocks of flash were erased in it.
+    """
+    phases: Sequence[Any] = WORKLOADS[cell["workload"]["tool"]].phases(cell["workload"]["parameters"])
+    if not phases:
+        return {}, {}
+    marked = medium_counters.marked(out, [phase.name for phase in phases])
+    metrics: dict[str, float] = {"requested_bytes": sum(phase.requested_bytes for phase in phases)}
+    for phase in phases:
+        read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
+        moved = {"read": read, "write": written, "either": read + written}[phase.direction]
+        metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
+        if "flash_erased_blocks" in marked[phase.name]:
+            metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])
+    return marked, metrics

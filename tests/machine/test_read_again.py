@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A repetition keeps what the guest gave; what follows from it is worked out when it is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flashbed.execution import measurement, run
+from flashbed.guest_output import cpu_load
+from flashbed.machine import qemu
+from flashbed.study.loading import load_study
+
+STUDY = """
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    file = "1M"
+"""
+
+
+def test_a_mended_formula_changes_the_report_and_runs_no_guest(
+    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = load_study(study_file(STUDY, filesystem="ext2", seeds=1))
+    [record] = run.run(study).records
+    [row] = run.rows(run.stored(study))
+    kept = json.loads((record.folder / "result.json").read_text())
+    assert not set(measurement.NONE) & set(kept)
+    assert row["medium_written_bytes"] >= 1 << 20
+
+    monkeypatch.setattr(cpu_load, "percent", lambda _: 123.0)
+    monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))
+    done = run.run(study)
+    assert done.fresh == 0
+    assert run.rows(done) == [{**row, "cpu_percent": 123.0}]
+
+
+def test_what_cannot_be_read_any_more_has_failed_and_says_so(
+    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = load_study(study_file(STUDY, filesystem="ext2", seeds=1))
+    [record] = run.run(study).records
+
+    def broken(_: object) -> float:
+        raise KeyError("idle.before")
+
+    monkeypatch.setattr(cpu_load, "percent", broken)
+    [row] = run.rows(run.stored(study))
+    assert row["outcome"] == "failed"
+    told = f"its output cannot be read: it has no 'idle.before'; remove {record.folder} to measure it again"
+    assert row["reason"] == told
