@@ -10,8 +10,10 @@ import pytest
 
 from flashbed.workload import fio_latency
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio import FLUSHED_EACH, MOST_LOGGED, Fio
+from flashbed.workload.fio import Fio
+from flashbed.workload.fio_call import FLUSHED_EACH
 from flashbed.workload.fio_parameters import FioParameters, fixed_numbers
+from flashbed.workload.fio_pattern import MOST_LOGGED
 
 
 def waits(bins: dict[int, int]) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 
-from flashbed.workload.fio import Fio, portable_jobs
+from flashbed.workload.fio import Fio
 from flashbed.workload.fio_job import job_faults, split_off_preparation
+from flashbed.workload.fio_pattern import portable_jobs
 
 JOB = """\
 ; two files

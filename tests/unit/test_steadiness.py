@@ -91,11 +91,9 @@ def test_of_several_series_each_must_be_steady() -> None:
 
 def test_what_is_not_known_says_why() -> None:
     coarse = plain([5.0] * 20, grain=50.0)
-    old = plain([5.0] * 20) | {"version": 0}
     assert steadiness.told([plain([5.0] * 20)], "nothing tells") == "steady"
     assert steadiness.told([], "nothing tells") == "not known: nothing tells"
     assert steadiness.told([coarse], "nothing tells") == "not known: it moved in too few steps to tell"
-    assert steadiness.told([old], "x") == "not known: what it moved over time was noted by another version"
 
 
 @pytest.mark.parametrize(

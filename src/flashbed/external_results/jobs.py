@@ -22,7 +22,7 @@ from flashbed.execution import host_commands
 from flashbed.study.format import STACK
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
-from flashbed.workload.fio import portable_jobs
+from flashbed.workload.fio_pattern import portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
 FORMAT = 2

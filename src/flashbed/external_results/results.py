@@ -28,7 +28,8 @@ from flashbed.external_results.jobs import FORMAT, MANIFEST, Job, jobs
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio import Fio
+from flashbed.workload.fio_call import OUTPUT
+from flashbed.workload.fio_output import metrics_of
 from flashbed.workload.fio_own_job import section_names
 
 Rows = list[dict[str, Any]]
@@ -227,7 +228,7 @@ def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
     try:
         data = own_file.read(file)
         document = fio_json.read(data)
-        metrics = Fio().metrics({"fio.json": data})
+        metrics = metrics_of({OUTPUT: data}, OUTPUT)
         names = {str(one["jobname"]) for one in document["jobs"]}
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None

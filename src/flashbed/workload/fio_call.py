@@ -22,6 +22,8 @@ LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
 RATE_MS, OWN_RATE_MS = 20, 100
 """The intervals in which fio logs what it moves: of a pattern, which may last a second only; of a job of the user's."""
 
+FLUSHED_EACH = "a request lasts until it is flushed"
+"""The description of a job whose latencies are meant so."""
 
 _BEGIN = re.compile(rb"^\{", re.MULTILINE)
 

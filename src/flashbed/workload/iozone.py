@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from flashbed.workload import fio
+from flashbed.workload import fio_output
 from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_call import FIO, RANDOM, section
 from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
@@ -102,7 +102,7 @@ def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, floa
     """Bytes and seconds of each test. Raises WorkloadOutputError."""
     for test in TESTS:
         if f"{test}.json" in out:
-            metrics = fio.metrics_of(out, f"{test}.json")
+            metrics = fio_output.metrics_of(out, f"{test}.json")
             yield test, (metrics["requested_bytes"], metrics["runtime_s"])
 
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fio left behind, read: its JSON, and the logs of calls and of bandwidth beside it. Must not know how a job is
+written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from flashbed.common.tomlfile import shown
+from flashbed.guest_output import steadiness
+from flashbed.guest_output.steadiness import Series
+from flashbed.workload import fio_latency, fio_series
+from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.fio_call import (
+    FLUSHED_EACH,
+    OUTPUT,
+    OWN_RATE_MS,
+    document,
+)
+
+DIRECTIONS = ("read", "write")
+
+BACKGROUND = "background"
+"""How the name of a job begins that makes load and is not measured."""
+
+
+def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
+    """Bandwidth in MiB/s over fio's own run time (1 ms steps), requests a second, latencies in microseconds; of all
+    jobs together that are not background. What was written is of all jobs: the medium wears by each of them.
+
+    A latency is what the program waits, from the moment at which it has a request to hand in. A flush is waited for
+    like a request, and counts as one; but in a job that says FLUSHED_EACH a request lasts until it is flushed. Raises
+    WorkloadOutputError.
+    """
+    every = _jobs(out, name)
+    jobs = _measured(every)
+    used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not used:
+        raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
+    runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
+    requests = sum(job[d]["total_ios"] for job, d in used)
+    together = any(job.get("desc") == FLUSHED_EACH for job in jobs)
+    metrics = {
+        "runtime_s": runtime_s,
+        **({"warm_up_s": warm_up_s} if (warm_up_s := _warm_up_s(out, name)) else {}),
+        **(_flushed_each(jobs, logs(out)) if together else _each_call(jobs)),
+        "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+        "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
+    }
+    if runtime_s > 0:
+        cpu_ms = sum((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] for job in every if "usr_cpu" in job)
+        metrics["process_cpu_percent"] = cpu_ms / runtime_s / 10
+        metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
+        metrics["iops"] = requests / runtime_s
+    return metrics
+
+
+def series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
+    """None where jobs are reported in groups: which logs are whose is then not known."""
+    jobs, logs = _jobs(out, OUTPUT), fio_series.rate_logs(out)
+    if len(jobs) != len(logs):
+        return []
+    measured, found = _measured(jobs), []
+    for job, log in zip(jobs, logs, strict=True):
+        runtime_s = max(job[d]["runtime"] for d in DIRECTIONS) / 1e3
+        moved = sum(job[d]["io_bytes"] for d in DIRECTIONS)
+        moments = fio_series.of_rates([log], OWN_RATE_MS, runtime_s, moved)
+        one = steadiness.series(moments, interval_s=OWN_RATE_MS / 1e3)
+        if one and job in measured:
+            found.append(replace(one, name=job["jobname"] if len(measured) > 1 else ""))
+    return found
+
+
+def _warm_up_s(out: Mapping[str, bytes], name: str) -> float:
+    """How long the jobs ran before they were measured: what they were told, the longest of them."""
+    everything = json.loads(document(out[name]))
+    told = [options.get("ramp_time", "0") for options in _options(everything)]
+    return max((float(text.rstrip("s")) for text in told if re.fullmatch(r"[0-9.]+s?", text)), default=0.0)
+
+
+def _options(everything: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """What each measured job and all of them together were told."""
+    own = [job.get("job options", {}) for job in _measured(everything["jobs"])]
+    return [everything.get("global options", {}), *own]
+
+
+def _measured(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [job for job in every if not job["jobname"].startswith(BACKGROUND)]
+
+
+def _flushes(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The distributions of flushes between requests; a flush at the end of a job is in none."""
+    return [job["sync"]["lat_ns"] for job in jobs if job.get("sync", {}).get("lat_ns", {}).get("N")]
+
+
+def _each_call(jobs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    flushes = _flushes(jobs)
+    requests = [job[d]["lat_ns"] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    return {**fio_latency.waits("latency", [*requests, *flushes]), **fio_latency.waits("flush", flushes)}
+
+
+def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> dict[str, float]:
+    """Latencies of requests with the flushes behind them, and of the flushes. Without logs only the mean of a request
+    is known, and nothing of the last flush of each process.
+    """
+    flushes, requests = _flushes(jobs), [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not logs:
+        means = [fio_latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
+        both = {"latency_mean_us": sum(one["latency_mean_us"] for one in means)} if all(means) else {}
+        return {**both, **fio_latency.waits("flush", flushes)}
+    counted = [one for one in (*(one["clat_ns"] for one in requests), *flushes) if one.get("N")]
+    calls = fio_latency.logged_calls(logs, sum(one["mean"] * one["N"] for one in counted))
+    last = [took for process in calls if (took := fio_latency.last_flush_us(process)) is not None]
+    alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
+    return {
+        **fio_latency.of_samples("latency", [us for process in calls for us in fio_latency.durable_us(process)]),
+        **fio_latency.waits("flush", [*flushes, *alone]),
+    }
+
+
+def logs(out: Mapping[str, bytes]) -> list[bytes]:
+    """The logs of calls, of all processes."""
+    first, last = fio_latency.LOG.split("{}")
+    return [data for name, data in sorted(out.items()) if name.startswith(first) and name.endswith(last)]
+
+
+def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
+    if name not in out:
+        raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
+    try:
+        jobs = json.loads(document(out[name]))["jobs"]
+        failed = [job for job in jobs if job["error"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None
+    if failed:
+        number = failed[0]["error"]
+        why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""
+        raise WorkloadOutputError(f"fio reported error {shown(number)} in job {shown(failed[0]['jobname'])}{why}")
+    return list(jobs)

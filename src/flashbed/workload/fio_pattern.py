@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs of a pattern: of a study's parameters, where it gives no job file of its own.
+
+The same job runs in a guest, on a board or by hand. Must not know what fio prints.
+"""
+
+from __future__ import annotations
+
+from flashbed.workload import fio_latency, fio_own_job
+from flashbed.workload.base import PROGRESS, Parameters
+from flashbed.workload.fio_call import (
+    EMPTY_SCRIPT,
+    FIO,
+    FLUSHED_EACH,
+    LATENCY,
+    OUTPUT,
+    RANDOM,
+    RATE_MS,
+    rate_log,
+    section,
+)
+
+_NOTED = f"""\
+{PROGRESS} &
+{{run}}status=$?
+kill $!
+exit $status
+"""
+"""fio, with notes of what the block device has taken meanwhile."""
+
+MOST_LOGGED = 100_000
+"""Requests of a repetition whose calls are logged, 60 bytes each; of more, no percentiles are known."""
+
+
+def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
+    """The job file and the scripts that run it.
+
+    With `allocate` the file is new, and each write gives it blocks. Else it was written before, in order, and is
+    not in the page cache: writes change data and do not fill holes.
+    """
+    files = {"measure.fio": _measured_jobs(parameters, seed), "prepare": EMPTY_SCRIPT}
+    if not allocates(parameters):
+        files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
+        files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
+    run = f"{FIO} --output=/out/{OUTPUT} /job/measure.fio\n"
+    files["measure"] = (_NOTED.format(run=run) if is_cached(parameters) else run).encode()
+    return files
+
+
+def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, bytes]:
+    """The job files for any system that has fio: `measure` and, if a file must be there before, `prepare`.
+
+    They work in the folder that fio is started in. The measured job is called `name`, but a job of the user's keeps its
+    names. Where requests are carried out one at a time the system's own engine is right; else the variable
+    FLASHBED_ENGINE names one.
+    """
+    if "job" in parameters:
+        return fio_own_job.portable(parameters, seed)
+    queued = parameters["queue_depth"] != 1
+    jobs = {name: _measured_job(parameters, seed)}
+    if not allocates(parameters):
+        jobs["prepare"] = _preparing_job(parameters, seed)
+    for job in jobs.values():
+        del job["directory"], job["ioengine"]
+    if queued:
+        jobs[name]["ioengine"] = "${FLASHBED_ENGINE}"
+    return {"prepare" if title == "prepare" else "measure": section(title, job) for title, job in jobs.items()}
+
+
+def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    job = _common_job(parameters, seed) | {
+        "rw": parameters["pattern"],
+        "bs": parameters["request"],
+        "direct": int(bool(parameters["direct"])),
+        "ioengine": "psync" if parameters["queue_depth"] == 1 else "libaio",
+        "iodepth": parameters["queue_depth"],
+        "group_reporting": 1,
+    }
+    if parameters["io_size"]:
+        job["io_size"] = parameters["io_size"]
+    flush = parameters["flush"]
+    if flush == "fsync":
+        job["end_fsync"] = 1
+    elif flush == "fsync-each":
+        # fio ends before the flush that is due after the last request
+        job |= {"fsync": 1, "end_fsync": 1}
+        if writes(parameters):
+            job["description"] = FLUSHED_EACH
+    return job
+
+
+def allocates(parameters: Parameters) -> bool:
+    return bool(parameters.get("allocate", parameters["pattern"] == "write"))
+
+
+def is_cached(parameters: Parameters) -> bool:
+    """Whether a write is done, to fio, before the medium has it."""
+    return writes(parameters) and not parameters["direct"] and parameters["flush"] != "fsync-each"
+
+
+def writes(parameters: Parameters) -> bool:
+    return parameters["pattern"] not in ("read", "randread")
+
+
+def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
+    """Where each request is flushed, every process has a section and a log of its own: fio's processes would write
+    theirs into one file.
+    """
+    job, processes = _measured_job(parameters, seed), int(str(parameters["processes"]))
+    asked = int(str(parameters["io_size"] or parameters["file"]))
+    requests = processes * asked // int(str(parameters["request"]))
+    if parameters["flush"] != "fsync-each" or not writes(parameters) or requests > MOST_LOGGED:
+        return section("measure", job if is_cached(parameters) else job | rate_log(RATE_MS))
+    return b"".join(
+        section(
+            "measure" if k == 0 else f"measure.{k}",
+            job | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{fio_latency.LOG.format(k)}"},
+        )
+        for k in range(processes)
+    )
+
+
+def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    whole = min(65536, int(str(parameters["file"])))
+    return _common_job(parameters, seed) | {"rw": "write", "bs": whole, "ioengine": "psync", "end_fsync": 1}
+
+
+def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:
+    return {
+        "directory": "/mnt",
+        "filename_format": "test.$jobnum",
+        "size": parameters["file"],
+        "numjobs": parameters["processes"],
+        "thread": 1,
+        "fallocate": "none",  # so that allocation is part of what is measured, on every file system alike
+        "clocksource": "clock_gettime",
+        **RANDOM,
+        "randseed": seed,
+        **LATENCY,
+    }
