@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from flashbed.common.metrics import METRICS
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
-from flashbed.study.contradictions import combinations, full_selection, known_axis, known_metric, matches, raise_all
 from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
 from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
+from flashbed.study.selection import combinations, full_selection, known_axis, known_metric, matches, raise_all
 
 Cell = Mapping[str, str]
 

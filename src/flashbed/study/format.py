@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and keys of a study's TOML file, and the rules for each key by itself.
 
-Must not know profiles or workloads: what holds between keys is in contradictions.py, reading a study in study.py.
+Must not know profiles or workloads: what holds between keys is in names.py, cells.py and questions.py, reading a study
+in loading.py.
 """
 
 from collections.abc import Iterator
@@ -247,7 +248,7 @@ class StudyFile(Strict):
         return value
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with single keys; what is wrong between keys is in contradictions.py."""
+        """What is wrong with single keys; what is wrong between keys is in its neighbours."""
         for name, values in self.axes.items():
             if not values:
                 yield Problem(("axes", name), "has no values; give at least one, or take the axis away")

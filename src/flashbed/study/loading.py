@@ -13,7 +13,7 @@ from typing import Any
 
 from flashbed.common.tomlfile import TomlFile
 from flashbed.profiles.library import Library
-from flashbed.study import claim_rules, contradictions
+from flashbed.study import cells, claim_rules, names, own_files, questions, selection
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -77,11 +77,11 @@ class Study:
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Whether a figure wants the requests of the cell with these coordinates."""
-        return any(contradictions.matches(coordinates, trace.where) for trace in self.traces)
+        return any(selection.matches(coordinates, trace.where) for trace in self.traces)
 
     def combinations(self) -> Iterator[dict[str, str]]:
         """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
-        return contradictions.combinations(self.axes, self.skip)
+        return selection.combinations(self.axes, self.skip)
 
 
 def load_study(path: Path, library: Library | None = None) -> Study:
@@ -89,16 +89,16 @@ def load_study(path: Path, library: Library | None = None) -> Study:
     file = TomlFile.read(path)
     content = file.validate(StudyFile)
     profiles = library or Library.beside(path)
-    contradictions.check_names(file, content)
-    contradictions.check_profiles(file, content, profiles)
-    job = contradictions.read_jobs(file, content)
-    program = contradictions.read_program(file, content)
-    skip = contradictions.checked_skip(file, content)
-    contradictions.check_cells(file, content, skip, profiles)
-    answer, choices = contradictions.checked_answers(file, content, skip)
-    figures, tables = contradictions.checked_report(file, content, skip)
-    contradictions.check_lives(file, content)
-    traces = contradictions.checked_traces(file, content, skip, profiles)
+    names.check_names(file, content)
+    names.check_profiles(file, content, profiles)
+    job = own_files.read_jobs(file, content)
+    program = own_files.read_program(file, content)
+    skip = cells.checked_skip(file, content)
+    cells.check_cells(file, content, skip, profiles)
+    answer, choices = questions.checked_answers(file, content, skip)
+    figures, tables = questions.checked_report(file, content, skip)
+    questions.check_lives(file, content)
+    traces = questions.checked_traces(file, content, skip, profiles)
     return Study(
         name=path.stem,
         path=path,
@@ -123,7 +123,7 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         systems=content.systems,
         power_cut=content.power_cut,
         bytes_per_day=content.bytes_per_day,
-        labels=contradictions.checked_labels(file, content),
+        labels=questions.checked_labels(file, content),
     )
 
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.profiles.library import FOLDERS
-from flashbed.study.contradictions import matches
 from flashbed.study.format import SYSTEM, Answer, Claim, Where
 from flashbed.study.loading import Study
+from flashbed.study.selection import matches
 
 
 def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each cell of a study puts together must go together: medium, translation, file system, workload."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import ValidationError
+
+from flashbed.common.tomlfile import Problem, TomlFile, plain
+from flashbed.common.units import describe_size
+from flashbed.profiles.library import Library
+from flashbed.study.format import (
+    STACK,
+    StudyFile,
+    Where,
+)
+from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
+from flashbed.workload import WORKLOADS
+from flashbed.workload.parameters import ToolParameters
+
+
+def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
+    """The entries of skip with their values in full; something must remain. Raises InputError."""
+    problems: list[Problem] = []
+    skip = tuple(full_selection(study, entry, ("skip", index), problems) for index, entry in enumerate(study.skip))
+    for index, entry in enumerate(study.skip):
+        if not entry:
+            problems.append(Problem(("skip", index), "is empty, and would leave out everything"))
+    raise_all(file, problems)
+    if next(combinations(study.axes, skip), None) is None:
+        raise file.error(("skip",), "leaves out every combination; nothing remains to run")
+    return skip
+
+
+def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> None:
+    """What each cell puts together must go together. Raises InputError."""
+    problems: dict[Problem, None] = {}
+    stacks: set[tuple[str, str, str]] = set()
+    own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
+    workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
+    for coordinates in combinations(study.axes, skip):
+        cell = study.fixed() | study.parameters() | coordinates
+        medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
+        if stack not in stacks:
+            stacks.add(stack)
+            problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
+        if study.has_jobs:
+            continue  # what it writes, only fio knows
+        said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
+        if said not in workloads:
+            workloads[said] = _parameters(study, dict(said), problems)
+        parameters = workloads[said]
+        if parameters:
+            problems.update(dict.fromkeys(_room_problems(study, library, medium, cell["file"], parameters)))
+    raise_all(file, problems)
+
+
+def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
+    try:
+        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(said)
+    except ValidationError as error:
+        for details in error.errors():
+            name = str(details["loc"][0])
+            if details["type"] == "missing":
+                problems[Problem(("workload",), f"{name} is missing; give it here or as an axis")] = None
+            else:
+                problems[Problem(study.keys_of(name, said[name]), plain(details))] = None
+        return None
+    contradictory = list(parameters.problems())
+    for problem in contradictory:
+        name = str(problem.keys[0])
+        problems[Problem(study.keys_of(name, said.get(name, "")), problem.text)] = None
+    return None if contradictory else parameters
+
+
+def _place_problems(
+    study: StudyFile, library: Library, medium: str, translation: str, filesystem: str
+) -> Iterator[Problem]:
+    """The file system must be able to lie on the medium, through the translation if there is one."""
+    lies_on, between, resolved = (
+        library.medium(medium),
+        library.translation(translation),
+        library.filesystem(filesystem),
+    )
+    translated = between.device is not None
+    if translated and lies_on.provides == "block":
+        why = f"needs raw flash (mtd), and {medium} is a block device"
+        way_out = skip_hint(study, {"translation": translation, "medium": medium})
+        yield Problem(study.keys_of("translation", translation), f"{translation} {why}; {way_out}")
+    elif resolved.needs == "mtd" and (translated or lies_on.provides == "block"):
+        why = f"needs raw flash (mtd), and {translation if translated else medium} is a block device"
+        way_out = skip_hint(
+            study, {"filesystem": filesystem, **({"translation": translation} if translated else {"medium": medium})}
+        )
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
+    elif resolved.needs == "block" and not translated and lies_on.provides == "mtd":
+        known = ", ".join(name for name in library.names("translation") if name != "none")
+        why = f"needs a block device, and {medium} is raw flash; give the study a translation ({known})"
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}")
+    elif translated and not between.bad_blocks and (bad := lies_on.numbers().get("factory_bad_blocks")):
+        hint = skip_hint(study, {"translation": translation, "medium": medium})
+        why = f"cannot live with bad blocks, and {medium} has {bad} from the factory; set factory_bad_blocks=0, or"
+        yield Problem(study.keys_of("translation", translation), f"{translation} {why} {hint}")
+    elif why := resolved.misfit(lies_on.size_bytes, lies_on.numbers().get("bits_per_cell", 1), medium) or "":
+        way_out = skip_hint(study, {"filesystem": filesystem, "medium": medium})
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
+
+
+def _room_problems(
+    study: StudyFile, library: Library, medium: str, file: str, parameters: ToolParameters
+) -> Iterator[Problem]:
+    """The workload's files must have room on the medium."""
+    size = library.medium(medium).size_bytes
+    if parameters.bytes_on_medium() > size:
+        way_out = skip_hint(study, {"file": file, "medium": medium})
+        why = f"{parameters.describe_bytes()} has no room on {medium}, which has {describe_size(size)}"
+        yield Problem(study.keys_of("file", file), f"{why}; {way_out}")

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule of names: an axis, a parameter or a job is called as nothing else is, and every profile named is there."""
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from flashbed.common.metrics import METRICS
+from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
+from flashbed.profiles.library import Library, LookupProblem
+from flashbed.study.format import (
+    KERNELS,
+    OWN_FILES,
+    STACK,
+    StudyFile,
+)
+from flashbed.study.selection import PROFILES, raise_all
+from flashbed.workload import WORKLOADS
+
+LARGEST = 100_000
+"""More repetitions than this in one study are a mistake."""
+
+
+_COLUMNS = (
+    *("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes", "tool"),
+    *OWN_FILES,
+)
+"""What else the results table and [workload] name."""
+
+_REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
+
+
+def check_names(file: TomlFile, study: StudyFile) -> None:
+    """The tool, the names of axes and parameters, nothing said twice, nothing left open. Raises InputError."""
+    raise_all(file, _name_problems(study))
+
+
+def _name_problems(study: StudyFile) -> Iterator[Problem]:
+    tool = str(study.workload["tool"])
+    if tool not in WORKLOADS:
+        yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
+        return
+    for name in OWN_FILES:
+        said = name in study.workload or (name == "job" and name in study.axes)
+        if said and name not in WORKLOADS[tool].own_files:
+            tools = " or ".join(f'"{other}"' for other, workload in WORKLOADS.items() if name in workload.own_files)
+            at: Keys = ("workload", name) if name in study.workload else ("axes", name)
+            yield Problem(at, f'is only for tool = {tools}, not for "{tool}"')
+    for name in STACK:
+        if name in study.axes and getattr(study, name) is not None:
+            yield Problem((name,), "is fixed here and varied under [axes]; keep one of the two")
+        if name in _REQUIRED and name not in study.axes and getattr(study, name) is None:
+            yield Problem((), f'{name} is missing; fix it at the top ({name} = "{_REQUIRED[name]}") or add an axis')
+    for name in study.parameters():
+        if name in study.axes:
+            yield Problem(("workload", name), "is fixed here and varied under [axes]; keep one of the two")
+    yield from _job_name_problems(study) if study.has_jobs else _parameter_name_problems(study)
+    count = prod(len(values) for values in study.axes.values())
+    if count * len(study.seeds) > LARGEST:
+        text = f"{count} combinations with {len(study.seeds)} seeds are more than {LARGEST} repetitions"
+        yield Problem(("axes",), f"{text}; take values away")
+
+
+def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
+    tool = str(study.workload["tool"])
+    known = list(WORKLOADS[tool].parameters.model_fields)
+    others = [*known, "tool", *WORKLOADS[tool].own_files]
+    for name in study.axes:
+        if name not in STACK and (name not in known or name in OWN_FILES):
+            yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
+    for name in study.parameters():
+        if name not in known:
+            yield Problem(("workload", name), f"is no parameter of {tool}{nearest(name, others)}")
+
+
+def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
+    for name in study.parameters():
+        yield Problem(("workload", name), "cannot stand beside job: the job file says it; or make it an axis")
+    if "job" in study.axes and "job" in study.workload:
+        yield Problem(("workload", "job"), "is fixed here and varied under [axes]; keep one of the two")
+    for name in study.axes:
+        if name == "job":
+            continue
+        if name in METRICS or name in _COLUMNS:
+            yield Problem(("axes", name), "is the name of a column of the results; choose another")
+        elif name not in STACK and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            yield Problem(("axes", name), "cannot be a variable of the job; use letters, digits and _")
+
+
+def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
+    """Every selector names a profile, and its options fit. Raises InputError."""
+    problems = []
+    for kind in PROFILES:
+        for value in study.axes.get(kind) or (study.fixed()[kind],):
+            try:
+                getattr(library, kind)(value)
+            except LookupProblem as error:
+                problems.append(Problem(study.keys_of(kind, value), str(error)))
+    for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
+        if kernel.removesuffix("-debug") not in KERNELS:
+            why = f'must be such as "6.1", not "{shown(kernel)}"; there are: {", ".join(KERNELS)}'
+            problems.append(Problem(study.keys_of("kernel", kernel), why))
+    raise_all(file, problems)
