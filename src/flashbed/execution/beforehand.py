@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from flashbed.common.errors import InputError, SetupError
-from flashbed.common.tomlfile import Keys, TomlFile
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import TomlFile
 from flashbed.execution.repetition import SYSTEM_PATH
 from flashbed.machine import qemu
 from flashbed.profiles.library import Selector

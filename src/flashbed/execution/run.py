@@ -18,7 +18,7 @@ from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
-from flashbed.common.tomlfile import Keys
+from flashbed.common.toml_lines import Keys
 from flashbed.execution import beforehand, host_commands, measuring, repetition
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flashbed.common.errors import InputError
-from flashbed.common.tomlfile import Keys, TomlFile, nearest
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.library import Library, Selector, profile_schema
 from flashbed.profiles.profile import Medium

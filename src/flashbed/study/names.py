@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from math import prod
 
 from flashbed.common.metrics import METRICS
-from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
 from flashbed.profiles.library import Library, LookupProblem
 from flashbed.study.format import (
     KERNELS,

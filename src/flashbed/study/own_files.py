@@ -7,7 +7,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from flashbed.common import own_file
-from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
 from flashbed.study.format import (
     STACK,
     StudyFile,

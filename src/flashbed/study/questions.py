@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from flashbed.common.metrics import METRICS
-from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.guest_output.wear import LIVES
 from flashbed.profiles.library import Library
 from flashbed.profiles.translation import has_queue

@@ -9,7 +9,8 @@ from itertools import product
 
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
-from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.library import Kind
 from flashbed.study.format import (
     STACK,
