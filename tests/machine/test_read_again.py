@@ -18,6 +18,7 @@ STUDY = """
     tool = "fio"
     pattern = "write"
     file = "1M"
+    request = "64k"
 """
 
 
@@ -29,7 +30,7 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
     [row] = run.rows(run.stored(study))
     kept = json.loads((record.folder / "result.json").read_text())
     assert not set(measurement.NONE) & set(kept)
-    assert row["medium_written_bytes"] >= 1 << 20
+    assert row["requested_bytes"] == 1 << 20
 
     monkeypatch.setattr(cpu_load, "percent", lambda _: 123.0)
     monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))
