@@ -15,6 +15,7 @@ Must not know which tool moved the bytes, nor how a verdict is shown.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -72,11 +73,10 @@ def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: f
 
 
 def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
-    """The count at a moment."""
-    for (early, before), (late, after) in pairwise(moments):
-        if wanted <= late:
-            return before + (after - before) * (wanted - early) / (late - early) if late > early else after
-    return moments[-1][1]
+    """The count at a moment after the first."""
+    place = min(bisect_left(moments, wanted, lo=1, key=lambda moment: moment[0]), len(moments) - 1)
+    (early, before), (late, after) = moments[place - 1], moments[place]
+    return before + (after - before) * (wanted - early) / (late - early) if late > early else after
 
 
 def verdict(found: Sequence[Mapping[str, Any]]) -> str:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
+from flashbed.workload import fio_calls
 from flashbed.workload.base import WorkloadOutputError
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -31,8 +31,7 @@ _CALLS = (*_REQUESTS, _FLUSH)
 _END = "close"
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A system call of the program, with fio's own work until the next one."""
 
     action: str
@@ -119,15 +118,10 @@ def last_flush_us(calls: Sequence[Call]) -> float | None:
 
 def _calls(log: bytes) -> list[Call]:
     """A call lasts until the next line. A file that is gone through more than once is closed and opened again in
-    between. Format: iolog version 3 of fio, its times in us.
+    between.
     """
-    said: list[tuple[int, str]] = []
-    for line in log.decode(errors="replace").splitlines()[1:]:
-        words = line.split()
-        if len(words) < 3 or not words[0].isdecimal():
-            raise WorkloadOutputError(f"a log of fio's calls has a line that is none: {line[:80]}")
-        said.append((int(words[0]), words[2]))
-    calls = [Call(action, after - at) for (at, action), (after, _) in pairwise(said) if action in _CALLS]
+    said = fio_calls.lines(log)
+    calls = [Call(action, after - at) for (at, action, _), (after, _, _) in pairwise(said) if action in _CALLS]
     if not calls or said[-1][1] != _END:
         raise WorkloadOutputError("a log of fio's calls does not go to the end of the job")
     return calls

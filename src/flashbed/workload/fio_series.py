@@ -21,6 +21,7 @@ from itertools import accumulate
 
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
+from flashbed.workload import fio_calls
 from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
 
 Moments = list[tuple[float, float]]
@@ -90,16 +91,15 @@ def of_calls(logs: Iterable[bytes]) -> Moments:
     begun: list[float] = []
     for log in logs:
         written, flushing = 0.0, False
-        lines = [line.split() for line in log.decode(errors="replace").splitlines()[1:]]
-        calls = [(int(words[0]) / 1e6, words[2], words[3:]) for words in lines if len(words) > 2]
-        begun += [at for at, action, _ in calls if action == "write"][:1]
-        for at, action, more in calls:
+        calls = fio_calls.lines(log)
+        begun += [at / 1e6 for at, action, _ in calls if action == "write"][:1]
+        for at, action, length in calls:
             if flushing:
-                steps.append((at, written))
+                steps.append((at / 1e6, written))
                 written = 0.0
             flushing = action == "sync" and written > 0
             if action == "write":
-                written += float(more[1])
+                written += length
     steps.sort()
     if not steps:
         return []
