@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from flashbed import cli
+from flashbed.commands import on_studies
 from flashbed.execution import run as run_module
 from flashbed.execution.store import Different
 
@@ -21,9 +22,9 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
-    monkeypatch.setattr(cli, "_load", lambda *_: None)
-    monkeypatch.setattr(cli, "_check_folder", lambda *_: None)
-    monkeypatch.setattr(cli, "_report", lambda *_: None)
+    monkeypatch.setattr(on_studies, "_load", lambda *_: None)
+    monkeypatch.setattr(on_studies, "_check_folder", lambda *_: None)
+    monkeypatch.setattr(on_studies, "_report", lambda *_: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
     with pytest.raises(SystemExit) as left:
@@ -49,7 +50,7 @@ def test_what_the_host_refuses_is_no_traceback(
     def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "/reports/quick")
 
-    monkeypatch.setattr(cli, "_load", refuse)
+    monkeypatch.setattr(on_studies, "_load", refuse)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
     with pytest.raises(SystemExit) as left:
         cli.main()

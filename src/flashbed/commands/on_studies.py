@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that take a study: parse, call, print; nothing else.
+
+Heavy modules are imported where they are used, so that `flashbed --help` and a cached run answer at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flashbed.commands.terminal import out
+from flashbed.common.errors import (
+    CellsFailedError,
+    DifferentResultsError,
+    InputError,
+)
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file, or the name of a shipped study (see `flashbed list`).")
+]
+
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
+]
+
+Slice = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="AXIS=VALUE",
+        help="Only cells with this value, such as filesystem=fat16. May be repeated: values of one axis add up.",
+    ),
+]
+
+
+def run_command(
+    study: StudyName,
+    folder: OutFolder = None,
+    where: Slice = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
+    limit: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
+    ] = 900,
+) -> None:
+    """Measure what is not measured yet, and write the report.
+
+    Stop it at any time: finished repetitions are kept, and the next run goes on.
+
+    Exit status: 0 all measured, 1 some cells failed, 2 the study is wrong,
+    3 a tool is missing, 4 no room on the disk, 5 a repetition gave two
+    different results, 130 interrupted.
+    """
+    from flashbed.execution import run
+
+    parsed = _load(study, where)
+    _check_folder(parsed, folder, where)
+    done = run.run(parsed, jobs=jobs, limit_s=limit)
+    if done.fresh == 0:
+        out.print(f"{len(done.records)} repetitions, all measured before")
+    _report(done, folder, where)
+    _agree(done.different)
+    if done.failures:
+        raise CellsFailedError(
+            f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
+            f"and `flashbed show {done.failures[0].repetition.key[:12]}` shows the first"
+        )
+
+
+def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None) -> None:
+    """Write the report of what has been measured, without measuring anything."""
+    from flashbed.execution import run
+
+    parsed = _load(study, where)
+    _check_folder(parsed, folder, where)
+    done = run.stored(parsed)
+    if not done.records:
+        raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
+    _report(done, folder, where)
+    _agree(done.different)
+
+
+def allow_command(
+    study: StudyName,
+    owners: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Profiles and jobs whose commands to allow. Default: only show them."),
+    ] = None,
+) -> None:
+    """Let file systems of a study's own profiles run their `check` on this computer, and jobs of its own run commands
+    where `export` takes them, once and for all.
+
+    What shipped profiles run needs no leave. A command that changes must be allowed anew.
+    """
+    from flashbed.execution import host_commands
+
+    parsed = _load(study)
+    for command in host_commands.chosen(parsed, owners or ()):
+        command.allow()
+    for command in (*host_commands.foreign(parsed), *host_commands.of_jobs(parsed)):
+        out.print(f"{'allowed    ' if command.is_allowed else 'not allowed'}  {command.owner}  {command.described()}")
+
+
+def export_command(
+    study: StudyName,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the jobs.")],
+    where: Slice = None,
+) -> None:
+    """Write a study's fio jobs, to be run on another computer under any system that has fio.
+
+    README.txt in DIR says how; `flashbed import` brings the results home. (The results of `flashbed run` are exported
+    with each report: results.csv, .parquet, .json.)
+    """
+    from flashbed.external_results import jobs
+
+    count, folders = jobs.export(_load(study, where), folder)
+    there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
+    out.print(f"{folder}: {there}; README.txt there says how to run them")
+
+
+def import_command(
+    study: StudyName,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `flashbed export` wrote, with results in it.")],
+    system: Annotated[str, typer.Option("--as", metavar="NAME", help='Where it was measured, such as "Windows XP".')],
+) -> None:
+    """Take in what fio measured elsewhere, as a series of its own in the study's report.
+
+    Its times are real ones: they are never compared with the lab's virtual ones.
+    """
+    from flashbed.external_results import results
+
+    found, planned = results.take_in(_load(study), folder, system)
+    out.print(
+        f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
+    )
+
+
+def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
+    """ "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]"""
+    found: dict[str, list[str]] = {}
+    for text in texts or []:
+        axis, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--where {text}: write AXIS=VALUE, such as filesystem=fat16")
+        found.setdefault(axis, []).append(value)
+    return found
+
+
+def _load(name: str, where: Sequence[str] | None = None) -> Any:
+    from flashbed.execution import run
+    from flashbed.study import slicing
+    from flashbed.study.loading import load_study
+
+    return slicing.narrowed(load_study(run.find_study(name)), _selection(where))
+
+
+def _folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> Path:
+    from flashbed.study import slicing
+
+    return folder or Path("reports") / slicing.folder_name(study.name, _selection(where))
+
+
+def _check_folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+    """Raises InputError before anything is measured, if the report had to be written over something else."""
+    from flashbed.commands import reporting
+
+    reporting.check_folder(study, _folder(study, folder, where))
+
+
+def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+    from flashbed.commands import reporting
+
+    if done.study.slice_note:
+        out.print(done.study.slice_note)
+    path = reporting.write(done, _folder(done.study, folder, where))
+    out.print(f"Report: {path.absolute()}")
+
+
+def _agree(different: Sequence[Any]) -> None:
+    """Raises DifferentResultsError if any repetition gave two results."""
+    if not different:
+        return
+    pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
+    raise DifferentResultsError(
+        "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
+        f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
+        "measure it again."
+    )
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run_command,
+    "report": report_command,
+    "allow": allow_command,
+    "export": export_command,
+    "import": import_command,
+}
+"""By name, in the order of --help."""

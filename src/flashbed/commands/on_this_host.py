@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that show what there is, and the guest's: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from flashbed.commands.terminal import out, print_table
+
+image_app = typer.Typer(
+    help="The guest: kernel, modules and tools. Built by itself when a run needs it.", no_args_is_help=True
+)
+
+
+def list_command() -> None:
+    """Show the studies, profiles and results that there are."""
+    from flashbed.commands import listing
+
+    for title, columns, rows in listing.everything():
+        print_table(title, columns, rows)
+        out.print()
+
+
+def show_command(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key of a repetition, or its first digits.")],
+    file: Annotated[
+        str | None, typer.Option(help="Print this artefact instead, such as out/fio.json or console.log.")
+    ] = None,
+) -> None:
+    """Show everything about one repetition: what it was, what came of it, and the files kept."""
+    from flashbed.commands import listing
+
+    found = listing.repetition(key)
+    if file is not None:
+        sys.stdout.buffer.write(found.read(file))
+        return
+    out.print(found.describe())
+
+
+def doctor_command() -> None:
+    """Say what is missing on this machine, and the command that mends it."""
+    from flashbed.commands import doctor
+
+    findings = list(doctor.examine())
+    for finding in findings:
+        out.print(f"{'ok     ' if finding.fine else 'MISSING'}  {finding.subject}: {finding.detail}")
+        if not finding.fine:
+            out.print(f"         -> {finding.remedy}")
+    if not all(finding.fine for finding in findings):
+        raise typer.Exit(3)
+
+
+def schema_command(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="study, board, medium, translation, filesystem or scheduler.")
+    ] = "study",
+) -> None:
+    """Print the JSON schema of a study or of a kind of profile, for editors."""
+    from flashbed.commands import listing
+
+    out.print_json(data=listing.schema(kind))
+
+
+@image_app.command("build")
+def image_build(
+    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Version of Debian's linux-source package.")] = "6.1",
+    update: Annotated[
+        bool, typer.Option("--update", help="Take the package versions that the mirror has today.")
+    ] = False,
+) -> None:
+    """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
+    from flashbed.commands import listing
+
+    for name, detail in listing.build_image(kernel, update=update):
+        out.print(f"{name}: {detail}")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "list": list_command,
+    "show": show_command,
+    "doctor": doctor_command,
+    "schema": schema_command,
+}
+"""By name, in the order of --help."""
