@@ -46,6 +46,7 @@ lint: setup $(STAMP)-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 test: lint
 	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
