@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
@@ -143,13 +142,9 @@ class Bed:
         return sorted(self.cache.glob("results/cells/*/*"))
 
     def forget(self, folders: Sequence[Path]) -> None:
-        """Takes results away, from the index too."""
+        """Takes results away."""
         for folder in folders:
             shutil.rmtree(folder)
-        connection = sqlite3.connect(self.cache / "results/results.sqlite")
-        with connection:
-            connection.executemany("DELETE FROM repetition WHERE key = ?", [(folder.name,) for folder in folders])
-        connection.close()
 
     def entry_links(self) -> list[Path]:
         return sorted(path for path in (self.cache / "image").iterdir() if path.is_symlink())

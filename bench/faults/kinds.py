@@ -45,9 +45,6 @@ KINDS = (
     Kind("console", r"results/cells/../\w{64}/console\.log", ALL),
     Kind("request log", r"results/cells/../\w{64}/out/requests\.bin", ALL),
     Kind("raw output", r"results/cells/../\w{64}/out/.+", ALL),
-    Kind("index", r"results/results\.sqlite", ALL, weight=2),
-    Kind("index's own files", r"results/results\.(sqlite-(journal|wal|shm)|new)", why_not="left by killed runs"),
-    Kind("what a run left of a damaged index", r"results/results\.sqlite\.damaged-\w+(-\w+)?", why_not="kept aside"),
     Kind("damaged result set aside", r"results/quarantine/.+", why_not="kept aside"),
     Kind("second result that differs", r"results/different/.+", why_not="must never be there"),
     Kind("lock", r"(.*/)?(\.[^/]+|results|[0-9a-f]{12}|[0-9a-f]{64})?\.lock", why_not="left by killed runs"),
@@ -97,7 +94,7 @@ KINDS = (
 )
 """The first that fits counts."""
 
-KEPT = frozenset({"what a run left of a damaged index", "damaged result set aside", "failure"})
+KEPT = frozenset({"damaged result set aside", "failure"})
 """What stays beside what an undisturbed cache holds, for a person to look at: docs/design.md."""
 
 

@@ -57,12 +57,6 @@ def _condition(bed: Bed, chance: random.Random) -> None:
     bed.forget([folder for folder in bed.results() if is_conditioned(folder)])
 
 
-def _index(bed: Bed, chance: random.Random) -> None:
-    (bed.cache / "results/results.new").write_bytes(chance.randbytes(2000))
-    (bed.cache / "results/results.lock").touch()
-    (bed.cache / "results/results.sqlite").unlink()
-
-
 def _report(bed: Bed, chance: random.Random) -> None:
     """Nothing at all, or half of a report."""
     for file in sorted(bed.report.iterdir()):
@@ -77,7 +71,6 @@ LEFT: Mapping[str, tuple[str, Leave]] = {
     "left: a failure being kept": ("failures/.tmp", _scratch("failures/.tmp")),
     "left: a part being made": ("image", _entry),
     "left: a condition being made": ("conditions", _condition),
-    "left: an index being made": ("results", _index),
     "left: a report in part": ("report", _report),
 }
 

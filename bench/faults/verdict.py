@@ -7,10 +7,8 @@ not hold, but for what is kept for a person to look at; no process left. Must no
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,7 +63,6 @@ def judge(bed: Bed) -> Verdict:
         verdict.lost.append("a repetition gave two different results")
     verdict.lost += [f"is gone: {path}" for path in sorted(before - now)]
     verdict.lost += [f"is left: {path}" for path in _in_scratch(bed.cache)]
-    verdict.lost += list(_fault_of_index(bed.cache / "results/results.sqlite"))
     verdict.lost += [f"differs: {path}" for path in _different(bed, sorted(before & now))]
     return verdict
 
@@ -125,19 +122,3 @@ def _agree(whole: dict[str, object], here: Path) -> bool:
     except ValueError:
         return False
     return bool(noted) and all(whole.get(request) == files for request, files in noted.items())
-
-
-def _fault_of_index(path: Path) -> Iterator[str]:
-    """Which keys it has is not compared: one that is not there only lacks how long it took."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            said = connection.execute("PRAGMA quick_check").fetchone()[0]
-            rows = connection.execute("SELECT key, wall_seconds FROM repetition").fetchall()
-    except sqlite3.Error as error:
-        yield f"{path.name}: {error}"
-        return
-    if said != "ok":
-        yield f"{path.name}: {said}"
-    for key, seconds in rows:
-        if not isinstance(key, str) or not isinstance(seconds, float | None):
-            yield f"{path.name}: holds {key!r}, {seconds!r}"

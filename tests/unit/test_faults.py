@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,9 +37,6 @@ def bed(tmp_path: Path) -> Bed:
     for name, text in FILES.items():
         (bed.reference / "cache" / name).parent.mkdir(parents=True, exist_ok=True)
         (bed.reference / "cache" / name).write_text(text)
-    with sqlite3.connect(bed.reference / "cache/results/results.sqlite") as index:
-        index.execute("CREATE TABLE repetition (key TEXT PRIMARY KEY, wall_seconds REAL) WITHOUT ROWID")
-        index.execute("INSERT INTO repetition VALUES (?, 1.5)", (KEY,))
     (bed.reference / "report").mkdir()
     (bed.reference / "report/results.csv").write_text("a,b\n")
     user.mkdir(parents=True)
@@ -74,10 +70,6 @@ LOST = {
     "a claim": (change(f"cache/results/claims/{KEY}.lock", ""), f"lock: results/claims/{KEY}.lock"),
     "half a part": (change("cache/image/.cpio-base-0123456789abcdef.part/a", ""), "entry under way: "),
     "a second result": (change(f"cache/results/different/{KEY}.0123/result.json", ""), "two different results"),
-    "no index": (
-        change("cache/results/results.sqlite", "no database" * 1000),
-        "results.sqlite: file is not a database",
-    ),
     "an unknown file": (change("cache/new/thing", ""), "new/thing: a file of the cache that is of no kind"),
 }
 

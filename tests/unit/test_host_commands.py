@@ -14,8 +14,9 @@ from samples import write, write_study
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.execution import host_commands, run
+from flashbed.execution import run
 from flashbed.external_results import jobs
+from flashbed.study import host_commands
 from flashbed.study.loading import Study, load_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()

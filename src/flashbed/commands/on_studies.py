@@ -95,7 +95,7 @@ def allow_command(
 
     What shipped profiles run needs no leave. A command that changes must be allowed anew.
     """
-    from flashbed.execution import host_commands
+    from flashbed.study import host_commands
 
     parsed = _load(study)
     for command in host_commands.chosen(parsed, owners or ()):

@@ -19,7 +19,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, host_commands, measuring, repetition
+from flashbed.execution import beforehand, measuring, repetition
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
@@ -27,6 +27,7 @@ from flashbed.guest_output import limit, steadiness, wear
 from flashbed.machine import qemu
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.library import Kind, Selector
+from flashbed.study import host_commands
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
 from flashbed.workload import WORKLOADS

@@ -18,7 +18,7 @@ from typing import Any
 from flashbed.common import paths
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution import host_commands
+from flashbed.study import host_commands
 from flashbed.study.format import STACK
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
