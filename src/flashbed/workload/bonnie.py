@@ -20,6 +20,9 @@ SAID = "bonnie.txt"
 
 _MIB = 1 << 20
 
+# Bonnie removes the old file before it looks at the clock: on some file systems that takes longer than to write one
+_REMOVE = "rm -f /mnt/bonnie.[0-9]*\n"
+
 # All processes of a phase have ended before the next one begins. The first that fails ends all.
 _RUN = f"""\
 run() {{{{
@@ -69,10 +72,12 @@ class Bonnie(InPhases):
             flush=int(said.caches != "kept"),
         )
         names = [phase.name for phase in self.phases(parameters)]
-        for name in names:
+        for name, after in zip(names, [*names[1:], None], strict=True):
             script += f"{MARK} {name}\nrun {name}\n"
-            if said.caches == "cold" and name != names[-1]:
-                script += f"{MARK} {name}.ended\n{REMOUNT}\n"
+            between = _REMOVE if after == "block_output" else ""
+            between += f"{REMOUNT}\n" if said.caches == "cold" and after else ""
+            if between:
+                script += f"{MARK} {name}.ended\n{between}"
         return {"prepare": b"true\n", "measure": b"set -e\n" + script.encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
