@@ -93,8 +93,9 @@ def lost(records: Mapping[str, Record]) -> Iterator[str]:
     for name, record in sorted(records.items()):
         if record.get("status", 0) not in (0, NOT_RUN):
             yield f"{name}: `{record['command']}` ended with {record['status']}"
-        for text in _counts(record).get("findings", []) if name == "faults" else []:
-            yield f"{name}: {text}"
+        for fault, one in _counts(record).get("faults", {}).items():
+            if one["lost"]:
+                yield f"{name}: {fault}: {one['lost']} of {one['tried']} lost something"
 
 
 def _ran(record: Record | None) -> bool:
@@ -198,7 +199,8 @@ def _faults(record: Record | None) -> str:
     took_min = counts["host_seconds"] / 60
     begin = (
         f"`{record['command']}` at {record['state']}: {tried} faults in {took_min:.0f} minutes of a "
-        f"host; after {counts['kept']} of them something was kept for a person to look at.\n\n"
+        f"host; after {counts['kept']} of them something was kept for a person to look at. "
+        f"{counts['lost_at_first']} of them failed at first and were repeated after what they found was mended.\n\n"
     )
     groups = {"processes": "", "company": "", "host": "", "damage": "", "leftovers": ""}
     rows = []
@@ -209,7 +211,12 @@ def _faults(record: Record | None) -> str:
 
 
 def _findings(findings: Sequence[str]) -> str:
-    return "".join(f"\n- {text}" for text in findings) + ("\n" if findings else "")
+    if not findings:
+        return ""
+    lines = (" ".join(text.replace("|", "/").split()) for text in findings)
+    return "\nWhat the campaign said of those that failed, the first time or at all:\n\n" + "".join(
+        f"- `{line.replace('`', '')}`\n" for line in lines
+    )
 
 
 def _listed(counts: Mapping[str, int]) -> str:

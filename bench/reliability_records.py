@@ -98,7 +98,7 @@ def corpora(said: str) -> Counts:
 
 def fuzzing(said: str) -> Counts:
     """libFuzzer's own statistics."""
-    return {"inputs": _total(r"stat::number_of_executed_units: +(\d+)", said), "findings": said.count("SUMMARY: ")}
+    return {"inputs": _total(r"stat::number_of_executed_units: +(\d+)", said), "violations": said.count("SUMMARY: ")}
 
 
 def generated(said: str) -> Counts:
@@ -115,8 +115,11 @@ def generated(said: str) -> Counts:
 
 
 def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
-    """The log of a fault campaign."""
-    told = [line for line in lines if "fault" in line]
+    """The log of a fault campaign. Of a fault that was repeated, after something was mended, the last time counts; what
+    was found before stays among the findings.
+    """
+    every = [line for line in lines if "fault" in line]
+    told = list({(line["seed"], line["number"]): line for line in every}.values())
     by_fault: dict[str, Any] = {}
     for line in told:
         one = by_fault.setdefault(
@@ -132,7 +135,8 @@ def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
         "seeds": sorted({line["seed"] for line in told}),
         "host_seconds": round(sum(line["seconds"] for line in told)),
         "kept": sum(bool(line["kept"]) for line in told),
-        "findings": sorted({text[:200] for line in told for text in line["lost"]}),
+        "lost_at_first": sum(line["verdict"] != "well" for line in every if line not in told),
+        "findings": sorted({text[:300] for line in every for text in line["lost"]}),
     }
 
 
@@ -188,7 +192,7 @@ def of_campaign(log: Path) -> Record:
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     counts = faults_of(lines)
     asked = [line["campaign"] for line in lines if "campaign" in line]
-    tried = sum("fault" in line for line in lines)
+    tried = len({line["number"] for line in lines if "fault" in line})
     words = f"--seed {asked[0]['seed']} --faults {tried}"
     states = sorted({state("src", one["commit"]) for one in asked})
     return {"command": f'make faults OPTIONS="{words}"', "state": ", ".join(states), "counts": counts}

@@ -63,7 +63,10 @@ def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
     try:
         fault.act(bed, chance, note)
         lost += [f"left running: {one.command[:200]}" for one in processes.left(bed.cache)]
-        note.end(bed.begin_run(2), (0,))
+        missing = len(list(bed.reference.glob("cache/results/cells/*/*"))) - len(bed.results())
+        run = bed.begin_run(2)
+        note.end(run, (0,))
+        bed.pace(time.monotonic() - run.at, max(missing, 0))
     except Exception as error:  # a fault of the campaign itself must not end it, nor pass for none
         lost.append(f"{type(error).__name__}: {error}")
     lost += note.wrong

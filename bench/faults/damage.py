@@ -121,7 +121,8 @@ def _in_the_midst(bed: Bed, path: Path, way: str, chance: random.Random, note: N
 def _told(bed: Bed, path: Path, note: Note) -> None:
     """The run, or the command that reads it, says which file it is; the user puts it right."""
     command = ("medium", "inspect", "kept") if path.name == "medium.json" else bed.run_words(2)
-    done = note.end(bed.begin(*command), (2,))
+    # A medium that is found damaged by a cell fails that cell; what is found before that ends the run
+    done = note.end(bed.begin(*command), (1, 2) if path.is_relative_to(bed.cache / "media") else (2,))
     if path.parent.name not in done.said and path.name not in done.said and path.parent.name != "allowed":
         note.wrong.append(f"{path}: damaged, and not named: {done.said[-300:]}")
     bed.put_back(path)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Comes = Literal["mended", "told", "unseen"]
-"""mended: the next run makes it again, the same to the byte. told: it ends with 2 and names the file; the user puts it
-right. unseen: a run does not read it, and goes on as if nothing had happened."""
+"""mended: the next run makes it again, the same to the byte. told: it ends with 2, or with 1 where only a cell
+minds, and names the file; the user puts it right. unseen: a run does not read it, and goes on as if nothing had
+happened."""
 
 ALL = ("truncated", "emptied", "a byte flipped", "overwritten", "zeroed", "removed")
 SHORT = ("truncated", "emptied", "removed")

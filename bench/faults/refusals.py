@@ -49,7 +49,7 @@ def full_disk(bed: Bed, chance: random.Random, note: Note) -> None:
     # The home is the disk's only within the space, so that the words for the shell come before the command
     space = (*IN_A_SPACE, FULL, str(bed.home), str(disk), str(left), str(after))
     run = bed.begin(*words, before=space)
-    note.end(run, (0, 4), HUNG_S)
+    note.end(run, (0, 1, 4), HUNG_S)  # a cell whose medium does not fit fails alone
     shutil.rmtree(bed.home)
     after.rename(bed.home)
 

@@ -49,9 +49,10 @@ tests/e2e/test_generated_inputs.py::test_500_imports:
 LINE = {"group": "processes", "seed": 1, "moment": "measuring", "statuses": [-9, 0], "kept": [], "seconds": 30.0}
 LOG = [
     {"campaign": {"commit": "HEAD", "seed": 1, "faults": 300}},
-    {**LINE, "fault": "kill", "verdict": "well", "lost": []},
-    {**LINE, "fault": "kill", "verdict": "lost", "lost": ["differs: a"], "kept": ["failure: b"]},
+    {**LINE, "number": 0, "fault": "kill", "verdict": "well", "lost": []},
+    {**LINE, "number": 1, "fault": "kill", "verdict": "lost", "lost": ["differs: a"], "kept": ["failure: b"]},
 ]
+MENDED = {**LINE, "number": 1, "fault": "kill", "verdict": "well", "lost": []}
 
 
 def test_what_commands_print_is_counted() -> None:
@@ -80,7 +81,15 @@ def test_a_log_of_a_campaign_is_counted(tmp_path: Path) -> None:
     text = page({"faults": json.loads(json.dumps(record))})
     assert "| kill | measuring: 2 | -9: 2 | 2 | 1 |" in text
     assert "| faults | 2 | 1 |" in text
-    assert list(lost({"faults": record})) == ["faults: differs: a"]
+    assert list(lost({"faults": record})) == ["faults: kill: 1 of 2 lost something"]
+    log.write_text("".join(json.dumps(line) + "\n" for line in [*LOG, MENDED]))
+    record = records.of_campaign(log)
+    assert (record["counts"]["lost_at_first"], record["counts"]["findings"]) == (1, ["differs: a"])
+    assert list(lost({"faults": record})) == []
+    text = page({"faults": record})
+    assert "| kill | measuring: 2 | -9: 2 | 2 | 0 |" in text
+    assert "1 of them failed at first and were repeated" in text
+    assert "- `differs: a`" in text
 
 
 def test_what_was_never_carried_out_says_so() -> None:

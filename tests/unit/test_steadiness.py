@@ -223,6 +223,15 @@ def test_a_job_that_runs_for_a_time_is_warmed_up() -> None:
     assert b"ramp_time=5" in files["measure.fio"]
 
 
+@pytest.mark.parametrize(("think", "warm"), [("0", True), ("3000", False), ("1us", False)])
+def test_a_job_with_a_think_time_has_no_warm_up(think: str, warm: bool) -> None:
+    """fio would ask for as much as in the warm-up at once behind it."""
+    job = "[one]\ntime_based=1\nthinktime=${think}\n"
+    files = Fio().files({"job": job, "variables": {"think": think}}, 1)
+    assert (b"ramp_time=" in files["measure.fio"]) == warm
+    assert ("ramp_time=" in with_warm_up(job.replace("${think}", think))) == warm
+
+
 @pytest.mark.parametrize("own", ["write_lat_log=/out/mine", " log_avg_msec=500", "per_job_logs=0"])
 def test_a_job_with_logs_of_its_own_keeps_them(own: str) -> None:
     """fio averages all logs of a job over one interval: latencies that were to be kept one by one came 100 ms apart."""

@@ -6,7 +6,7 @@ how fio is called or what it prints.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -97,11 +97,21 @@ WARM_UP_S = 5
 """How long a job that runs for a time runs before its measurement begins, if it does not say so itself, s."""
 
 
-def with_warm_up(job_text: str) -> str:
+_THINK_TIME = re.compile(r"^[ \t]*thinktime[ \t]*=[ \t]*0*[1-9]", re.MULTILINE)
+
+
+def with_warm_up(job_text: str, variables: Iterable[tuple[str, object]] = ()) -> str:
     """A job file of the user's in which each section that is time_based begins with a warm-up of WARM_UP_S; unchanged
-    if it sets ramp_time anywhere, for then it has decided on its own.
+    if it sets ramp_time anywhere, for then it has decided on its own, or if a section has a think time, with these
+    values in place of ${name}.
+
+    fio makes up for the pauses of a warm-up: behind it, requests follow each other without any until their number is
+    what it were without pauses (github.com/axboe/fio/pull/1549; fio 3.33 has it).
     """
-    if _RAMP_TIME.search(job_text):
+    in_full = job_text
+    for name, value in variables:
+        in_full = in_full.replace(f"${{{name}}}", str(value))
+    if _RAMP_TIME.search(job_text) or _THINK_TIME.search(in_full):
         return job_text
     return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
 
