@@ -28,6 +28,9 @@ Counts = dict[str, Any]
 
 NUMBER = r"([\d,]+)"
 
+HOME = re.compile(r"/\S*?/bed/home")
+"""Where a campaign took place: of no interest to who reads of it."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -136,7 +139,7 @@ def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
         "host_seconds": round(sum(line["seconds"] for line in told)),
         "kept": sum(bool(line["kept"]) for line in told),
         "lost_at_first": sum(line["verdict"] != "well" for line in every if line not in told),
-        "findings": sorted({text[:300] for line in every for text in line["lost"]}),
+        "findings": sorted({HOME.sub("HOME", text)[:300] for line in every for text in line["lost"]}),
     }
 
 
