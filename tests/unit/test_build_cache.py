@@ -18,7 +18,7 @@ from flashbed.image import cache as cache_module
 from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel
 
-# Builds the entry "thing" in the cache argv[1], slowly; "begun" is said from inside.
+# Builds the entry "thing" in the cache argv[1], until there is a file argv[2]; "begun" is said from inside.
 BUILDER = """
 import sys, time, logging
 from pathlib import Path
@@ -27,15 +27,16 @@ logging.basicConfig(format="%(message)s")
 def fill(folder):
     (folder / "half").write_text("x" * 1000)
     print("begun", flush=True)
-    time.sleep(float(sys.argv[2]))
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.01)
     (folder / "half").rename(folder / "product")
 Cache(Path(sys.argv[1])).entry("thing", {"a": 1}, fill)
 """
 
 
-def builder(root: Path, seconds: float) -> subprocess.Popen[str]:
+def builder(root: Path, until: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(cache_module.__file__).parents[2])}
-    command = [sys.executable, "-c", BUILDER, str(root), str(seconds)]
+    command = [sys.executable, "-c", BUILDER, str(root), str(until)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -52,20 +53,24 @@ def tree(root: Path) -> Entry:
 
 
 def test_the_second_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
-    first = builder(tmp_path, 1)
+    root, go = tmp_path / "image", tmp_path / "go"
+    first = builder(root, go)
     assert first.stdout is not None
     assert first.stdout.readline() == "begun\n"
-    second = builder(tmp_path, 1)
-    out, said = second.communicate(timeout=30)
-    assert (second.returncode, out) == (0, "")  # it has built nothing
+    second = builder(root, go)
+    assert second.stderr is not None
+    said = second.stderr.readline()
     assert "another run is making thing-" in said
     assert "waiting for it" in said
+    go.touch()
+    out, _ = second.communicate(timeout=30)
+    assert (second.returncode, out) == (0, "")  # it has built nothing
     assert first.wait() == 0
-    assert [path.name[0] for path in tmp_path.iterdir()] == ["t"]  # no lock is left
+    assert [path.name[0] for path in root.iterdir()] == ["t"]  # no lock is left
 
 
 def test_what_a_killed_build_left_goes_at_the_next_run(tmp_path: Path) -> None:
-    process = builder(tmp_path, 60)
+    process = builder(tmp_path, tmp_path.parent / "never")
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     old = tmp_path / ".gone-0123456789abcdef-xyz_1234"  # as they were called before
