@@ -46,7 +46,7 @@ a cache of its own. A fault comes at a moment drawn from a seed, or before a run
 each `result.json`, each raw file, the report and its exports, the kept media, conditions, imports and rebuilt parts of
 the guest must have the bytes of a cache that nobody disturbed; no process of it may live ten seconds later; nothing may
 lie in the cache that the undisturbed one does not hold, but for what is kept on purpose: damaged results
-(`results/quarantine/`), a damaged index (`results/results.sqlite.damaged-*`), the last failed attempt (`failures/`).
+(`results/quarantine/`), the last failed attempt (`failures/`).
 The disturbed commands end as [the list](studies.md#how-a-command-ends) says and as the fault allows, without a
 traceback.
 
