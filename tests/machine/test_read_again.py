@@ -22,15 +22,18 @@ STUDY = """
 """
 
 
+@pytest.mark.parametrize(("filesystem", "medium"), [("ext2", "usb-stick-2g"), ("jffs2", "slc-nand-64m:used_bytes=8M")])
 def test_a_mended_formula_changes_the_report_and_runs_no_guest(
-    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch, filesystem: str, medium: str
 ) -> None:
-    study = load_study(study_file(STUDY, filesystem="ext2", seeds=1))
+    study = load_study(study_file(STUDY, filesystem=filesystem, medium=medium, seeds=1))
     [record] = run.run(study).records
+    assert record.measured, record.result["reason"]
     [row] = run.rows(run.stored(study))
     kept = json.loads((record.folder / "result.json").read_text())
     assert not set(measurement.NONE) & set(kept)
     assert row["requested_bytes"] == 1 << 20
+    assert 50 < row["space_free_percent"] < 100
 
     monkeypatch.setattr(cpu_load, "percent", lambda _: 123.0)
     monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))

@@ -61,7 +61,7 @@ def main() -> None:
 
     run.prepare = prepare
     repetition.execute = execute
-    measurement.of = lambda _cell, _out: {}
+    measurement.of = lambda _cell, _out, _bytes: {}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes={"filesystem": ("ext2",)})
     study.library = Library((paths.profiles(),))
     print("begun", flush=True)

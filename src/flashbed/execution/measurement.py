@@ -19,6 +19,9 @@ from flashbed.workload.base import WorkloadOutputError
 NONE: Mapping[str, Any] = {"mounted": "", "metrics": {}, "medium": {}, "series": []}
 """What a repetition without an output has, and the names of what is worked out."""
 
+BYTES = "medium_bytes"
+"""What the result calls the bytes of the medium that the file system got."""
+
 Out = Mapping[str, bytes]
 Cell = Mapping[str, Any]
 
@@ -47,11 +50,13 @@ class Files(Mapping[str, bytes]):
         return sum(1 for _ in self)
 
 
-def of(cell: Cell, out: Out) -> dict[str, Any]:
-    """What is in NONE, of a cell that was measured. Raises UnreadableError."""
+def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
+    """What is in NONE, of a cell that was measured, and whose file system got so many bytes of the medium. Raises
+    UnreadableError.
+    """
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
-        medium, metrics = _medium_and_metrics(cell, out)
+        medium, metrics = _medium_and_metrics(cell, out, medium_bytes)
         series = workload.series(cell["workload"]["parameters"], out)
         return {
             "mounted": mounted.describe(out),
@@ -70,13 +75,18 @@ def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if result["outcome"] != "measured":
         return {**NONE, **result}
     try:
-        return {**result, **of(result["cell"], Files(folder / "out"))}
+        return {**result, **of(result["cell"], Files(folder / "out"), result.get(BYTES, _medium_bytes(result["cell"])))}
     except UnreadableError as error:
         reason = f"{error}; remove {folder} to measure it again"
         return {**result, **NONE, "outcome": "failed", "reason": reason}
 
 
-def _medium_and_metrics(cell: Cell, out: Out) -> tuple[dict[str, Any], dict[str, float]]:
+def _medium_bytes(cell: Cell) -> int:
+    """Of a result of before, which does not tell. Of a partition of a raw chip the cell does not tell either."""
+    return int(cell["medium"].get("used_bytes") or cell["medium"]["capacity_bytes"])
+
+
+def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[str, Any], dict[str, float]]:
     numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
     tool = WORKLOADS[cell["workload"]["tool"]]
     page_bytes = numbers.get("page_bytes")
@@ -95,7 +105,7 @@ def _medium_and_metrics(cell: Cell, out: Out) -> tuple[dict[str, Any], dict[str,
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
         **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
-        **upkeep.metrics(out, numbers["used_bytes"] or numbers["capacity_bytes"]),
+        **upkeep.metrics(out, medium_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }
     return {**medium, **marked}, metrics

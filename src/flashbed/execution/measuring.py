@@ -87,7 +87,7 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
 
 def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record:
     """The key does not know how a study names its axes, and the same repetition may serve several studies."""
-    read = measurement.read(kept, folder)
+    read = measurement.read({measurement.BYTES: wanted.cell.medium.size_bytes, **kept}, folder)
     return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
 
 

@@ -214,12 +214,13 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         "reason": outcome.reason,
         "check": outcome.medium_check,
         "cell": cell_inputs(cell),
+        measurement.BYTES: cell.medium.size_bytes,
         "environment": dict(repetition.environment),
     }
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
     if outcome.status != "measured":
         return Finished(kept, measurement.NONE, files)
     try:
-        return Finished(kept, measurement.of(kept["cell"], outcome.files), files)
+        return Finished(kept, measurement.of(kept["cell"], outcome.files, cell.medium.size_bytes), files)
     except measurement.UnreadableError as error:
         return Finished({**kept, "outcome": "failed", "reason": str(error)}, measurement.NONE, files)
