@@ -121,11 +121,11 @@ def test_combinations_of_axes_are_compared_as_one() -> None:
     assert output.compare == "board + medium + translation + filesystem"
     assert report.words.axis(output.compare) == "board, medium, translation and file system"
     names = [report.words.value(output.compare, value) for value in output.values]
-    # A disk, the card in each of two boards, two sizes of chip under YAFFS2, and one of them under a translation; in
+    # A disk, the card in each of two boards, two sizes of chip under two drivers of YAFFS2, one under a translation; in
     # the study's own labels, for what was "s3c2440-400, 64 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16".
     assert "PXA270, disk, ext2" in names
     assert "S3C2440, NAND of 64 MB, page FTL, FAT16" in names
-    assert len(names) == len(set(names)) == 6
+    assert len(names) == len(set(names)) == 8
     files = [dict(group.at)["file"] for group in output.groups]
     assert files == ["100M", "40M"]
     assert all(group.settings_planned == 1 for group in output.groups)
