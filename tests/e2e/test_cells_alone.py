@@ -86,8 +86,9 @@ def unreadable(folder: Path) -> None:
 
 
 def in_a_circle(folder: Path) -> None:
-    (folder / "state.bin").unlink()
-    (folder / "state.bin").symlink_to("state.bin")
+    """At once, so that no cell finds nothing there."""
+    (folder / "circle").symlink_to("state.bin")
+    (folder / "circle").rename(folder / "state.bin")
 
 
 def shorter(folder: Path) -> None:

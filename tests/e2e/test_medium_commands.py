@@ -7,6 +7,8 @@ import json
 import re
 from pathlib import Path
 
+from flashbed.execution import measurement
+
 SMALL = "usb-stick-2g:used_bytes=64M"
 
 STUDY = """
@@ -18,7 +20,8 @@ STUDY = """
     flush = "fsync"
 """
 
-BAD_INPUT = 2
+CELLS_FAILED, BAD_INPUT = 1, 2
+"""Exit statuses. A kept medium that a cell cannot start from ends that cell alone."""
 
 
 def refused(done, words: str, status: int = BAD_INPUT) -> None:
@@ -48,7 +51,7 @@ def test_a_life(flashbed, study_file, tmp_path: Path, fresh_cache: Path) -> None
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    life = json.loads(result.read_text())["medium"]["life"]
+    life = measurement.read(json.loads(result.read_text()), result.parent)["medium"]["life"]
     assert life["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
     assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
@@ -85,7 +88,7 @@ def test_a_power_cut(flashbed, study_file, fresh_cache: Path) -> None:
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from={name}"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    assert json.loads(result.read_text())["medium"]["life"]["restarts"] == 1
+    assert measurement.read(json.loads(result.read_text()), result.parent)["medium"]["life"]["restarts"] == 1
 
 
 def test_a_cut_by_time_and_by_seed(flashbed) -> None:
@@ -133,7 +136,7 @@ def test_a_medium_ages(flashbed) -> None:
 def test_another_profile_is_refused(flashbed, study_file, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},read_ns=1,from=./mine"))
-    refused(run, "mine/state.bin: another medium: its read_ns is ")
+    refused(run, "mine/state.bin: another medium: its read_ns is ", CELLS_FAILED)
 
 
 def test_a_truncated_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
@@ -142,10 +145,10 @@ def test_a_truncated_medium_is_refused(flashbed, study_file, tmp_path: Path) -> 
     data, state = tmp_path / "mine/data.img", tmp_path / "mine/state.bin"
     with data.open("r+b") as file:
         file.truncate(1 << 20)
-    refused(flashbed("run", study), "data.img: truncated: 1048576 bytes instead of 67108864")
+    refused(flashbed("run", study), "data.img: truncated: 1048576 bytes instead of 67108864", CELLS_FAILED)
     with state.open("r+b") as file:
         file.truncate(1 << 16)
-    refused(flashbed("run", study), "state.bin: truncated: smaller than the medium it describes")
+    refused(flashbed("run", study), "state.bin: truncated: smaller than the medium it describes", CELLS_FAILED)
     refused(flashbed("medium", "inspect", "./mine"), "truncated", status=4)
 
 
@@ -155,7 +158,7 @@ def test_an_old_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
         file.seek(8)
         file.write(b"\x01")
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=./mine"))
-    refused(run, "state.bin: made by another version of the media core")
+    refused(run, "state.bin: made by another version of the media core", CELLS_FAILED)
 
 
 def test_wrong_words(flashbed, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_failed_attempts_by_the_start_of_their_keys(flashbed, fresh_cache: Path)
     done = flashbed("show", "CDCD")
     assert done.returncode == 0
     assert "step format: exit status 1" in done.stdout
-    for damage in ("{", "{}", "[]", "[" * 100_000, json.dumps({**RESULT, "metrics": None})):
+    for damage in ("{", "{}", "[]", "[" * 100_000, json.dumps({**RESULT, "cell": None})):
         (fresh_cache / "failures" / ("cd" * 32) / "result.json").write_text(damage)
         done = flashbed("show", "cdcd")
         assert done.returncode == 2
