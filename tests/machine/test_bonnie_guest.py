@@ -71,8 +71,9 @@ def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, mea
         found[size] = measure(wanted, tmp_path / size).result["metrics"]
     full, roomy = found.values()
     assert all(metrics[name] > 0 for metrics in found.values() for name in PHASES)
-    # To remove the old file takes the CPU longer than to write the new one, and is no part of it.
-    assert all(metrics["block_output_cpu_percent"] <= 100 for metrics in found.values())
+    # To remove the old file takes the CPU a quarter as long as to write the new one, or more, and is no part of it. The
+    # start of the program is, some ms.
+    assert all(metrics["block_output_cpu_percent"] < 101 for metrics in found.values())
     # A block is of 16 KiB. All that the removed file took is erased before it can be written again.
     assert full["block_output_erases"] >= 4 * MIB / 16384
     assert full["char_input_erases"] < 10

@@ -75,7 +75,8 @@ def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if result["outcome"] != "measured":
         return {**NONE, **result}
     try:
-        return {**result, **of(result["cell"], Files(folder / "out"), result.get(BYTES, _medium_bytes(result["cell"])))}
+        medium_bytes = result[BYTES] if BYTES in result else _medium_bytes(result["cell"])
+        return {**result, **of(result["cell"], Files(folder / "out"), medium_bytes)}
     except UnreadableError as error:
         reason = f"{error}; remove {folder} to measure it again"
         return {**result, **NONE, "outcome": "failed", "reason": reason}
