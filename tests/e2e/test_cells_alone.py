@@ -6,13 +6,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_disk import small_disk
 
 SMALL = "usb-stick-2g:used_bytes=64M"
 
@@ -37,22 +36,10 @@ def outcomes(cache: Path) -> tuple[int, list[str]]:
     return len(list((cache / "results/cells").glob("*/*/result.json"))), failed
 
 
-@contextmanager
-def disk_of(folder: Path, size: str) -> Iterator[None]:
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 def test_a_medium_too_large_for_this_disk(flashbed, study_file, fresh_cache: Path) -> None:
     """It ended the run, whatever else the study had."""
     study = study_of(study_file, SMALL, "usb-stick-2g:used_bytes=1G")
-    with disk_of(fresh_cache / "work", "200M"):
+    with small_disk(fresh_cache / "work", "200M"):
         for _ in range(2):  # also when all the others are measured
             done = flashbed("run", study, "--jobs", "1")
             assert done.returncode == 1, done.stderr
@@ -69,7 +56,7 @@ def test_a_medium_too_large_for_this_disk(flashbed, study_file, fresh_cache: Pat
 
 def test_a_disk_without_room_for_any_medium_of_the_study_is_full(flashbed, study_file, fresh_cache: Path) -> None:
     study = study_of(study_file, SMALL, "usb-stick-2g:used_bytes=1G")
-    with disk_of(fresh_cache / "work", "60M"):
+    with small_disk(fresh_cache / "work", "60M"):
         done = flashbed("run", study, "--jobs", "1")
         assert done.returncode == 4, done.stderr
         assert "the medium takes 64M" in done.stderr

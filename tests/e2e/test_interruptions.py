@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from small_disk import small_disk
 
 STUDY = """
     [axes]
@@ -128,19 +129,6 @@ def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: 
     assert "damaged" in again.stderr
     assert "1/1" in again.stderr
     assert broken.read_bytes() == whole
-
-
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """A disk of its own for a folder."""
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cache: Path) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands show, where that is more than a line."""
+"""The commands: parse, call, print; and what they show, where that is more than a line."""

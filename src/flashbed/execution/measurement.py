@@ -42,6 +42,9 @@ class Files(Mapping[str, bytes]):
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise KeyError(name) from None
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (self._folder / name).is_file()
+
     def __iter__(self) -> Iterator[str]:
         there = self._folder.iterdir() if self._folder.is_dir() else ()
         return (path.name for path in sorted(there) if path.is_file())

@@ -54,14 +54,12 @@ class Fio:
         if "job" in parameters:
             return fio_output.series_of_jobs(out)
         if fio_pattern.is_cached(parameters):
-            moments = fio_series.of_progress(out, metrics_of(out, OUTPUT)["runtime_s"])
+            moments = fio_series.of_progress(out, fio_output.run_of(out, OUTPUT)[0])
         elif logs := fio_output.logs(out):
             moments = fio_series.of_calls(logs)
         else:
-            told = metrics_of(out, OUTPUT)
-            logs = fio_series.rate_logs(out)
             interval_s = RATE_MS / 1e3
-            moments = fio_series.of_rates(logs, RATE_MS, told["runtime_s"], told["requested_bytes"])
+            moments = fio_series.of_rates(fio_series.rate_logs(out), RATE_MS, *fio_output.run_of(out, OUTPUT))
         found = steadiness.series(moments, interval_s=interval_s)
         return [found] if found else []
 

@@ -6,7 +6,7 @@ means.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _INCLUDE = re.compile(r"include\s")
@@ -73,6 +73,13 @@ def split_off_preparation(text: str) -> tuple[str, str]:
     return ("".join(inside), "".join(outside)) if found else ("", text)
 
 
+def filled_in(text: str, variables: Iterable[tuple[str, object]]) -> str:
+    """A job, or a line of it, with these values in place of ${name}, as fio puts them in."""
+    for name, value in variables:
+        text = text.replace(f"${{{name}}}", str(value))
+    return text
+
+
 def commands_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
     """Lines by which fio may run a command or load foreign code, in order, each with its number: as they are with the
     values of each cell in place of the variables.
@@ -81,9 +88,7 @@ def commands_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple
         names = _VARIABLE.findall(line)
         values = {tuple(cell[name] for name in names): None for cell in cells} if names else {(): None}
         for these in values:
-            said = line.strip()
-            for name, value in zip(names, these, strict=True):
-                said = said.replace(f"${{{name}}}", value)
+            said = filled_in(line.strip(), zip(names, these, strict=True))
             is_comment = said[:1] in ("#", ";") and len(said.encode()) <= LONGEST_LINE
             engine = _ENGINE.search(said)
             loads = engine and not _BUILT_IN.fullmatch(engine[1].strip())

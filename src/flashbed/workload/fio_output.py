@@ -38,32 +38,46 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
     like a request, and counts as one; but in a job that says FLUSHED_EACH a request lasts until it is flushed. Raises
     WorkloadOutputError.
     """
-    every = _jobs(out, name)
+    everything = _read(out, name)
+    every = everything["jobs"]
     jobs = _measured(every)
-    used = [(job, d) for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
-    if not used:
-        raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
-    runtime_s = max(job[d]["runtime"] for job, d in used) / 1e3
-    requests = sum(job[d]["total_ios"] for job, d in used)
+    runtime_s, requested_bytes, requests = _totals(jobs, name)
     together = any(job.get("desc") == FLUSHED_EACH for job in jobs)
     metrics = {
         "runtime_s": runtime_s,
-        **({"warm_up_s": warm_up_s} if (warm_up_s := _warm_up_s(out, name)) else {}),
+        **({"warm_up_s": warm_up_s} if (warm_up_s := _warm_up_s(everything)) else {}),
         **(_flushed_each(jobs, logs(out)) if together else _each_call(jobs)),
-        "requested_bytes": float(sum(job[d]["io_bytes"] for job, d in used)),
+        "requested_bytes": requested_bytes,
         "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
     }
     if runtime_s > 0:
         cpu_ms = sum((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] for job in every if "usr_cpu" in job)
         metrics["process_cpu_percent"] = cpu_ms / runtime_s / 10
-        metrics["bandwidth"] = metrics["requested_bytes"] / runtime_s / 2**20
+        metrics["bandwidth"] = requested_bytes / runtime_s / 2**20
         metrics["iops"] = requests / runtime_s
     return metrics
 
 
+def run_of(out: Mapping[str, bytes], name: str) -> tuple[float, float]:
+    """The two of the metrics that a series wants: for how many seconds the jobs ran, and the bytes that they asked for.
+    Raises WorkloadOutputError.
+    """
+    runtime_s, requested_bytes, _ = _totals(_measured(_read(out, name)["jobs"]), name)
+    return runtime_s, requested_bytes
+
+
+def _totals(jobs: Sequence[Mapping[str, Any]], name: str) -> tuple[float, float, int]:
+    """Run time in seconds, bytes and requests of all that are measured. Raises WorkloadOutputError."""
+    used = [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not used:
+        raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
+    runtime_s = max(one["runtime"] for one in used) / 1e3
+    return runtime_s, float(sum(one["io_bytes"] for one in used)), sum(one["total_ios"] for one in used)
+
+
 def series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
     """None where jobs are reported in groups: which logs are whose is then not known."""
-    jobs, logs = _jobs(out, OUTPUT), fio_series.rate_logs(out)
+    jobs, logs = _read(out, OUTPUT)["jobs"], fio_series.rate_logs(out)
     if len(jobs) != len(logs):
         return []
     measured, found = _measured(jobs), []
@@ -77,9 +91,8 @@ def series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
     return found
 
 
-def _warm_up_s(out: Mapping[str, bytes], name: str) -> float:
+def _warm_up_s(everything: Mapping[str, Any]) -> float:
     """How long the jobs ran before they were measured: what they were told, the longest of them."""
-    everything = json.loads(document(out[name]))
     told = [options.get("ramp_time", "0") for options in _options(everything)]
     return max((float(text.rstrip("s")) for text in told if re.fullmatch(r"[0-9.]+s?", text)), default=0.0)
 
@@ -127,19 +140,20 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
 def logs(out: Mapping[str, bytes]) -> list[bytes]:
     """The logs of calls, of all processes."""
     first, last = fio_latency.LOG.split("{}")
-    return [data for name, data in sorted(out.items()) if name.startswith(first) and name.endswith(last)]
+    return [out[name] for name in sorted(out) if name.startswith(first) and name.endswith(last)]
 
 
-def _jobs(out: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
+def _read(out: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """What fio says of a run in which no job failed. Raises WorkloadOutputError."""
     if name not in out:
         raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
     try:
-        jobs = json.loads(document(out[name]))["jobs"]
-        failed = [job for job in jobs if job["error"]]
+        everything: dict[str, Any] = json.loads(document(out[name]))
+        failed = [job for job in everything["jobs"] if job["error"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None
     if failed:
         number = failed[0]["error"]
         why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""
         raise WorkloadOutputError(f"fio reported error {shown(number)} in job {shown(failed[0]['jobname'])}{why}")
-    return list(jobs)
+    return everything

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from flashbed.workload.base import Parameters
 from flashbed.workload.fio_call import EMPTY_SCRIPT, FIO, LATENCY, OUTPUT, OWN_RATE_MS, RANDOM, rate_log, section
-from flashbed.workload.fio_job import PREPARE, split_off_preparation
+from flashbed.workload.fio_job import PREPARE, filled_in, split_off_preparation
 from flashbed.workload.fio_parameters import keeps_logs, with_warm_up
 
 _SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
@@ -43,10 +43,7 @@ def portable(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """The job with its variables put in, and what the command line says in the lab at its head; `prepare` where it has
     such sections.
     """
-    text = str(parameters["job"])
-    for name, value in _variables(parameters):
-        text = text.replace(f"${{{name}}}", str(value))
-    before, text = split_off_preparation(text)
+    before, text = split_off_preparation(filled_in(str(parameters["job"]), _variables(parameters)))
     head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
     found = {"measure": head + with_warm_up(text).encode()}
     return {**found, PREPARE: head + before.encode()} if before else found

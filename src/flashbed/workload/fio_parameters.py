@@ -13,6 +13,7 @@ from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
+from flashbed.workload.fio_job import filled_in
 from flashbed.workload.parameters import Count, Switch, ToolParameters
 
 _SECTOR_BYTES = 512
@@ -108,10 +109,7 @@ def with_warm_up(job_text: str, variables: Iterable[tuple[str, object]] = ()) ->
     fio makes up for the pauses of a warm-up: behind it, requests follow each other without any until their number is
     what it were without pauses (github.com/axboe/fio/pull/1549; fio 3.33 has it).
     """
-    in_full = job_text
-    for name, value in variables:
-        in_full = in_full.replace(f"${{{name}}}", str(value))
-    if _RAMP_TIME.search(job_text) or _THINK_TIME.search(in_full):
+    if _RAMP_TIME.search(job_text) or _THINK_TIME.search(filled_in(job_text, variables)):
         return job_text
     return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
 
