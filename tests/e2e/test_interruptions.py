@@ -111,6 +111,17 @@ def test_interrupted_while_it_is_being_loaded(flashbed, tmp_path: Path, number: 
     assert (done.returncode, done.stderr, done.stdout) == (130, "flashbed: interrupted\n", "")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_when_all_is_done(flashbed, tmp_path: Path, number: signal.Signals) -> None:
+    """The signal comes with the last that the interpreter does: what it has carried out ended well, and says so."""
+    last = "import atexit, os, sys\n"
+    last += f"atexit.register(lambda: (sys.stdout.flush(), os.kill(os.getpid(), {int(number)})))\n"
+    (tmp_path / "sitecustomize.py").write_text(last)
+    done = flashbed("--version", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("flashbed ")
+
+
 def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> None:
     assert flashbed("run", study).returncode == 0
     again = flashbed("run", study)

@@ -132,19 +132,20 @@ def test_a_thorough_look_mends(tmp_path: Path) -> None:
     assert len(built) == 1
 
 
-@pytest.mark.parametrize("damage", ["", "x y\n", None])
+@pytest.mark.parametrize("damage", ["", "x y\n", "1 stdio.h\n", None])
 def test_a_listed_entry_needs_its_listing(tmp_path: Path, damage: str | None) -> None:
     built = []
 
     def fill(folder: Path) -> None:
         built.append(folder)
         (folder / "stdio.h").write_text("x")
+        (folder / "stdlib.h").write_text("xy")
 
     def entry() -> Entry:
         return Cache(tmp_path).entry("root", {}, fill, products=["stdio.h"], listed=True)
 
     listing = entry().path(LISTING)
-    assert listing.read_text() == "1 stdio.h\n"
+    assert listing.read_text() == "1 stdio.h\n2 stdlib.h\n"
     if damage is None:
         listing.unlink()
     else:

@@ -101,7 +101,7 @@ class Cache:
         if entry.folder in self._mended:
             return
         with self._locked(entry.folder):
-            if not _complete(entry.folder, listed=False):
+            if self._whole(entry.folder, thorough=True) is None:
                 _log.warning("%s: files are missing or damaged; it is made again", entry.folder)
                 self._build(entry.folder, recipe, build, products)
                 if (built := self._whole(entry.folder, thorough=True)) is None or built.digests != entry.digests:
@@ -124,6 +124,8 @@ class Cache:
                 (scratch / LISTING).write_text("".join(lines), errors="surrogateescape")
             digests = {product: digest_file(scratch / product) for product in products}
             manifest = {"recipe": json.loads(recipe), "products": digests}
+            if (scratch / LISTING).exists():
+                manifest["listing"] = digest_file(scratch / LISTING)
             (scratch / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
             if final.exists():
                 final.rename(old)
@@ -148,7 +150,7 @@ class Cache:
             if not folder.name.endswith(_ending(json.dumps(manifest["recipe"], sort_keys=True))):
                 return None
             if all(digest_file(folder / product) == digest for product, digest in digests.items()):
-                complete = not (thorough or listed) or _complete(folder, listed=listed)
+                complete = not (thorough or listed) or _complete(folder, manifest.get("listing"), listed=listed)
                 return Entry(folder, digests) if complete else None
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             pass
@@ -202,12 +204,18 @@ def sizes(folder: Path) -> dict[str, int]:
     return found
 
 
-def _complete(folder: Path, *, listed: bool) -> bool:
-    """Whether each file of an entry is there and has its size. `listed`: its listing, too; others are all products."""
+def _complete(folder: Path, digest: str | None, *, listed: bool) -> bool:
+    """Whether each file of an entry is there and has its size. `listed`: its listing, too; others are all products.
+
+    `digest` is that of the listing; entries of before have none.
+    """
     try:
-        lines = (folder / LISTING).read_text(errors="surrogateescape").splitlines()
+        text = (folder / LISTING).read_bytes()
     except FileNotFoundError:
-        return not listed
+        return not listed and digest is None
+    if digest is not None and digest_bytes(text) != digest:
+        return False
+    lines = text.decode(errors="surrogateescape").splitlines()
     found = sizes(folder)
     wanted = [line.partition(" ") for line in lines]
     return bool(wanted) and all(str(found.get(name)) == size for size, _, name in wanted)

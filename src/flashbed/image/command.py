@@ -7,6 +7,7 @@ For the image room only: machines that run cells have needs of their own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,9 @@ from flashbed.common import children, paths
 from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
-NO_ROOM = "No space left on device"
+NO_ROOM = re.compile(r"No space left on device|Wrote only \d+ of \d+ bytes")
+"""How programs say that the disk is full; tar, of a file that it could write a part of."""
+
 TOO_LARGE = "File size limit exceeded"
 """What a program says of another that the host ended because a file became larger than its user may have."""
 
@@ -63,7 +66,7 @@ def run(
         tail = "".join(lines[-LAST_LINES:])
         # The guard ends with 128 and the signal's number, a shell below it, too
         too_large = TOO_LARGE in tail or process.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
-        if NO_ROOM in tail or too_large:
+        if NO_ROOM.search(tail) or too_large:
             raise no_room(Path(cwd or paths.cache_root()))
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)
