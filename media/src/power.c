@@ -88,7 +88,7 @@ static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 }
 
 /* Apart from what most writes take, which find nothing pending */
-__attribute__((noinline)) static u64 wait_for_room(struct fb_medium *m, u64 length_bytes, u64 now_ns)
+__attribute__((__noinline__)) static u64 wait_for_room(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 	u64 parts = kind->parts_of ? fb_smaller(kind->parts_of(m, length_bytes), m->power.room) : 1;
