@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A made-up trace: all that a medium shows, in order or at random, some times over */
 #include <stdint.h>
 
 #include "message.h"
 #include "pattern.h"
-#include "splitmix.h"
+#include "random.h"
 
 static struct trace_entry at_place(const struct pattern *p, u64 place)
 {
@@ -19,7 +20,7 @@ static struct trace_entry at_place(const struct pattern *p, u64 place)
 
 struct trace_entry pattern_at(const struct pattern *p, u64 i)
 {
-	return at_place(p, p->random ? splitmix_at(p->seed, i) % p->places : i % p->places);
+	return at_place(p, p->random ? fb_splitmix_at(p->seed, i) % p->places : i % p->places);
 }
 
 bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 bytes)

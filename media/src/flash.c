@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A flash device as a kind of medium: its requests, cut into pages, through controller, link and buffers */
 #include "arith.h"
+#include "array.h"
 #include "check.h"
+#include "kind.h"
 #include "nand_faults.h"
 #include "nand_health.h"
 #include "state.h"
@@ -11,9 +14,10 @@
 /* Pages of a block are counted in 16 bits */
 #define MAX_PAGES_IN_STEP 65535ull
 
-bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	return fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
+	return fb_check_sectors(p, complaint) &&
+	       fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
 	       fb_check_range(complaint, p, FB_PARAM_page_bytes, p->sector_bytes, 65536,
 			      "at least sector_bytes") &&
 	       fb_check_range(complaint, p, FB_PARAM_channels, 1, p->dies,
@@ -32,30 +36,66 @@ bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
+/* On an array, or NULL: the model of one */
+static struct fb_nand_layout array_layout(const struct fb_params *p, const struct fb_array *other, u64 *end_offset)
+{
+	struct fb_nand_layout layout;
+
+	if (!other)
+		return fb_nand_layout(p, end_offset);
+	layout = other->layout(p, end_offset);
+	layout.special = FB_OTHER_ARRAY;
+	layout.other = other;
+	return layout;
+}
+
 /* Fills in what follows from the parameters; behind what every medium has */
-static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
+static u64 lay_out(const struct fb_params *p, const struct fb_array *other, struct fb_flash *flash)
 {
 	u64 end_offset = fb_common_bytes(p);
 
-	flash->nand.layout = fb_nand_layout(p, &end_offset);
+	flash->nand.layout = array_layout(p, other, &end_offset);
 	flash->ftl = fb_ftl(p)->layout(p, &end_offset);
 	fb_buffer_lay_out(p, &flash->buffer, &end_offset);
 	fb_read_ahead_lay_out(p, &flash->ahead, &end_offset);
 	return end_offset;
 }
 
-u64 fb_flash_state_bytes(const struct fb_params *p)
+static u64 state_bytes(const struct fb_params *p)
 {
 	struct fb_flash flash = { 0 };
 
-	return lay_out(p, &flash);
+	return lay_out(p, NULL, &flash);
 }
 
-void fb_flash_init(struct fb_medium *m)
+size_t fb_array_state_bytes(const struct fb_params *p, const struct fb_array *array)
 {
-	lay_out(&m->params, &m->flash);
+	struct fb_complaint complaint;
+	struct fb_flash flash = { 0 };
+
+	return fb_check_params(p, &complaint) ? lay_out(p, array, &flash) : 0;
+}
+
+static void init(struct fb_medium *m)
+{
+	lay_out(&m->params, NULL, &m->flash);
 	fb_health_init(m);
 	fb_ftl(&m->params)->init(m);
+}
+
+enum fb_error fb_array_init(void *memory, size_t bytes, const struct fb_params *p, const struct fb_array *array)
+{
+	size_t state_bytes = fb_array_state_bytes(p, array);
+	struct fb_medium *m = memory;
+
+	if (!state_bytes)
+		return FB_BAD_PARAMETER;
+	if (bytes < state_bytes)
+		return FB_TRUNCATED;
+	fb_begin_state(m, p, state_bytes);
+	lay_out(&m->params, array, &m->flash);
+	fb_ftl(&m->params)->init(m);
+	return FB_OK;
 }
 
 /* Structures of 64-bit numbers only */
@@ -71,11 +111,11 @@ static bool same(const void *a, const void *b, size_t bytes)
 	return true;
 }
 
-bool fb_flash_undamaged(const struct fb_medium *m)
+static bool undamaged(const struct fb_medium *m)
 {
 	struct fb_flash expected = { 0 };
 
-	lay_out(&m->params, &expected);
+	lay_out(&m->params, NULL, &expected);
 	return same(&expected.nand.layout, &m->flash.nand.layout, sizeof(expected.nand.layout)) &&
 	       same(&expected.ftl, &m->flash.ftl, sizeof(expected.ftl)) &&
 	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages &&
@@ -83,7 +123,7 @@ bool fb_flash_undamaged(const struct fb_medium *m)
 	       expected.ahead.offset == m->flash.ahead.offset && expected.ahead.pages == m->flash.ahead.pages;
 }
 
-void fb_flash_power_on(struct fb_medium *m)
+static void power_on(struct fb_medium *m)
 {
 	u32 i;
 
@@ -96,8 +136,11 @@ void fb_flash_power_on(struct fb_medium *m)
 		fb_ftl(&m->params)->power_on(m);
 }
 
-/* Firmware puts a write into its buffer and its map; a read it finds, and waits for. So writes may have other cores. */
-u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
+/*
+ * The controller takes up a request in the lane that is free first; returns when it is through. Firmware puts a write
+ * into its buffer and its map; a read it finds, and waits for. So writes may have other cores.
+ */
+static u64 take_lane(struct fb_medium *m, enum fb_op op)
 {
 	const struct fb_params *p = &m->params;
 	bool apart = op == FB_WRITE && p->write_lanes;
@@ -105,6 +148,7 @@ u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
 	u64 lanes = apart ? p->write_lanes : p->controller_lanes;
 	u64 *lane = apart ? m->flash.write_lane_free_ns : m->flash.lane_free_ns;
 	u64 *first = lane;
+	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
 	u32 i;
 
 	for (i = 1; i < lanes; i++)
@@ -115,8 +159,11 @@ u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
 	return *first;
 }
 
-/* A die erases one block at a time, and all dies work at the same time */
-u64 fb_flash_restart(struct fb_medium *m)
+/*
+ * The layer scans the dies, and half-erased blocks are erased again. A die erases one block at a time, and all dies
+ * work at the same time.
+ */
+static u64 restart(struct fb_medium *m)
 {
 	u64 took_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
 	u32 i;
@@ -128,7 +175,7 @@ u64 fb_flash_restart(struct fb_medium *m)
 	return took_ns;
 }
 
-const char *fb_flash_verify(const struct fb_medium *m)
+static const char *verify(const struct fb_medium *m)
 {
 	const char *fault = fb_nand_verify(m);
 
@@ -163,7 +210,7 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 	return fb_link_take(m, flash_done_ns, bytes);
 }
 
-/* The part of a page that was programmed last. The rest of the page is safe in its old place. */
+/* The part of a page that was programmed last. The rest of the page is safe where it was. */
 static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
 {
 	const struct fb_programming *last = &m->flash.nand.last;
@@ -174,7 +221,7 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 		.durable_ns = last->end_ns,
 		.die = last->die,
 		.page_kind = last->page_kind,
-		.place = last->place,
+		.ppn = last->ppn,
 	};
 
 	u64 *row_part = fb_nand_row_part(m, last->die);
@@ -238,18 +285,19 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 {
 	if (m->params.flush_ignored)
 		return command_done_ns;
-	fb_nand_promise(m);
+	fb_nand_acknowledge(m);
 	return fb_later(command_done_ns, m->durable_ns);
 }
 
-void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
+static void prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
-	if (fb_ftl(&m->params)->expect)
-		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
+	if (fb_ftl(&m->params)->prefetch)
+		fb_ftl(&m->params)->prefetch(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
 }
 
-u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
+static u64 submit(struct fb_medium *m, const struct fb_request *request)
 {
+	u64 command_done_ns = take_lane(m, request->op);
 	u64 page_bytes = m->params.page_bytes;
 	u64 page = request->offset_bytes >> m->flash.nand.layout.page_shift;
 	u64 skip = request->offset_bytes & (page_bytes - 1);
@@ -283,8 +331,51 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 		page++;
 	}
 	if (through)
-		fb_nand_promise(m);
+		fb_nand_acknowledge(m);
 	if (request->op == FB_READ && m->flash.ahead.pages)
 		fb_read_ahead_note(m, request, done_ns);
 	return done_ns;
 }
+
+static u64 blocks(const struct fb_medium *m)
+{
+	return m->params.dies * m->flash.nand.layout.blocks_per_die;
+}
+
+static u32 block_erases(const struct fb_medium *m, u64 block)
+{
+	return fb_nand_block(m, 0, block)->erase_count;
+}
+
+/* A small device has fewer, so that the ring of parts stays small beside its tables */
+static u64 pending_parts(const struct fb_params *p)
+{
+	u64 parts = fb_smaller(FB_MOST_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+
+	return fb_later(parts, FB_FEWEST_PARTS) + p->write_buffer_bytes / p->page_bytes;
+}
+
+static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
+{
+	return (length_bytes >> m->flash.nand.layout.page_shift) + 2;
+}
+
+const struct fb_kind_ops fb_kind_flash = {
+	.check = check,
+	.state_bytes = state_bytes,
+	.init = init,
+	.undamaged = undamaged,
+	.verify = verify,
+	.power_on = power_on,
+	.restart = restart,
+	.submit = submit,
+	.prefetch = prefetch,
+	.read_only = fb_health_read_only,
+	.wear = fb_nand_wear,
+	.blocks = blocks,
+	.block_erases = block_erases,
+	.volatile_cache = FB_PARAM_write_buffer_bytes,
+	.pending_parts = pending_parts,
+	.parts_of = parts_of,
+	.tear = fb_tear_page,
+};

@@ -16,18 +16,18 @@
  * written or padded is read from flash until its whole group is discarded; discards of parts of a group do
  * nothing.
  *
- * A shared log is emptied by merging every group that it holds a valid page of: at once, or with merge_step_pages while the
- * next one is filled, so that no write waits for more than its share, which is at most a merge. A merge in steps copies a
- * group's pages in order; each is found in the new group from then on, unless it is written again. Until it is done, the
- * group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential log of FAST is
- * completed in steps, too: pages behind its own are appended to it as if they were written again.
+ * A shared log is emptied by merging every group that it holds a valid page of: at once, or with merge_step_pages while
+ * the next one is filled, so that no write waits for more than its share, which is at most a merge. A merge in steps
+ * copies a group's pages in order; each is found in the new group from then on, unless it is written again. Until it is
+ * done, the group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential
+ * log of FAST is completed in steps, too: pages behind its own are appended to it as if they were written again.
  *
- * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
+ * The model keeps the slot of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
  * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
  * group: it knows that of known_groups, and for another it first reads the spare area of the first page of the group's
- * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across the
- * boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN 428836,
- * "Optimizing Linux with cheap flash drives"). A shared log is always known.
+ * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across
+ * the boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN
+ * 428836, "Optimizing Linux with cheap flash drives"). A shared log is always known.
  *
  * Groups are made of good blocks: a bad one is replaced by the next spare block of its die, for itself, so that a
  * group may lie anywhere. When a program fails, the pages of the block before it are copied to a spare block at
@@ -84,10 +84,10 @@ struct fb_log {
 /* map[]: for each logical group its data group: FB_MAPPED_GROUP + group. Zero: none. */
 #define FB_MAPPED_GROUP	1u
 
-/* latest[]: for each logical page, where it is in a log: FB_IN_LOG + place. Zero: in the data group, if anywhere. */
+/* latest[]: for each logical page, where it is in a log: FB_IN_LOG + slot. Zero: in the data group, if anywhere. */
 #define FB_IN_LOG	1u
 
-/* owner[]: for each place of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
+/* owner[]: for each slot of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
 #define FB_LOGGED	1u
 
 /* counted[]: for each logical group, the last log that was found to hold a valid page of it, in counted_logs */
@@ -141,10 +141,16 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 	};
 }
 
-/* A place of a log is counted through all logs */
-static inline u32 fb_log_place(const struct fb_log_tables *t, u32 log, u32 offset)
+/* Where a log has a page: slots are counted through all logs */
+static inline u32 fb_log_slot(const struct fb_log_tables *t, u32 log, u32 offset)
 {
 	return log * t->pages_per_group + offset;
+}
+
+static inline void fb_log_put_in_log(struct fb_log_tables *t, u32 slot, u32 page)
+{
+	t->owner[slot] = page + FB_LOGGED;
+	t->latest[page] = slot + FB_IN_LOG;
 }
 
 /* The logs behind it are shared: they take pages of any group, one log after another */
@@ -160,6 +166,20 @@ static inline bool fb_log_merged(const struct fb_log_tables *t, u32 page)
 	       page % t->pages_per_group < t->groups[t->free->merging_into].programmed_pages;
 }
 
+static inline bool fb_log_in_data(const struct fb_log_tables *t, u32 page)
+{
+	u32 entry = t->map[page / t->pages_per_group];
+
+	return fb_log_merged(t, page) ||
+	       (entry && page % t->pages_per_group < t->groups[entry - FB_MAPPED_GROUP].programmed_pages);
+}
+
+/* Whether it was written, or padded, since its group was discarded */
+static inline bool fb_log_holds(const struct fb_log_tables *t, u32 page)
+{
+	return t->latest[page] || fb_log_in_data(t, page);
+}
+
 static inline bool fb_log_in_use(const struct fb_log_tables *t, u32 log)
 {
 	return t->logs[log].group != FB_NO_GROUP;
@@ -172,7 +192,6 @@ void fb_log_power_on(struct fb_medium *m);
 bool fb_log_mapped(const struct fb_medium *m, u64 page);
 u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
-u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place);
 u64 fb_log_scan_pages(const struct fb_medium *m);
 
 /* Each group holds pages of one logical group, at their own offsets; there are no logs */
@@ -194,16 +213,25 @@ void fb_log_start(struct fb_log_tables *t, u32 log, u32 logical_group);
 bool fb_log_full(const struct fb_log_tables *t, u32 log);
 u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns);
 
+/* --- groups (ftl_log_group.c, whose own header has the rest) --- */
+
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 ppn);
+
+/* --- merges (ftl_log_merge.c) --- */
+
 /* Merges return when the dies are done with them */
 u64 fb_log_merge_full(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);
 
 /* A log of one logical group, by whatever merge is cheapest; it is not in use afterwards */
 u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
 
+/* Nothing of the logical group counts any more that lies in a log */
+void fb_log_forget_pages(struct fb_log_tables *t, u32 logical_group);
+
 /* Erases a log that holds nothing valid any more; it is not in use afterwards */
 u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
 
-/* Merges in steps: begins one, of a group without a log of its own; copies so many more pages, and counts them down; ends it */
+/* Merges in steps: begins one, of a group without its own log; copies so many pages, and counts them down; ends it */
 void fb_log_begin_merge(struct fb_log_tables *t, u32 logical_group);
 u64 fb_log_go_on_merging(struct fb_medium *m, struct fb_log_tables *t, u32 *pages, u64 ready_ns);
 u64 fb_log_end_merge(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The page-mapped layer: its map, its open blocks, and which page goes where; garbage collection is ftl_page_gc.c */
 #include "ftl_page.h"
 #include "nand_health.h"
-
-#define MAX_PLANES 8
-
-/* A page's entry in the map is looked for in memory while so many pages before it are moved */
-#define FETCH_AHEAD 8
-
-/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
-#define FREE_TO_FAIL 4
 
 /* Dynamic wear levelling looks at this many free blocks for the one that was erased the fewest times */
 #define FREE_BLOCKS_LOOKED_AT 32
@@ -17,34 +10,37 @@
 #define HOT_PART 4
 
 /* A die keeps its blocks open beside its reserve; what remains must hold the capacity */
-static u64 open_blocks(const struct fb_params *p)
+u64 fb_page_usable_blocks(const struct fb_params *p, u64 open_blocks)
 {
-	if (p->ftl == FB_FTL_DFTL)
-		return 3;		/* one is for the map */
-	return p->open_blocks > 2 ? p->open_blocks : 2;
+	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks;
 }
 
-static u64 usable_blocks_per_die(const struct fb_params *p)
-{
-	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks(p);
-}
-
-bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
+bool fb_page_check(const struct fb_params *p, u64 open_blocks, struct fb_complaint *complaint)
 {
 	return fb_check_range(complaint, p, FB_PARAM_open_blocks, p->gc_step_pages || p->gc_idle_blocks ? 2 : 1, 3,
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks(p) - 1,
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks - 1,
 			      "less than the good blocks of a plane without spare and open ones and one for data") &&
 	       fb_slc_check(p, complaint) &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FB_FREE_TO_FAIL : 1,
 			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
-			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
-			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
-			      "blocks + blocks of the SLC cache)) blocks");
+			      fb_page_usable_blocks(p, open_blocks) * fb_nand_pages(p) * p->page_bytes * p->dies,
+			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks "
+			      "+ open blocks + blocks of the SLC cache)) blocks");
 }
 
-struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	return fb_page_check(p, p->open_blocks > 2 ? p->open_blocks : 2, complaint);
+}
+
+u64 fb_page_data_pages_per_die(const struct fb_params *p)
+{
+	return fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
+}
+
+struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 map_pages_per_die, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = { 0 };
 
@@ -53,10 +49,8 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	layout.pages_per_block = fb_nand_pages(p);
 	layout.slc_blocks_per_die = fb_slc_blocks_per_die(p);
 	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1 + 1;
-	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
-	if (p->ftl == FB_FTL_DFTL)
-		layout.map_pages_per_die = fb_divide_up(layout.logical_pages_per_die * sizeof(u32), p->page_bytes);
-	layout.logical_pages_per_die += layout.map_pages_per_die;
+	layout.map_pages_per_die = map_pages_per_die;
+	layout.logical_pages_per_die = fb_page_data_pages_per_die(p) + map_pages_per_die;
 	layout.physical_pages_per_die = p->blocks_per_die * p->pages_per_block;
 
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_page_die));
@@ -70,20 +64,15 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	return layout;
 }
 
+static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
+{
+	return fb_page_layout(p, 0, end_offset);
+}
+
 static void list_init(struct fb_die_tables *t, u32 head)
 {
 	t->blocks[head].next = head;
 	t->blocks[head].previous = head;
-}
-
-static void list_append(struct fb_die_tables *t, u32 head, u32 block)
-{
-	u32 last = t->blocks[head].previous;
-
-	t->blocks[block].next = head;
-	t->blocks[block].previous = last;
-	t->blocks[last].next = block;
-	t->blocks[head].previous = block;
 }
 
 void fb_page_init(struct fb_medium *m)
@@ -102,7 +91,7 @@ void fb_page_init(struct fb_medium *m)
 		for (i = 0; i < t.block_count; i++) {
 			if (fb_bad(&t, i))
 				continue;
-			list_append(&t, fb_free_list(&t), i);
+			fb_list_append(&t, fb_free_list(&t), i);
 			t.die->free_blocks++;
 		}
 		t.die->fewest_valid = t.pages_per_block;
@@ -118,22 +107,22 @@ static void list_as_full(struct fb_die_tables *t, u32 block)
 
 	if (t->ages)
 		t->ages[block].changed = t->die->clock;
-	list_append(t, fb_full_list(t, valid), block);
+	fb_list_append(t, fb_full_list(t, valid), block);
 	if (valid < t->die->fewest_valid)
 		t->die->fewest_valid = valid;
 }
 
-/* The page's present place, if it has one, no longer counts */
+/* The page's present flash page, if it has one, no longer counts */
 static void invalidate(struct fb_die_tables *t, u32 index)
 {
-	u32 place, block;
+	u32 ppn, block;
 
 	if (t->map[index] == FB_UNMAPPED)
 		return;
-	place = t->map[index] - FB_MAPPED;
-	block = fb_block_of(t, place);
+	ppn = t->map[index] - FB_MAPPED;
+	block = fb_block_of(t, ppn);
 	t->map[index] = FB_UNMAPPED;
-	t->owner[place] = FB_STALE;
+	t->owner[ppn] = FB_STALE;
 	t->blocks[block].valid_pages--;
 	if (fb_full(t, block)) {
 		fb_list_remove(t, block);
@@ -180,44 +169,39 @@ static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 
 	t->die->open[purpose] = FB_NO_BLOCK;
 	if (purpose == FB_OPEN_SLC)
-		list_append(t, fb_slc_list(t), block);
+		fb_list_append(t, fb_slc_list(t), block);
 	else
 		list_as_full(t, block);
 }
 
-/* The next page of the open block becomes the page's place, which is returned */
+/* The next page of the open block becomes the logical page's; returns it */
 static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
 {
 	u32 block = t->die->open[purpose];
 	struct fb_block *b;
-	u32 place;
+	u32 ppn;
 
 	if (block == FB_NO_BLOCK)
 		block = open_block(m, die, t, purpose);
 	b = &t->blocks[block];
-	place = block * t->pages_per_block + b->programmed_pages;
-	t->owner[place] = index + FB_OWNED;
-	t->map[index] = place + FB_MAPPED;
+	ppn = block * t->pages_per_block + b->programmed_pages;
+	t->owner[ppn] = index + FB_OWNED;
+	t->map[index] = ppn + FB_MAPPED;
 	b->valid_pages++;
 	b->programmed_pages++;
 	if (b->programmed_pages == (purpose == FB_OPEN_SLC ? t->slc_pages_per_block : t->pages_per_block))
 		close_block(t, purpose);
-	return place;
-}
-
-static bool can_fail(const struct fb_die_tables *t)
-{
-	return fb_spare_blocks(t) > 1;
+	return ppn;
 }
 
 /* Nothing of the block is valid any more: it is left alone */
-static void leave_alone(struct fb_die_tables *t, u32 block)
+void fb_page_leave_alone(struct fb_die_tables *t, u32 block)
 {
-	u32 place = block * t->pages_per_block;
-	u32 end = place + t->pages_per_block;
+	u32 ppn = block * t->pages_per_block;
+	u32 end = ppn + t->pages_per_block;
 
-	for (; place < end; place++)
-		t->owner[place] = FB_ERASED;
+	for (; ppn < end; ppn++)
+		t->owner[ppn] = FB_ERASED;
 	t->blocks[block].programmed_pages = 0;
 }
 
@@ -227,11 +211,11 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 {
 	for (;;) {
 		u32 block = open_block(m, die, t, purpose);
-		u32 place = block * t->pages_per_block + t->blocks[block].programmed_pages;
+		u32 ppn = block * t->pages_per_block + t->blocks[block].programmed_pages;
 
-		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
+		if (!fb_page_can_fail(t) || !fb_health_program_fails(m, die, ppn))
 			return ready_ns;
-		ready_ns = fb_nand_program(m, die, place, FB_NO_PAGE, ready_ns);
+		ready_ns = fb_array_program(m, die, ppn, FB_NO_PAGE, ready_ns);
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
 		t->die->open[purpose] = FB_NO_BLOCK;
@@ -240,219 +224,16 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		if (t->blocks[block].valid_pages)
 			t->die->failed_blocks++;
 		else
-			leave_alone(t, block);
+			fb_page_leave_alone(t, block);
 	}
 }
 
-static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
+u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
 		   u64 ready_ns)
 {
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
-	return fb_nand_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
-}
-
-/* The page is moved as it is, with what is wrong in it */
-static void lose(struct fb_medium *m, u32 die, u32 index)
-{
-	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
-}
-
-/* Reads and programs as many pages at a time as the die has planes, so that they can join */
-static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
-		      const u32 *places, u32 count, u64 ready_ns)
-{
-	u32 i;
-
-	fb_nand_begin_batch(m);
-	for (i = 0; i < count; i++) {
-		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
-		if (m->params.ecc_bits && m->flash.nand.read_failed)
-			lose(m, die, t->owner[places[i]] - FB_OWNED);
-	}
-	for (i = 0; i < count; i++) {
-		u32 index = t->owner[places[i]] - FB_OWNED;
-
-		program(m, die, t, from->to, index, ready_ns);
-		if (m->params.ftl == FB_FTL_DFTL)
-			fb_map_moved(m, die, index, ready_ns);
-		t->owner[places[i]] = FB_STALE;
-		t->blocks[from->block].valid_pages--;
-		++*from->moved_pages;
-	}
-}
-
-void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
-		  u64 ready_ns)
-{
-	u32 *place = from->place;
-	u32 end = (from->block + 1) * t->pages_per_block;
-	const u16 *valid = &t->blocks[from->block].valid_pages;
-	u32 places[MAX_PLANES];
-	u32 count = 0;
-
-	for (; pages && *valid && *place < end; ++*place) {
-		if (*place + FETCH_AHEAD < end)
-			__builtin_prefetch(&t->map[t->owner[*place + FETCH_AHEAD] - FB_OWNED], 1);
-		if (t->owner[*place] < FB_OWNED)
-			continue;
-		places[count++] = *place;
-		pages--;
-		if (pages && count < m->params.planes && count < *valid)
-			continue;
-		move_some(m, die, t, from, places, count, ready_ns);
-		count = 0;
-	}
-}
-
-void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
-{
-	leave_alone(t, block);
-	if (m->params.erase_fail_ppb && can_fail(t) && fb_health_erase_fails(m, die, block)) {
-		fb_nand_erase(m, die, block, ready_ns);
-		m->counters.erase_failures++;
-		fb_health_retire(m, die, block);
-		return;
-	}
-	fb_nand_erase(m, die, block, ready_ns);
-	list_append(t, fb_free_list(t), block);
-	t->die->free_blocks++;
-}
-
-static void begin_collection(struct fb_medium *m, struct fb_die_tables *t, u32 block)
-{
-	if (!fb_bad(t, block))
-		fb_list_remove(t, block);
-	t->die->victim = block;
-	t->die->victim_place = block * t->pages_per_block;
-	m->counters.collections++;
-}
-
-/* One that failed and is not emptied; it gives no free block back, so that one must remain */
-static u32 failed_block(const struct fb_die_tables *t)
-{
-	u32 block;
-
-	if (!t->die->failed_blocks || !can_fail(t))
-		return FB_NO_BLOCK;
-	for (block = 0; block < t->block_count; block++)
-		if (fb_bad(t, block) && t->blocks[block].programmed_pages)
-			return block;
-	return FB_NO_BLOCK;
-}
-
-/* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
-static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
-{
-	u32 block = t->die->victim;
-
-	if (block == FB_NO_BLOCK) {
-		block = failed_block(t);
-		if (block == FB_NO_BLOCK)
-			block = fb_choose_victim(&m->params, t);
-		if (block == FB_NO_BLOCK)
-			return false;
-		begin_collection(m, t, block);
-	}
-	fb_page_move(m, die, t, &(struct fb_emptying) {
-		.block = block,
-		.place = &t->die->victim_place,
-		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_COLLECTION : FB_OPEN_FOR_HOST,
-		.moved_pages = &m->counters.collection_moved_pages,
-	}, pages, ready_ns);
-	if (t->blocks[block].valid_pages)
-		return true;
-	t->die->victim = FB_NO_BLOCK;
-	if (fb_bad(t, block)) {
-		leave_alone(t, block);
-		t->die->failed_blocks--;
-	} else {
-		fb_page_erase(m, die, t, block, ready_ns);
-	}
-	return true;
-}
-
-static u32 least_erased_full(const struct fb_die_tables *t)
-{
-	u32 best = FB_NO_BLOCK;
-	u32 block;
-
-	for (block = 0; block < t->block_count; block++)
-		if (fb_full(t, block) &&
-		    (best == FB_NO_BLOCK || t->nand[block].erase_count < t->nand[best].erase_count))
-			best = block;
-	return best;
-}
-
-/*
- * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased last
- * is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
- */
-static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u32 block, most;
-
-	if (!m->params.wear_threshold || !fb_spare_blocks(t) || t->die->victim != FB_NO_BLOCK)
-		return;
-	most = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
-		return;
-	block = least_erased_full(t);
-	if (block == FB_NO_BLOCK)
-		return;
-	t->die->least_erased = t->nand[block].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
-		return;
-	begin_collection(m, t, block);
-	m->counters.wear_collections++;
-	collect_some(m, die, t, t->pages_per_block, ready_ns);
-}
-
-/*
- * A block's moves take at most one free block and give one back, so one is always left for them. (The host's pages must
- * not come in between: collection in steps has an open block of its own.)
- */
-u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
-			  fb_health_may_fail(&m->params) ? FREE_TO_FAIL - 1 : 1;
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
-	bool collected = false;
-
-	while (fb_spare_blocks(t) <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
-		collected = true;
-		level_wear(m, die, t, ready_ns);
-	}
-	if (!collected)
-		return ready_ns;
-	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
-}
-
-/* A share of the work with each write, so that no write waits for a whole block */
-static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
-
-	if (!m->params.gc_step_pages ||
-	    (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
-		return ready_ns;
-	if (!collect_some(m, die, t, m->params.gc_step_pages, ready_ns))
-		return ready_ns;
-	level_wear(m, die, t, ready_ns);
-	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
-}
-
-/*
- * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step that
- * began before then holds the request up until it is done.
- */
-static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
-{
-	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
-		if (!collect_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
-			return;
+	return fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
 static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
@@ -460,7 +241,7 @@ static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *
 	if (m->params.slc_idle_fold)
 		fb_slc_fold_while_idle(m, die, t);
 	if (m->params.gc_idle_blocks)
-		collect_while_idle(m, die, t);
+		fb_page_gc_while_idle(m, die, t);
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -470,22 +251,22 @@ static u32 *map_entry(const struct fb_medium *m, u64 page)
 	return fb_die_tables(m, at.die).map + at.index;
 }
 
-/* The page's entry in the map; then its old place, and the block; then the block's neighbours on its list */
-void fb_page_expect(const struct fb_medium *m, u64 page, u32 step)
+/* The page's entry in the map; then its flash page, and the block; then the block's neighbours on its list */
+void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step)
 {
 	struct fb_die_page at = fb_die_page(m, page);
 	struct fb_die_tables t = fb_die_tables(m, at.die);
 	const struct fb_block *block;
-	u32 place;
+	u32 ppn;
 
 	if (!step)
 		__builtin_prefetch(&t.map[at.index], 1);
 	if (!step || t.map[at.index] == FB_UNMAPPED)
 		return;
-	place = t.map[at.index] - FB_MAPPED;
-	block = &t.blocks[fb_quotient(t.by_pages_per_block, place)];
+	ppn = t.map[at.index] - FB_MAPPED;
+	block = &t.blocks[fb_quotient(t.by_pages_per_block, ppn)];
 	if (step == 1) {
-		__builtin_prefetch(&t.owner[place], 1);
+		__builtin_prefetch(&t.owner[ppn], 1);
 		__builtin_prefetch(block, 1);
 	} else if (block->programmed_pages == t.pages_per_block) {
 		__builtin_prefetch(&t.blocks[block->next], 1);
@@ -502,7 +283,7 @@ u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
-	return fb_nand_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
+	return fb_array_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
 }
 
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
@@ -513,7 +294,7 @@ u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	if (t.map[at.index] == FB_UNMAPPED)
 		return ready_ns;
 	work_while_idle(m, at.die, &t);
-	return fb_nand_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
+	return fb_array_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
 }
 
 static enum fb_open_block open_block_for(const struct fb_medium *m, const struct fb_die_tables *t, u32 index)
@@ -522,19 +303,11 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 
 	if (t->slc_blocks)
 		return FB_OPEN_SLC;
-	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
+	if (m->params.open_blocks < 3 || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
 	block = fb_block_of(t, t->map[index] - FB_MAPPED);
 	age = t->die->clock - t->ages[block].opened;
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
-}
-
-/* Blocks that failed in writes before; one under collection comes first */
-static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	while (t->die->failed_blocks && can_fail(t))
-		if (!collect_some(m, die, t, t->pages_per_block, ready_ns))
-			return;
 }
 
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
@@ -542,19 +315,19 @@ u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 i
 {
 	work_while_idle(m, die, t);
 	if (t->die->failed_blocks)
-		empty_failed(m, die, t, ready_ns);
-	if (open != FB_OPEN_SLC || fb_slc_full(t))
-		ready_ns = make_some_room(m, die, t, ready_ns);
+		fb_page_empty_failed(m, die, t, ready_ns);
+	if (m->params.gc_step_pages && (open != FB_OPEN_SLC || fb_slc_full(t)))
+		ready_ns = fb_page_make_some_room(m, die, t, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	else if (t->die->open[open] == FB_NO_BLOCK)
 		ready_ns = fb_page_make_room(m, die, t, ready_ns);
 	t->die->clock++;
 	invalidate(t, index);
-	return program(m, die, t, open, index, ready_ns);
+	return fb_page_put(m, die, t, open, index, ready_ns);
 }
 
-u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns)
+static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
 	struct fb_die_page at = fb_die_page(m, page);
 	struct fb_die_tables t = fb_die_tables(m, at.die);
@@ -572,11 +345,11 @@ void fb_page_discard(struct fb_medium *m, u64 first, u64 end)
 	}
 }
 
-u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place)
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn)
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
-	return t.owner[place] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[place] - FB_OWNED) * m->params.dies + die;
+	return t.owner[ppn] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[ppn] - FB_OWNED) * m->params.dies + die;
 }
 
 /*
@@ -622,18 +395,18 @@ static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 bloc
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed)
 {
 	struct fb_die_tables t = fb_die_tables(m, 0);
-	u32 block, place;
+	u32 block, ppn;
 
 	for (block = 0; block < t.block_count; block++) {
 		u32 first = block * t.pages_per_block;
 
 		if (!programmed[block])
 			continue;
-		for (place = first; place < first + programmed[block]; place++) {
-			t.owner[place] = pages[place] ? pages[place] - 1 + FB_OWNED : FB_STALE;
-			if (!pages[place])
+		for (ppn = first; ppn < first + programmed[block]; ppn++) {
+			t.owner[ppn] = pages[ppn] ? pages[ppn] - 1 + FB_OWNED : FB_STALE;
+			if (!pages[ppn])
 				continue;
-			t.map[pages[place] - 1] = place + FB_MAPPED;
+			t.map[pages[ppn] - 1] = ppn + FB_MAPPED;
 			t.blocks[block].valid_pages++;
 		}
 		restore_block(m, &t, block, programmed[block]);
@@ -641,13 +414,13 @@ void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programme
 }
 
 const struct fb_ftl fb_ftl_page = {
-	.check = fb_page_check,
-	.layout = fb_page_layout,
+	.check = check,
+	.layout = layout,
 	.init = fb_page_init,
 	.mapped = fb_page_mapped,
-	.expect = fb_page_expect,
+	.prefetch = fb_page_prefetch,
 	.read = fb_page_read,
-	.write = fb_page_write,
+	.write = write,
 	.discard = fb_page_discard,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,

@@ -23,9 +23,9 @@
 #define FB_FTL_PAGE_H
 
 #include "arith.h"
-#include "state.h"
+#include "array.h"
 
-enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
+enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_GC, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
 
 /* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
 struct fb_page_die {
@@ -33,19 +33,22 @@ struct fb_page_die {
 	u32 free_blocks;
 	u32 fewest_valid;	/* no full block has fewer valid pages */
 	u32 victim;		/* the block under collection */
-	u32 victim_place;	/* where to go on in it */
+	u32 victim_ppn;	/* where to go on in it */
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
 	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */
 	u32 folding;		/* the SLC block that is being folded */
-	u32 fold_place;		/* where to go on in it */
+	u32 fold_ppn;		/* where to go on in it */
 	u32 map_changes;	/* dftl: entries of the map that are newer than their page on flash */
 	u32 next_map_page;	/* dftl: where the search for one to write goes on */
 	u64 random;		/* never 0 */
 };
 
 #define FB_NO_BLOCK (~(u32)0)
+
+/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
+#define FB_FREE_TO_FAIL 4
 
 /*
  * A block, or the head of a list of blocks. Records follow each other: the blocks of the die, then a head for the free
@@ -66,11 +69,11 @@ struct fb_block_age {
 	u32 changed;		/* when it was filled, or lost a valid page */
 };
 
-/* map[]: for each logical page of the die, where it is: FB_MAPPED + place. Zero is the state of a new medium. */
+/* map[]: for each logical page of the die, where it is: FB_MAPPED + ppn. Zero is the state of a new medium. */
 #define FB_UNMAPPED	0u
 #define FB_MAPPED	1u
 
-/* owner[]: for each place, what was programmed there: FB_OWNED + logical page of the die */
+/* owner[]: for each flash page, what was programmed there: FB_OWNED + logical page of the die */
 #define FB_ERASED	0u
 #define FB_STALE	1u
 #define FB_OWNED	2u
@@ -125,9 +128,9 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 	};
 }
 
-static inline u32 fb_block_of(const struct fb_die_tables *t, u32 place)
+static inline u32 fb_block_of(const struct fb_die_tables *t, u32 ppn)
 {
-	return fb_quotient(t->by_pages_per_block, place);
+	return fb_quotient(t->by_pages_per_block, ppn);
 }
 
 /* Heads of lists stand behind the blocks */
@@ -171,19 +174,21 @@ static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
 	return t->die->free_blocks > kept ? t->die->free_blocks - kept : 0;
 }
 
-bool fb_page_check(const struct fb_params *params, struct fb_complaint *complaint);
-struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
+/* What a die keeps open beside its reserve is not for data; nor are pages of the map, which come behind the data */
+bool fb_page_check(const struct fb_params *params, u64 open_blocks, struct fb_complaint *complaint);
+u64 fb_page_usable_blocks(const struct fb_params *params, u64 open_blocks);
+u64 fb_page_data_pages_per_die(const struct fb_params *params);
+struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 map_pages_per_die, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);
 bool fb_page_mapped(const struct fb_medium *m, u64 page);
-void fb_page_expect(const struct fb_medium *m, u64 page, u32 step);
+void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
-u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
-u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place);
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_page_scan_pages(const struct fb_medium *m);
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
-/* Reads a logical page of a die, which has a place */
+/* Reads a logical page of a die, which is on flash */
 u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);
 
 /* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
@@ -198,10 +203,35 @@ static inline void fb_list_remove(struct fb_die_tables *t, u32 block)
 	t->blocks[b->next].previous = b->previous;
 }
 
+static inline void fb_list_append(struct fb_die_tables *t, u32 head, u32 block)
+{
+	u32 last = t->blocks[head].previous;
+
+	t->blocks[block].next = head;
+	t->blocks[block].previous = last;
+	t->blocks[last].next = block;
+	t->blocks[head].previous = block;
+}
+
+/* Something may fail: a block is left for what is under way then */
+static inline bool fb_page_can_fail(const struct fb_die_tables *t)
+{
+	return fb_spare_blocks(t) > 1;
+}
+
+/* The next page of an open block, of which there is one or a free block for it, becomes the logical page's */
+u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u32 index,
+		u64 ready_ns);
+
+/* Nothing of the block is valid any more: it is left alone */
+void fb_page_leave_alone(struct fb_die_tables *t, u32 block);
+
+/* --- garbage collection (ftl_page_gc.c) --- */
+
 /* A block that is being emptied: its valid pages go to an open block */
 struct fb_emptying {
 	u32 block;
-	u32 *place;		/* where to go on in it */
+	u32 *ppn;		/* where to go on in it */
 	enum fb_open_block to;
 	u64 *moved_pages;	/* the counter */
 };
@@ -212,6 +242,11 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 
 /* Collects until an open block can be taken; returns when the die has done so */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+
+/* With gc_step_pages, a share of the work with each write */
+u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
+void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
 /* Nothing of the block is valid any more */
 void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns);
@@ -228,9 +263,6 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 
 /* What the die has folded since it became idle */
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
-
-/* dftl: collection has moved a page of the die, so the map has changed */
-void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
 /* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
 u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);

@@ -6,8 +6,8 @@
  * What was written again in the meantime need not be folded.
  *
  * The cache has a fixed number of blocks a die, but not always the same ones: a block that is folded is erased and
- * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A folded page goes through the controller, as one does that is
- * collected.
+ * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A
+ * folded page goes through the controller, as one does that is collected.
  *
  * Simplifications: an erase takes as long, and wears as much, as in the usual mode (chips allow a multiple of erases in
  * SLC mode); pages in SLC mode have as many wrong bits as others.
@@ -55,11 +55,11 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 			return false;
 		fb_list_remove(t, oldest);
 		*folding = oldest;
-		t->die->fold_place = oldest * t->pages_per_block;
+		t->die->fold_ppn = oldest * t->pages_per_block;
 	}
 	while (pages && t->blocks[*folding].valid_pages) {
 		struct fb_emptying from = {
-			*folding, &t->die->fold_place, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
+			*folding, &t->die->fold_ppn, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
 		};
 		u32 room = t->pages_per_block;
 
@@ -81,7 +81,7 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 
 u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	bool folded = false;
 
 	if (!fb_slc_full(t))
@@ -93,15 +93,15 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 			folded = true;
 	if (!folded)
 		return ready_ns;
-	m->counters.slc_fold_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
+	m->counters.slc_fold_ns += fb_array_free_ns(m, die) - begin_ns;
+	return fb_array_free_ns(m, die);
 }
 
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	u64 begin_ns = fb_nand_free_ns(m, die) + m->params.slc_idle_ns;
+	u64 begin_ns = fb_array_free_ns(m, die) + m->params.slc_idle_ns;
 
-	for (; begin_ns < m->now_ns; begin_ns = fb_nand_free_ns(m, die))
+	for (; begin_ns < m->now_ns; begin_ns = fb_array_free_ns(m, die))
 		if (!fold_some(m, die, t, m->params.planes, begin_ns))
 			return;
 }

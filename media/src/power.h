@@ -36,7 +36,7 @@ struct fb_pending {
 	u64 durable_ns;
 	u16 die;		/* flash: where it is programmed, */
 	u16 page_kind;		/* and after how many others in the same cells */
-	u32 place;
+	u32 ppn;
 	u64 row;		/* 0, or 1 + sequence of another part: the one before it in the same program (flash), or
 				   the next in the same chain (disk) */
 };
@@ -58,6 +58,8 @@ struct fb_unreadable_sector {
 	u64 sector;
 	u64 rewritten;		/* 0, or 1 + sequence of the first part that may have mended it */
 };
+
+struct fb_cut;
 
 struct fb_power {
 	u64 parts_offset;	/* a ring: the part with sequence s lies at s % room */
@@ -88,7 +90,7 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns);
 /* A further part of the write at hand */
 void fb_power_note(struct fb_medium *m, const struct fb_pending *part);
 
-/* A part that is programmed together with others: all go onto the medium when it does. row: as struct fb_pending has it. */
+/* A part that is programmed together with others: all are durable when it is. row: as struct fb_pending has it. */
 void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64 row);
 
 /* A further part of the write at hand, which stays in a volatile cache: it joins a chain there */
@@ -108,9 +110,13 @@ u64 fb_power_undecided(const struct fb_medium *m);
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 
-/* An erase, or the program whose last part of a write this is (row: as struct fb_pending has it), was held up by a read */
+/* A read held up an erase, or the program whose last part of a write this is (row: as struct fb_pending has it) */
 void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns);
 void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns);
+
+/* What a cut leaves of a part that was under way: of a page of flash, of a run of a disk's sectors */
+void fb_tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part);
+void fb_tear_run(struct fb_cut *cut, u64 sequence, const struct fb_pending *part);
 
 /* The page holds nothing any more that could be corrected: its sectors are unreadable, if there is room to say so */
 void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes);

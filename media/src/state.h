@@ -60,10 +60,10 @@ static inline struct fb_nand_past *fb_nand_past(const struct fb_medium *m, u32 d
 	return (struct fb_nand_past *)fb_table(m, layout->pasts_offset) + die * layout->blocks_per_die + block;
 }
 
-/* The block that a place lies in */
-static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 place)
+/* The block that a flash page lies in */
+static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, place));
+	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn));
 }
 
 /* Gives a table its place behind those before it; returns its offset */
@@ -75,8 +75,9 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 	return offset;
 }
 
-/* The part of the state that every medium has */
+/* The part of the state that every medium has, and filling it in; but the magic, which comes last */
 u64 fb_common_bytes(const struct fb_params *params);
+void fb_begin_state(struct fb_medium *m, const struct fb_params *params, size_t state_bytes);
 
 /* Sends bytes over the host link, not before ready_ns; returns when they are over */
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);

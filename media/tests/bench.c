@@ -4,13 +4,15 @@
  * of a loop that only hashes a number (the ratio is what can be compared between machines). The times that the medium
  * answers do not matter here.
  *
- *	free space	pages that were never written are written, in order and at random, and read; nothing is collected
+ *	free space	pages that were never written are written, in order and at random, and read; nothing is
+ *			collected
  *	steady		random writes to a full medium after as many random writes as bring it to its steady state
- *	sizes		media from 1 GiB to 1 TiB. With pages of 4 KiB, filled in order: reads, writes before anything is
- *			collected, and what a load from a random place of that state takes. With pages of 16 KiB, as large
- *			devices have them: the steady state
+ *	sizes		media from 1 GiB to 1 TiB. With pages of 4 KiB, filled in order: reads, writes before anything
+ *			is collected, and what a load from a random place of that state takes. With pages of 16 KiB, as
+ *			large devices have them: the steady state
  *
- * Announced requests are those whose caller knows them some requests ahead and says so (fb_expect()), as flashbed-replay does.
+ * Announced requests are those whose caller knows them some requests ahead and says so (fb_prefetch()), as
+ * flashbed-replay does.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -20,6 +22,7 @@
 #include <time.h>
 
 #include "fb_medium.h"
+#include "random.h"
 
 enum { REQUEST_BYTES = 4096, FILL_BYTES = 1 << 20, STEPS = 20000000, LOADS = 1000000 };
 
@@ -54,18 +57,10 @@ static double seconds(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-static u64 next_random(u64 *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
-
 /* A number below limit */
 static u64 draw(u64 *state, u64 limit)
 {
-	return (next_random(state) >> 32) * limit >> 32;
+	return (fb_xorshift(state) >> 32) * limit >> 32;
 }
 
 static volatile u64 sink;
@@ -78,7 +73,7 @@ static void calibrate(void)
 	int i;
 
 	for (i = 0; i < STEPS; i++)
-		next_random(&state);
+		fb_xorshift(&state);
 	step_ns = (seconds() - begin) / STEPS * 1e9;
 	sink = state;
 	printf("a step of the hash: %.2f ns\n", step_ns);
@@ -182,15 +177,15 @@ static void put(struct bench *b, enum fb_op op, u64 place, u64 bytes)
 }
 
 /* What a caller that knows its requests ahead says before request i */
-static void expect_next(const struct fb_medium *m, const struct fb_request *all, u64 count, u64 i)
+static void prefetch_next(const struct fb_medium *m, const struct fb_request *all, u64 count, u64 i)
 {
 	u32 step;
 
-	for (step = 0; step < FB_EXPECT_STEPS; step++) {
-		u64 next = i + (FB_EXPECT_STEPS - step) * FB_EXPECT_APART;
+	for (step = 0; step < FB_PREFETCH_STEPS; step++) {
+		u64 next = i + (FB_PREFETCH_STEPS - step) * FB_PREFETCH_APART;
 
 		if (next < count)
-			fb_expect(m, &all[next], step);
+			fb_prefetch(m, &all[next], step);
 	}
 }
 
@@ -244,7 +239,7 @@ static double announced(struct bench *b, const char *what, enum fb_op op, u64 re
 		};
 	began = seconds();
 	for (i = 0; i < requests; i++) {
-		expect_next(b->m, all, requests, i);
+		prefetch_next(b->m, all, requests, i);
 		b->now_ns = fb_submit(b->m, &all[i], b->now_ns);
 	}
 	free(all);

@@ -74,8 +74,7 @@ static void exercise(const struct fb_params *params, u64 seed, int requests)
 		if (i % 64 == 0) {
 			const char *fault = fb_verify(m);
 
-			if (fault)
-				check_failed(__FILE__, i, fault);
+			CHECKF(!fault, "step %d: %s", (int)i, fault);
 			check_mapping(m, written, pages);
 		}
 		now_ns = done_ns - (next_random(&seed) % 3 ? 0 : (done_ns - now_ns) / 2);
@@ -153,7 +152,8 @@ static void tables_are_small(void)
 
 /* Each breaks one thing in the tables of a sound medium */
 enum breakage {
-	A_PAGE_AT_ANOTHERS_PLACE, A_PAGE_BEYOND_THE_DIE, A_PLACE_WITH_A_WRONG_OWNER, A_COUNT_OF_VALID_PAGES, A_TORN_LIST,
+	A_PAGE_AT_ANOTHERS_PLACE, A_PAGE_BEYOND_THE_DIE, A_PLACE_WITH_A_WRONG_OWNER, A_COUNT_OF_VALID_PAGES,
+	A_TORN_LIST,
 	A_COUNT_OF_FREE_BLOCKS, A_WRONG_FEWEST, AN_OPEN_BLOCK_TOO_FAR, AN_ERASE_TOO_MANY, A_PROGRAM_TOO_MANY, BREAKAGES
 };
 

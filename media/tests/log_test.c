@@ -175,8 +175,9 @@ static void fast_shares_its_random_logs(void)
 }
 
 /*
- * As above, but the full log is emptied while the next one is filled: 12 pages are copied along with four writes. Nothing is
- * merged twice, and nothing more is copied: page 1 is merged by the write that is the last to fit, and goes behind it.
+ * As above, but the full log is emptied while the next one is filled: 12 pages are copied along with four writes.
+ * Nothing is merged twice, and nothing more is copied: page 1 is merged by the write that is the last to fit, and goes
+ * behind it.
  */
 static void a_log_is_emptied_while_the_next_is_filled(void)
 {
@@ -384,18 +385,18 @@ static void note(u8 *written, const struct fb_request *request, const struct fb_
 			memset(written + first * group, 0, group);
 }
 
-/* Each written page is the newest in one place, and no other is in more than one */
-static void check_places(const struct fb_medium *m, const u8 *written)
+/* Each written page is the newest in one flash page, and no other is in more than one */
+static void check_ppns(const struct fb_medium *m, const u8 *written)
 {
 	u64 pages = m->params.capacity_bytes / m->params.page_bytes;
 	u8 *found = calloc(1, pages + m->flash.ftl.pages_per_group);
-	u32 places = m->params.blocks_per_die * m->params.pages_per_block;
+	u32 ppns = m->params.blocks_per_die * m->params.pages_per_block;
 	u64 page;
-	u32 die, place;
+	u32 die, ppn;
 
 	for (die = 0; die < m->params.dies; die++)
-		for (place = 0; place < places; place++) {
-			page = fb_log_page_at(m, die, place);
+		for (ppn = 0; ppn < ppns; ppn++) {
+			page = fb_log_page_at(m, die, ppn);
 			if (page != FB_NO_PAGE)
 				CHECK(!found[page]++);
 		}
@@ -427,10 +428,9 @@ static void exercise(const struct fb_params *p, u64 seed)
 		note(written, &request, p, group);
 		for (page = 0; page < pages; page++)
 			CHECK(!written[page] || fb_log_mapped(m, page));
-		if (fb_verify(m))
-			check_failed(__FILE__, i, fb_verify(m));
+		CHECKF(!fb_verify(m), "step %d: %s", (int)i, fb_verify(m));
 		if (i % 8 == 0)
-			check_places(m, written);
+			check_ppns(m, written);
 		at_ns = done_ns;
 	}
 	CHECK(fb_medium_counters(m)->full_merges > 0);
@@ -524,8 +524,8 @@ static double amplification(u64 ftl, u64 logs, u64 working_groups)
 }
 
 /*
- * With a log for each group, a log is merged when it is full: two programs for a write. With half as many logs as groups,
- * every second write finds no log and costs a merge of 64 pages: 1 + 64 / 2.
+ * With a log for each group, a log is merged when it is full: two programs for a write. With half as many logs as
+ * groups, every second write finds no log and costs a merge of 64 pages: 1 + 64 / 2.
  */
 static void random_writes_collapse_beyond_the_logs(void)
 {
