@@ -70,7 +70,7 @@ struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 	inode = iget_locked(sb, obj->id);
 	y2_lock(sbi);
 	if (!inode || !(inode->i_state & I_NEW)) {
-		y2_forget(sbi->fs, obj);
+		y2_object_put(sbi->fs, obj);
 		return inode ? inode : ERR_PTR(-ENOMEM);
 	}
 	container_of(inode, struct y2_inode, vfs)->obj = obj;
@@ -125,7 +125,7 @@ void y2_evict_inode(struct inode *inode)
 	if (!obj)
 		return;
 	y2_lock(sbi);
-	y2_forget(sbi->fs, obj);
+	y2_object_put(sbi->fs, obj);
 	y2_unlock(sbi);
 }
 

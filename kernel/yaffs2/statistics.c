@@ -24,7 +24,7 @@ static void show_one(struct seq_file *m, struct y2_sb *sbi)
 	seq_printf(m, "chunk_bytes %u\nchunks_per_block %u\nblocks %u\ngood_blocks %u\nempty_blocks %u\n", fs->chunk_bytes,
 		   fs->geometry.chunks_per_block, fs->geometry.blocks, fs->good_blocks, fs->empty_blocks);
 	seq_printf(m, "checkpoint_blocks %u\nlive_chunks %u\nfree_chunks %u\npromised_chunks %u\nobjects %u\n",
-		   fs->checkpoint_blocks, fs->live_chunks, y2_chunks_free(fs), fs->promised, fs->objects);
+		   fs->checkpoint_blocks, fs->live_chunks, y2_chunks_free(fs), fs->reserved, fs->objects);
 	y2_unlock(sbi);
 	SHOW(pages_read);
 	SHOW(pages_written);

@@ -71,7 +71,7 @@ static void background(struct work_struct *work)
 	int more;
 
 	y2_lock(sbi);
-	more = y2_collect_background(sbi->fs);
+	more = y2_gc_background(sbi->fs);
 	if (more <= 0 && !sbi->fs->options.read_only)
 		y2_sync(sbi->fs, false);
 	y2_unlock(sbi);

@@ -100,7 +100,7 @@ extern const struct file_operations y2_dir_ops, y2_file_ops;
 extern const struct address_space_operations y2_file_aops;
 
 /* file.c */
-u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio);	/* from the folio, in chunks; fs->promised still has it */
+u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio);	/* from the folio, in chunks; fs->reserved still has it */
 /* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
 void y2_clean_cached_tail(struct inode *inode);
 /* A truncate failed: the end is at `size` again, and what the cache has behind the present one is what lies on flash */

@@ -20,24 +20,24 @@ static void enter_name(struct y2_fs *fs, struct y2_object *obj)
 	list_add_tail(&obj->in_names, &fs->by_name[obj->name_hash & fs->hash_mask]);
 }
 
-struct y2_place y2_place_last(struct y2_object *dir)
+struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir)
 {
-	return (struct y2_place) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
+	return (struct y2_dir_pos) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
 }
 
 /* Of an entry; also after it has gone, as long as nothing else changes there */
-struct y2_place y2_place_of(struct y2_object *obj)
+struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj)
 {
-	return (struct y2_place) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
+	return (struct y2_dir_pos) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
 }
 
-void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *place)
+void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_dir_pos *pos)
 {
-	struct y2_object *dir = place->dir;
+	struct y2_object *dir = pos->dir;
 
 	obj->parent = dir;
-	obj->cookie = place->cookie;
-	list_add_tail(&obj->siblings, place->next);
+	obj->cookie = pos->cookie;
+	list_add_tail(&obj->siblings, pos->next);
 	if (obj->name)
 		enter_name(fs, obj);
 	if (!obj->loaded)
@@ -46,9 +46,9 @@ void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *
 
 void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj)
 {
-	const struct y2_place place = y2_place_last(dir);
+	const struct y2_dir_pos pos = y2_dir_pos_last(dir);
 
-	y2_dir_add(fs, obj, &place);
+	y2_dir_add(fs, obj, &pos);
 }
 
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj)

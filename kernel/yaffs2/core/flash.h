@@ -16,7 +16,7 @@ struct y2_geometry {
 enum y2_read {
 	Y2_READ_CLEAN,
 	Y2_READ_FIXED,	/* bits were corrected: the block wants a refresh */
-	Y2_READ_LOST,	/* the buffer holds what was read, beyond correction */
+	Y2_READ_UNFIXED,	/* the buffer holds what was read, beyond correction */
 };
 
 /* Of a read's result, or a negative errno: the buffer holds what was written */

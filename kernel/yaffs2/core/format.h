@@ -31,10 +31,10 @@
 #define Y2_TAGS_ECC_BYTES	12u	/* column parity, 3 unused, line parity, its complement */
 #define Y2_TAGS_TOTAL_BYTES	(Y2_TAGS_BYTES + Y2_TAGS_ECC_BYTES)
 
-/* Pages of 512 bytes are laid out as in YAFFS1: see tags_small.c */
-#define Y2_SMALL_PAGE_BYTES	512u
-#define Y2_TAGS_SMALL_BYTES	8u
-#define Y2_SMALL_CHUNK_MAX	0xfffffu
+/* Pages of 512 bytes are laid out as in YAFFS1: see tags_yaffs1.c */
+#define Y2_YAFFS1_PAGE_BYTES	512u
+#define Y2_TAGS_YAFFS1_BYTES	8u
+#define Y2_YAFFS1_CHUNK_MAX	0xfffffu
 
 /* In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of obj_id */
 #define Y2_EXTRA_HEADER		0x80000000u
@@ -101,7 +101,7 @@ enum y2_type {
 #define Y2_NOTE_BLOCK		(Y2_NOTE + 8)
 #define Y2_NOTE_SEQ		(Y2_NOTE + 12)	/* of the block: has it another now, the note is void */
 enum y2_note {
-	Y2_NOTE_VOID = 1,	/* it is about to be erased; see collect.c */
+	Y2_NOTE_VOID = 1,	/* it is about to be erased; see gc.c */
 	Y2_NOTE_TORN,		/* its last page is torn; see mount.c */
 };
 

@@ -9,7 +9,7 @@
 #include "platform.h"
 
 #define Y2_INDEX_BITS	4
-#define Y2_INDEX_PLACES	(1u << Y2_INDEX_BITS)
+#define Y2_INDEX_SLOTS	(1u << Y2_INDEX_BITS)
 
 struct y2_index {
 	void *root;	/* a leaf if height is 1, else a node */
@@ -17,7 +17,7 @@ struct y2_index {
 };
 
 struct y2_leaf {
-	u32 place[Y2_INDEX_PLACES];
+	u32 slot[Y2_INDEX_SLOTS];
 };
 
 u32 y2_index_get(const struct y2_index *index, u32 k);

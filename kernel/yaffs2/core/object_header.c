@@ -39,7 +39,7 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y2_tags *tags, enum y2_urgency urgency,
 		      u32 before, u32 *chunk)
 {
-	int result = before == Y2_NO_CHUNK ? Y2_READ_LOST : y2_page_read(fs, before, fs->page, NULL);
+	int result = before == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, before, fs->page, NULL);
 
 	if (result < 0)
 		return result;
@@ -101,7 +101,7 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 	header->size = tags.size = 0;
 	err = write_page(fs, header, &tags, Y2_CRITICAL, Y2_NO_CHUNK, &chunk);
 	y2_free(header);
-	if (!err && fs->small)
+	if (!err && fs->yaffs1)
 		replace_header(fs, obj, chunk);
 	else if (!err)
 		y2_chunk_obsolete(fs, chunk);
@@ -123,12 +123,12 @@ int y2_flush(struct y2_fs *fs, struct y2_object *obj)
 	if (list_empty(&obj->in_dirty))
 		return 0;
 	if (y2_object_needs_name(obj))
-		return y2_take_link(fs, obj);
+		return y2_promote_link(fs, obj);
 	if (obj->unlinked && !obj->refs)
 		return y2_drop_unlinked(fs, obj);
 	err = y2_object_load(fs, obj);
 	if (!err)
-		err = y2_make_room(fs, 1);
+		err = y2_gc_make_room(fs, 1);
 	/* The collection may just have written it */
 	return err || list_empty(&obj->in_dirty) ? err : y2_header_write(fs, obj, &change);
 }

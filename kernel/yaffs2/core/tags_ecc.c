@@ -10,10 +10,7 @@
 
 static u32 parity(u32 byte)
 {
-	byte ^= byte >> 4;
-	byte ^= byte >> 2;
-	byte ^= byte >> 1;
-	return byte & 1;
+	return hweight8(byte) & 1;
 }
 
 void y2_tags_ecc(const u8 *tags, struct y2_tags_ecc *ecc)

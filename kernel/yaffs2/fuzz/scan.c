@@ -60,7 +60,7 @@ static void put_small_tags(struct input *input, u8 *oob)
 		.chunk = kind & 16 ? take16(input) << 4 : kind & 32 ? take(input) : 0,
 	};
 
-	y2_tags_small_pack(&tags, oob);
+	y2_tags_yaffs1_pack(&tags, oob);
 	if (kind & 64)
 		oob[7] &= (u8)take(input);	/* a mark, or a part of one */
 }
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 		CHECK_EQUAL(0, (u64)y2_verify(fs));
 		use(fs, fs->root, 0);
 		for (u32 i = 0; i < 20; i++)
-			y2_collect_background(fs);
+			y2_gc_background(fs);
 		CHECK_EQUAL(0, (u64)y2_verify(fs));
 		y2_unmount(fs);
 	}

@@ -285,7 +285,7 @@ static void turn_of_ours(struct run *run, const char *last)
 		model_free(before);
 		before = model_copy(run->model);
 		step = (struct step) { .what = "the end of our turn", .loose = -1 };
-		while (y2_collect_background(fs) == 1 && !run->flash->off)
+		while (y2_gc_background(fs) == 1 && !run->flash->off)
 			;
 	}
 	if (run->flash->off || !ram_random(&run->random, 3))

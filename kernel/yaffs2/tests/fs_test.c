@@ -26,7 +26,7 @@ static void run_against_oracle(const struct y2_geometry *geometry, const struct 
 		const char *differs;
 
 		CHECK_EQUAL(0, (u64)step.err);
-		y2_collect_background(fs);
+		y2_gc_background(fs);
 		if (i % 100)
 			continue;
 		if (ram_random(&random, 2)) {
@@ -137,7 +137,7 @@ static void full_and_empty_again(void)
  * What was promised can be written, although each chunk lies in a leaf of its own, which a checkpoint would have to hold. Each
  * 64 KiB, as a program does that fills a table by its hash.
  */
-static void promises_are_kept_when_the_index_grows(void)
+static void reserved_chunks_can_be_written_when_the_index_grows(void)
 {
 	struct y2_geometry geometry = large_geometry;
 	struct ram_flash *flash;
@@ -156,13 +156,13 @@ static void promises_are_kept_when_the_index_grows(void)
 	}
 	obj = must_create(fs, fs->root, "sparse", S_IFREG | 0644);
 	while (y2_chunks_free(fs)) {
-		fs->promised++;
+		fs->reserved++;
 		count++;
 	}
 	CHECK(count > 2000);
 	for (u32 i = 0; i < count; i++)
-		CHECK_EQUAL(1, (u64)y2_write_promised(fs, obj, (u64)i << 16, (const u8 *)"x", 1, 1));
-	CHECK_EQUAL(0, fs->promised);
+		CHECK_EQUAL(1, (u64)y2_write_reserved(fs, obj, (u64)i << 16, (const u8 *)"x", 1, 1));
+	CHECK_EQUAL(0, fs->reserved);
 	CHECK_EQUAL(0, y2_chunks_free(fs));
 	CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, 0, (const u8 *)"x", 1));
 	/* What needs no more than there was goes on */
@@ -473,7 +473,7 @@ const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
 	TEST(random_operations_on_pages_of_512_bytes), TEST(what_was_read_only_is_marked_later),
 	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
-	TEST(promises_are_kept_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
+	TEST(reserved_chunks_can_be_written_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
 	TEST(readdir_ends_when_names_change), TEST(readdir_meets_once_what_takes_the_place_of_another),
 	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
 	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing),

@@ -255,7 +255,7 @@ static void check_renamed(struct bed *bed)
 	CHECK_EQUAL('a', byte_at(bed, "b", 0));
 	obj = y2_object_resolve(must_find(bed->fs, bed->fs->root, "b"));
 	obj->refs++;
-	y2_forget(bed->fs, obj);	/* as when the kernel drops the inode */
+	y2_object_put(bed->fs, obj);	/* as when the kernel drops the inode */
 	CHECK_EQUAL('a', byte_at(bed, "b", 0));
 	CHECK_EQUAL((u64)-ENOENT, (u64)y2_lookup(bed->fs, bed->fs->root, "c", 1, &obj));
 	CHECK(list_empty(&bed->fs->lost_and_found->children));
@@ -598,10 +598,10 @@ static void plain_files_have_no_device(void)
 	u8 packed[512];
 
 	y2_header_pack(&header, packed);
-	CHECK_EQUAL(0, y2_get32(packed + 460));
+	CHECK_EQUAL(0, get_unaligned_le32(packed + 460));
 	header.type = Y2_SPECIAL;
 	y2_header_pack(&header, packed);
-	CHECK_EQUAL(77, y2_get32(packed + 460));
+	CHECK_EQUAL(77, get_unaligned_le32(packed + 460));
 	/* Absent */
 	header.type = Y2_FILE;
 	y2_header_pack(&header, packed);
@@ -646,7 +646,7 @@ static void what_lies_behind_a_header_goes_along(void)
 			else if (step == 1)
 				CHECK_EQUAL(0, (u64)y2_rename(bed.fs, file, bed.fs->root, "g", 1));
 			else if (step == 2)
-				CHECK_EQUAL(0, (u64)y2_collect_block(bed.fs, file->header / 64));
+				CHECK_EQUAL(0, (u64)y2_gc_block(bed.fs, file->header / 64));
 			else
 				CHECK_EQUAL(0, (u64)y2_resize(bed.fs, file, 3));
 			CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));

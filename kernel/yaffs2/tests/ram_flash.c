@@ -222,7 +222,7 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 
 		memcpy(data, data_of(flash, index), flash->geometry.page_bytes);
 		err = one_bit_ecc_correct(data, flash->geometry.page_bytes, ecc_of(flash, index));
-		result = err == -EBADMSG ? Y2_READ_LOST : err ? Y2_READ_FIXED : Y2_READ_CLEAN;
+		result = err == -EBADMSG ? Y2_READ_UNFIXED : err ? Y2_READ_FIXED : Y2_READ_CLEAN;
 	}
 	if (oob)
 		memcpy(oob, oob_of(flash, index), flash->geometry.oob_bytes);

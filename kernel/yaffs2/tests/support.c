@@ -42,7 +42,7 @@ void collect_all_but(struct y2_fs *fs, u32 block)
 	for (u32 round = 0; round < 3; round++) {
 		y2_append_close(fs);
 		for (u32 i = 0; i < fs->geometry.blocks; i++)
-			if (i != block && y2_may_collect(fs, i))
-				CHECK_EQUAL(0, (u64)y2_collect_block(fs, i));
+			if (i != block && y2_gc_may_erase(fs, i))
+				CHECK_EQUAL(0, (u64)y2_gc_block(fs, i));
 	}
 }

@@ -80,7 +80,7 @@ static void each_pair_of_bits_is_noticed(void)
 			memcpy(packed, worked_out, 28);
 			packed[a / 8] ^= (u8)(1u << a % 8);
 			packed[b / 8] ^= (u8)(1u << b % 8);
-			CHECK_EQUAL(Y2_READ_LOST, y2_tags_unpack(packed, true, &tags));
+			CHECK_EQUAL(Y2_READ_UNFIXED, y2_tags_unpack(packed, true, &tags));
 			CHECK(!tags.used);
 		}
 	}
@@ -113,12 +113,12 @@ static void headers_lie_as_the_format_says(void)
 	CHECK_EQUAL(1, packed[0]);
 	CHECK_EQUAL(0xffff, packed[8] | packed[9] << 8);
 	CHECK(!strcmp((char *)packed + 10, "kernel"));
-	CHECK_EQUAL(0100644, y2_get32(packed + 268));
-	CHECK_EQUAL(5, y2_get32(packed + 288));
-	CHECK_EQUAL(0x3456789a, y2_get32(packed + 292));
-	CHECK_EQUAL(0x12, y2_get32(packed + 496));
-	CHECK_EQUAL(0x1234, y2_get32(packed + 504));
-	CHECK_EQUAL(1, y2_get32(packed + 508));
+	CHECK_EQUAL(0100644, get_unaligned_le32(packed + 268));
+	CHECK_EQUAL(5, get_unaligned_le32(packed + 288));
+	CHECK_EQUAL(0x3456789a, get_unaligned_le32(packed + 292));
+	CHECK_EQUAL(0x12, get_unaligned_le32(packed + 496));
+	CHECK_EQUAL(0x1234, get_unaligned_le32(packed + 504));
+	CHECK_EQUAL(1, get_unaligned_le32(packed + 508));
 	CHECK(y2_header_unpack(packed, &back));
 	CHECK(!memcmp(&header, &back, sizeof(header)));
 }
@@ -130,7 +130,7 @@ void old_sizes_have_32_bits(void)
 	u8 packed[512];
 
 	y2_header_pack(&header, packed);
-	y2_put32(packed + 496, 0xffffffff);
+	put_unaligned_le32(0xffffffff, packed + 496);
 	CHECK(y2_header_unpack(packed, &header));
 	CHECK_EQUAL(77, header.size);
 }
@@ -162,24 +162,24 @@ static void short_tags_lie_as_the_format_says(void)
 	struct y2_tags tags = { .object = 0x101, .chunk = 1, .serial = 1, .bytes = 0x200 }, back;
 	u8 packed[8], mark[8];
 
-	y2_tags_small_pack(&tags, packed);
+	y2_tags_yaffs1_pack(&tags, packed);
 	CHECK(!memcmp(packed, worked_out_small, 8));
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
 	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1 && back.serial == 1 && back.bytes == 0x200);
-	y2_tags_small_mark(mark);
+	y2_tags_yaffs1_mark(mark);
 	for (u32 i = 0; i < 8; i++)
 		packed[i] &= mark[i];
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
 	CHECK(back.used && back.marked);
 	/* As other implementations write them: the unused bit is zero, also for the ECC, which is 3 then */
 	memcpy(packed, worked_out_small, 8);
 	packed[6] = 0x0c;
 	packed[7] = 0x40;
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
 	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1);
 }
 
-/* Bits 50 to 56 are the ECC's own that may be set: see tags_small.c. Bit 62 is the mark, all of that of other drivers */
+/* Bits 50 to 56 are the ECC's own that may be set: see tags_yaffs1.c. Bit 62 is the mark, all of that of other drivers */
 static void each_single_bit_of_short_tags_is_corrected(void)
 {
 	for (u32 bit = 0; bit < 64; bit++) {
@@ -191,10 +191,10 @@ static void each_single_bit_of_short_tags_is_corrected(void)
 		memcpy(packed, worked_out_small, 8);
 		packed[bit / 8] ^= (u8)(1u << bit % 8);
 		if (bit >= 57 && bit <= 61) {
-			CHECK_EQUAL(Y2_READ_LOST, y2_tags_small_unpack(packed, &back));
+			CHECK_EQUAL(Y2_READ_UNFIXED, y2_tags_yaffs1_unpack(packed, &back));
 			continue;
 		}
-		CHECK(y2_tags_small_unpack(packed, &back) != Y2_READ_LOST);
+		CHECK(y2_tags_yaffs1_unpack(packed, &back) != Y2_READ_UNFIXED);
 		CHECK_EQUAL(bit == 62, back.marked);
 		if (bit == 62)
 			continue;

@@ -6,7 +6,7 @@
 #include "raw.h"
 
 #define FILE_ID		0x101u
-#define GHOST_ID	0x178u
+#define STALE_ID	0x178u
 
 enum data { CLEAN, FIXED, LOST };
 
@@ -54,7 +54,7 @@ static void put_deleted(struct bed *bed, enum data data)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, 1 + page, 512, 'd');
+	raw_put_data(&bed->at, STALE_ID, 1 + page, 512, 'd');
 	CHECK_EQUAL(0, (u64)raw_mark(&bed->at.raw, block, page));
 	damage(bed, block, page, data);
 }
@@ -64,16 +64,16 @@ static void put_nonsense(struct bed *bed)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, 1 + page, 512, 'n');
+	raw_put_data(&bed->at, STALE_ID, 1 + page, 512, 'n');
 	oob_of(bed, block, page)[6] ^= 0xf0;
 	damage(bed, block, page, LOST);
 }
 
-static void put_ghost(struct bed *bed, u32 chunk, bool ours, bool tags_fixed, enum data data)
+static void put_stale(struct bed *bed, u32 chunk, bool ours, bool tags_fixed, enum data data)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, chunk, 44, 'g');
+	raw_put_data(&bed->at, STALE_ID, chunk, 44, 'g');
 	if (ours)
 		make_ours(bed, block, page);
 	if (tags_fixed)
@@ -102,7 +102,7 @@ static void tags_that_came_of_a_torn_erase_are_no_page(void)
 	const struct {
 		bool ours;
 		enum data data;
-	} ghosts[] = { { false, LOST }, { false, FIXED }, { true, LOST }, { true, FIXED } };
+	} stale[] = { { false, LOST }, { false, FIXED }, { true, LOST }, { true, FIXED } };
 
 	for (u32 i = 0; i < 4; i++) {
 		struct bed bed = bed_with_a_file();
@@ -110,13 +110,13 @@ static void tags_that_came_of_a_torn_erase_are_no_page(void)
 		put_nonsense(&bed);
 		for (u32 page = 0; page < 6; page++)
 			put_deleted(&bed, page % 3 ? LOST : FIXED);
-		put_ghost(&bed, 549448, ghosts[i].ours, false, ghosts[i].data);
+		put_stale(&bed, 549448, stale[i].ours, false, stale[i].data);
 		/* Tags that look corrected, of a page that looks corrected: no sign of life */
-		put_ghost(&bed, 131814, true, true, FIXED);
+		put_stale(&bed, 131814, true, true, FIXED);
 		put_nonsense(&bed);
 		put_deleted(&bed, LOST);
 		mount(&bed);
-		CHECK(!y2_object_find(bed.fs, GHOST_ID));
+		CHECK(!y2_object_find(bed.fs, STALE_ID));
 		end(&bed);
 	}
 }
@@ -136,7 +136,7 @@ static void a_page_that_lives_tells_that_no_erase_was_torn(void)
 			if (ours)
 				put_nonsense(&bed);
 			else
-				put_ghost(&bed, 3, false, false, LOST);
+				put_stale(&bed, 3, false, false, LOST);
 			mount(&bed);
 			CHECK_EQUAL(1024, y2_object_find(bed.fs, FILE_ID)->size);
 			end(&bed);

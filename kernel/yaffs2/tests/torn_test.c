@@ -157,7 +157,7 @@ static void the_last_page_of_a_full_block_counts_where_no_other_does(void)
 	end(&bed);
 }
 
-static void the_last_page_of_a_full_block_gives_way_in_doubt(void)
+static void the_last_page_of_a_full_block_that_may_be_torn_yields(void)
 {
 	struct bed bed = bed_of(&tiny_geometry);
 	struct y2_object *file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
@@ -205,8 +205,8 @@ static void half_a_mark_deletes_only_in_a_torn_erase(void)
 	}
 }
 
-const struct test doubt_tests[] = {
+const struct test torn_tests[] = {
 	TEST(a_torn_page_that_looks_corrected_does_not_count), TEST(a_wrong_bit_of_a_sound_page_is_corrected),
 	TEST(wrong_bits_of_tags_are_no_torn_erase), TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
-	TEST(the_last_page_of_a_full_block_gives_way_in_doubt), TEST(half_a_mark_deletes_only_in_a_torn_erase), END_OF_TESTS,
+	TEST(the_last_page_of_a_full_block_that_may_be_torn_yields), TEST(half_a_mark_deletes_only_in_a_torn_erase), END_OF_TESTS,
 };

@@ -17,7 +17,7 @@
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 {
-	return y2_page_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
+	return y2_chunk_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
 }
 
 /* No wrong bit in all that was written of the block */
@@ -36,13 +36,13 @@ static bool last_counts(struct y2_fs *fs, struct y2_scan_block *found, int of_ta
 		return true;
 	if (fs->blocks[found->number].written < fs->geometry.chunks_per_block)
 		return false;
-	if (!fs->small && found->seq != fs->seq && !fs->blocks[found->number].last_torn)
+	if (!fs->yaffs1 && found->seq != fs->seq && !fs->blocks[found->number].last_torn)
 		return true;
-	if (!fs->small) {
-		fs->doubted = found->number;
+	if (!fs->yaffs1) {
+		fs->torn_full = found->number;
 		return false;
 	}
-	found->last_in_doubt = true;	/* which block is the newest cannot be known */
+	found->last_maybe_torn = true;	/* which block is the newest cannot be known */
 	return false;
 }
 
@@ -70,17 +70,17 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
  * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a
  * newer block is begun.
  */
-void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
+void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
 {
 	const struct y2_scan_page *at = &scan->pages[page];
 	u32 written = fs->blocks[found->number].written;
 
-	if (page + 1 != written || at->tags.marked || found->last_in_doubt)
+	if (page + 1 != written || at->tags.marked || found->last_maybe_torn)
 		return;
-	if (fs->small && y2_is_readable(at->result) && at->tags.used && !at->tags.half_marked)
-		y2_scan_small_dismiss(fs, found->number * fs->geometry.chunks_per_block + page);
-	else if (!fs->small && found->seq == fs->seq && written < fs->geometry.chunks_per_block)
-		fs->torn_end = found->number;
+	if (fs->yaffs1 && y2_is_readable(at->result) && at->tags.used && !at->tags.half_marked)
+		y2_scan_yaffs1_dismiss(fs, found->number * fs->geometry.chunks_per_block + page);
+	else if (!fs->yaffs1 && found->seq == fs->seq && written < fs->geometry.chunks_per_block)
+		fs->torn_newest = found->number;
 }
 
 /* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
@@ -103,7 +103,7 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 /* Its tags are right, and say that no mark has ever been begun on it */
 static bool seems_to_live(const struct y2_scan_page *at)
 {
-	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked && !at->tags.bare;
+	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked && !at->tags.unused_clear;
 }
 
 /*
@@ -130,26 +130,26 @@ static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct 
 	return wrong > 1 && lost * LOST_PART >= wrong && (!living || living < wrong_tags);
 }
 
-static bool is_small_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+static bool is_yaffs1_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
-	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, doubtful = 0;
+	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, unclean = 0;
 
 	for (u32 page = 0; page < written; page++) {
 		const struct y2_scan_page *at = &scan->pages[page];
 
 		half_marked += at->tags.half_marked;
 		marked += at->tags.marked;
-		doubtful += at->result != Y2_READ_CLEAN || at->tags.bare;
+		unclean += at->result != Y2_READ_CLEAN || at->tags.unused_clear;
 	}
-	return half_marked >= MANY_HALF_MARKS || (marked && doubtful && marks_are_torn(fs, scan, found, written));
+	return half_marked >= MANY_HALF_MARKS || (marked && unclean && marks_are_torn(fs, scan, found, written));
 }
 
 bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
 	u32 written = fs->blocks[found->number].written, wrong = 0, lost = 0;
 
-	if (fs->small)
-		return is_small_half_erased(fs, scan, found);
+	if (fs->yaffs1)
+		return is_yaffs1_half_erased(fs, scan, found);
 	for (u32 page = 0; page < written; page++) {
 		lost += !y2_is_readable(scan->pages[page].result);
 		wrong += is_wrong(fs, found, page, scan->pages[page].result);
