@@ -52,8 +52,8 @@ static bool type_agrees(const struct y2_object *obj)
 }
 
 /*
- * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for the
- * search. Meanwhile the object is held by a ref.
+ * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for
+ * the search. Meanwhile the object is held by a ref.
  */
 struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 {
@@ -143,7 +143,8 @@ static int resize(struct inode *inode, loff_t size)
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
 	y2_unlock(sbi);
 	if (err) {
-		y2_restore_end(inode, old);	/* what was only in the cache, behind the new end, is gone all the same */
+		/* What was only in the cache, behind the new end, is gone all the same */
+		y2_restore_end(inode, old);
 	} else if (size > old) {
 		y2_clean_cached_tail(inode);
 		truncate_setsize(inode, size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. How long its calls take is
- * summed up, for they are most of a mount's time; so one can tell what the chip and the MTD layer took from what we did.
+ * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. How long its
+ * calls take is summed up, for they are most of a mount's time; so one can tell what the chip and the MTD layer took
+ * from what we did.
  */
 #include <linux/mtd/mtd.h>
 #include <linux/tick.h>
@@ -41,7 +42,8 @@ static struct timestamp now(void)
 {
 	int cpu = raw_smp_processor_id();
 
-	return (struct timestamp) { ktime_get_ns(), get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL) };
+	return (struct timestamp) { ktime_get_ns(),
+				    get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL) };
 }
 
 static void account(struct y2_sb *sbi, struct timestamp begun)

@@ -145,8 +145,9 @@ static int read_tail(struct inode *inode, struct folio *folio, size_t at)
 }
 
 /*
- * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be written. The end
- * moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end, too.
+ * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be
+ * written. The end moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end,
+ * too.
  */
 void y2_restore_end(struct inode *inode, loff_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is programmed once, not once for each:
- * so folios that follow one another are gathered up to an end that they share with a chunk, or of so many.
+ * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is programmed once, not once
+ * for each: so folios that follow one another are gathered up to an end that they share with a chunk, or of so many.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
@@ -25,7 +25,9 @@ static u32 batch_bytes(u32 chunk_bytes)
 {
 	if (PAGE_SIZE % chunk_bytes == 0)
 		return PAGE_SIZE;
-	return chunk_bytes % PAGE_SIZE == 0 && chunk_bytes / PAGE_SIZE <= BATCH_MAX ? chunk_bytes : BATCH_MAX * PAGE_SIZE;
+	if (chunk_bytes % PAGE_SIZE == 0 && chunk_bytes / PAGE_SIZE <= BATCH_MAX)
+		return chunk_bytes;
+	return BATCH_MAX * PAGE_SIZE;
 }
 
 static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 bytes, u32 reserved)

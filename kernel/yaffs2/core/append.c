@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new one gets
- * the next sequence number. A write that fails is tried again in another block, and the block is retired by the collection.
+ * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new
+ * one gets the next sequence number. A write that fails is tried again in another block, and the block is retired by
+ * the collection.
  */
 #include "yaffs2.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The states of blocks, which of their chunks live, and how many are free. */
+/* The table of blocks: their states, which of their chunks live, and how many are free. */
 #include "yaffs2.h"
 
 size_t y2_live_bytes(const struct y2_fs *fs)
@@ -31,8 +31,8 @@ void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 }
 
 /*
- * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds shrink
- * headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
+ * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds
+ * shrink headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
  */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One walk serves both ways: a
- * field is written, or read over. What was read is checked before it is believed, beside the CRC.
+ * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One walk serves both
+ * ways: a field is written, or read over. What was read is checked before it is believed, beside the CRC.
  */
 #include "checkpoint.h"
 

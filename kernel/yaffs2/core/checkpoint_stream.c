@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of a checkpoint. Its blocks are empty ones in ascending order, found again in that order by the sequence number
- * of their first page.
+ * The stream of a checkpoint. Its blocks are empty ones in ascending order, found again in that order by the sequence
+ * number of their first page.
  */
 #include "checkpoint.h"
 
@@ -46,7 +46,9 @@ static int put_chunk(struct y2_stream *stream)
 		stream->page = 0;
 	}
 	if (!err) {
-		err = y2_chunk_write(fs, stream->block * fs->geometry.chunks_per_block + stream->page++, fs->page, &tags);
+		u32 chunk = stream->block * fs->geometry.chunks_per_block + stream->page++;
+
+		err = y2_chunk_write(fs, chunk, fs->page, &tags);
 		fs->blocks[stream->block].retire = err;
 	}
 	stream->at = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories: the ring of a directory's children, in the order of their cookies, and one table of names for the whole file
- * system. A name is in the table once its header has been loaded; a lookup first loads what its directory still misses.
+ * Directories: the list of a directory's children, in the order of their cookies, and one table of names for the
+ * whole file system. A name is in the table once its header has been loaded; a lookup first loads what its directory
+ * still misses.
  */
 #include "yaffs2.h"
 
@@ -144,7 +145,8 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 
 	if (err)
 		return err;
-	for (obj = first_from(dir, from); &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
+	obj = first_from(dir, from);
+	for (; &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
 		struct y2_object *real = y2_object_resolve(obj);
 
 		err = y2_object_load(fs, real);

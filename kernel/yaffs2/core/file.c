@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds beyond
- * the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may lie behind it.
+ * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds
+ * beyond the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may
+ * lie behind it.
  */
 #include "yaffs2.h"
 
@@ -56,7 +57,8 @@ static int read_cached(struct y2_fs *fs, struct y2_object *obj, u32 k)
 	return err;
 }
 
-static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes, enum y2_urgency urgency)
+static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes,
+		       enum y2_urgency urgency)
 {
 	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .bytes = bytes };
 	u32 old, chunk = 0;
@@ -111,8 +113,8 @@ static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
 }
 
 /*
- * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space: the chunk
- * replaces one.
+ * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space:
+ * the chunk replaces one.
  */
 static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -131,8 +133,8 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks, which
- * another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
+ * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks,
+ * which another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
  */
 static int shrink_before_hole(struct y2_fs *fs, struct y2_object *obj, u64 offset)
 {
@@ -251,7 +253,10 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 	y2_index_cut(&obj->index, first, &fs->leaves);
 }
 
-/* The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for good */
+/*
+ * The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for
+ * good
+ */
 int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
@@ -272,8 +277,8 @@ static void drop_beyond(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked, another
- * header says that from now on chunks beyond the size count again.
+ * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked,
+ * another header says that from now on chunks beyond the size count again.
  */
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 {

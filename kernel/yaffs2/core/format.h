@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's notes on YAFFS2,
- * the publicly known values of ids and sequence numbers. All integers are little endian.
+ * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's notes on
+ * YAFFS2, the publicly known values of ids and sequence numbers. All integers are little endian.
  *
- * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header, chunk k > 0 holds the
- * bytes from (k - 1) * chunk_bytes of a file.
+ * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header, chunk k > 0 holds
+ * the bytes from (k - 1) * chunk_bytes of a file.
  */
 #ifndef Y2_FORMAT_H
 #define Y2_FORMAT_H
@@ -83,17 +83,18 @@ enum y2_type {
 #define Y2_OH_SHRINK		508
 
 /*
- * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version, block,
- * sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the block. Blocks are
- * numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags of that page tell.
+ * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version,
+ * block, sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the
+ * block. Blocks are numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags
+ * of that page tell.
  */
 #define Y2_SUMMARY_VERSION	1u
 #define Y2_SUMMARY_HEAD_BYTES	16u
 #define Y2_SUMMARY_ENTRY_BYTES	12u
 
 /*
- * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know summaries pass
- * over that object; to older ones it is a file that is gone. What it says lies behind the header.
+ * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know
+ * summaries pass over that object; to older ones it is a file that is gone. What it says lies behind the header.
  */
 #define Y2_NOTE			Y2_HEADER_BYTES
 #define Y2_NOTE_MAGIC		0x746e3279u	/* "y2nt" */

@@ -2,16 +2,16 @@
 /*
  * Garbage collection: what lives in a block is written again at the head of the log, then the block is erased.
  *
- * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back. Within the
- * block the same could happen if the power fails during the erase and takes the header first. So before such an erase a
- * note goes to the log that the block, with this sequence number, is void.
+ * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back.
+ * Within the block the same could happen if the power fails during the erase and takes the header first. So before
+ * such an erase a note goes to the log that the block, with this sequence number, is void.
  */
 #include "yaffs2.h"
 
 #define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
 #define ERASED_PER_FREE	4u	/* passive only while less than this part of the free chunks is erased */
 #define FORCE_EVERY	500u	/* erases between two forced collections, of the oldest block */
-#define GC_MISSES_MAX	10u	/* then the oldest dirty block, which keeps those with shrink headers from being collected */
+#define GC_MISSES_MAX	10u	/* then the oldest dirty block, for which those with shrink headers wait */
 #define GIVEN_UP	1
 
 static int copy_header(struct y2_fs *fs, struct y2_object *obj)
@@ -59,8 +59,8 @@ static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct
 }
 
 /*
- * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect: the
- * second time it is err.
+ * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect:
+ * the second time it is err.
  */
 static int give_up(struct y2_fs *fs, u32 chunk, int err)
 {
@@ -199,7 +199,10 @@ int y2_gc_block(struct y2_fs *fs, u32 number)
 	return gc_step(fs, 0xffffffffu);
 }
 
-/* Before the next change, and before the header goes that tells what went: else what is obsolete there could come back */
+/*
+ * Before the next change, and before the header goes that tells what went: else what is obsolete there could come
+ * back
+ */
 int y2_gc_unmarked(struct y2_fs *fs)
 {
 	if (!fs->mark_failed || fs->gc_running)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half full. In the
- * background, however much space there is: what fails or fades, and now and then the oldest.
+ * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half
+ * full. In the background, however much space there is: what fails or fades, and now and then the oldest.
  */
 #include "yaffs2.h"
 

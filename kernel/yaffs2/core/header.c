@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Unused fields hold ones, like erased flash. A header has no checksum: the data's ECC stands for it. */
+/*
+ * Packing and unpacking object headers. Unused fields hold ones, like erased flash. A header has no checksum: the
+ * data's ECC stands for it.
+ */
 #include "header.h"
 
 #define NO_SIZE	0xffffffffu

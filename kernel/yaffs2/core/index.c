@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Nodes are never freed one by one while a file lives, but by y2_index_cut() when it is truncated or goes. */
+/*
+ * The index of a file's chunks, a radix tree. Its own and not Linux's XArray: the leaf is made before the chunk is
+ * written, so that y2_index_set() cannot fail, and a checkpoint holds the leaves as they are. Nodes are not freed one
+ * by one while a file lives, but by y2_index_cut() when it is truncated or goes.
+ */
 #include "index.h"
 
 struct node {

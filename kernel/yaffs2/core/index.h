@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16 places a level, as high as
- * the largest k needs; a place without subtree is a hole. What it stores is the flash chunk's number plus 1; 0: hole.
+ * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16 places a level, as high
+ * as the largest k needs; a place without subtree is a hole. What it stores is the flash chunk's number plus 1; 0:
+ * hole.
  */
 #ifndef Y2_INDEX_H
 #define Y2_INDEX_H

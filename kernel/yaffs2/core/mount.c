@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mounting, synchronising, unmounting. */
+/* Mounting, synchronising and unmounting: what a mount sets up, and what it mends on the flash once it may write. */
 #include "checkpoint.h"
 #include "scan.h"
 
@@ -86,7 +86,7 @@ static int init(struct y2_fs *fs)
 	return fs->page && fs->page2 && fs->cached && fs->oob && fs->summary ? 0 : -ENOMEM;
 }
 
-/* All leave all rings first: what they are in is the memory of others */
+/* All leave all lists first: the heads of those are in the memory of others */
 static void free_objects(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
@@ -136,7 +136,10 @@ static void erase_dirty(struct y2_fs *fs)
 			y2_block_erase(fs, i);
 }
 
-/* First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and older */
+/*
+ * First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and
+ * older
+ */
 static void gc_torn_full(struct y2_fs *fs)
 {
 	u32 block = fs->torn_full;

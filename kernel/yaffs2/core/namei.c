@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new state:
- * one header decides.
+ * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new
+ * state: one header decides.
  */
 #include "yaffs2.h"
 
@@ -157,8 +157,8 @@ static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it takes
- * the place of what it replaces, or stays in its own if the directory is the same.
+ * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it
+ * takes the place of what it replaces, or stays in its own if the directory is the same.
  */
 static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object *dir, struct y2_object *over)
 {
@@ -210,8 +210,8 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another driver was about to give the name of the object to another one, and the power failed before it moved to a link. No
- * room is made before, for the collection would have to write a header that has no name.
+ * Another driver was about to give the name of the object to another one, and the power failed before it moved to a
+ * link. No room is made before, for the collection would have to write a header that has no name.
  */
 int y2_promote_link(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -299,8 +299,8 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 }
 
 /*
- * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of them;
- * then that link, not the file, is what the rename replaces. The caller gets it in *old.
+ * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of
+ * them; then that link, not the file, is what the rename replaces. The caller gets it in *old.
  */
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
@@ -318,7 +318,7 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 	err = add(fs, &pos, file->name, (u32)strlen(file->name), link);
 	if (err)
 		return err;
-	/* Not in the ring before, or the file would move onto itself */
+	/* Not in the list before, or the file would move onto itself */
 	err = move_to_link(fs, file);
 	if (err && file->parent == link->parent && !strcmp(file->name, link->name)) {
 		destroy_on_flash(fs, link);
@@ -369,8 +369,8 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 }
 
 /*
- * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it stays as
- * long as there is no room for a tombstone, and is tried again with what is dirty.
+ * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it
+ * stays as long as there is no room for a tombstone, and is tried again with what is dirty.
  */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 {

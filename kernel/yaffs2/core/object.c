@@ -4,10 +4,10 @@
 
 struct y2_object *y2_object_find(struct y2_fs *fs, u32 id)
 {
-	struct list_head *ring = &fs->by_id[id & fs->hash_mask];
+	struct list_head *list = &fs->by_id[id & fs->hash_mask];
 	struct y2_object *obj;
 
-	list_for_each_entry(obj, ring, in_hash)
+	list_for_each_entry(obj, list, in_hash)
 		if (obj->id == id)
 			return obj;
 	return NULL;

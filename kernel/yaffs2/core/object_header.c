@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header whose
- * parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone. What others
- * keep behind a header, such as extended attributes, goes along.
+ * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header
+ * whose parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone.
+ * What others keep behind a header, such as extended attributes, goes along.
  */
 #include "yaffs2.h"
 
@@ -30,7 +30,8 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 	header->shadows = change->shadows;
 	header->shrink = change->shrink;
 	*tags = (struct y2_tags) {
-		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type, .parent = header->parent,
+		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type,
+		.parent = header->parent,
 		.shrink = header->shrink, .shadows = header->shadows, .size = header->size,
 		.equivalent = header->equivalent,
 	};
@@ -81,8 +82,8 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 }
 
 /*
- * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it stays the
- * object's header until all else of it has been marked.
+ * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it
+ * stays the object's header until all else of it has been marked.
  */
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mounting without checkpoint. A survey reads one page of each block for its sequence number; then the blocks are scanned
- * from the newest to the oldest, and in each from its last chunk to its first: of the chunks of one place the first met wins.
+ * The scan: mounting without checkpoint. A survey reads one page of each block for its sequence number; then the
+ * blocks are scanned from the newest to the oldest, and in each from its last chunk to its first: of the chunks of
+ * one place the first met wins.
  */
 #include "scan.h"
 
@@ -23,8 +24,8 @@ static bool is_seq(u32 seq)
 }
 
 /*
- * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which look
- * corrected.
+ * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which
+ * look corrected.
  */
 static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 {
@@ -47,7 +48,7 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 		if (found && result == Y2_READ_CLEAN)
 			break;
 		if (page == 0 && !tags.used && result != Y2_READ_UNFIXED)
-			return 0;	/* an empty block, or hardly anything was left of its erase: erased again before use */
+			return 0;	/* an empty block, or nearly erased: erased again before use */
 	}
 	*seq = best;
 	return 0;
@@ -78,7 +79,7 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			scan->used = true;
 			scan->without_seq += seq != Y2_SEQ_CHECKPOINT;
 		} else {
-			/* Not full before all is settled: nothing may be erased meanwhile */
+			/* Not full before the scan is over: nothing may be erased meanwhile */
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
 			scan->used = true;
@@ -103,10 +104,10 @@ static int scan_maybe_torn(struct y2_fs *fs, const struct y2_scan *scan)
 	int err = 0;
 
 	for (u32 i = 0; i < scan->count && !err; i++) {
-		u32 number = scan->order[i].number;
+		u32 number = scan->order[i].number, first = number * fs->geometry.chunks_per_block;
 
 		if (scan->order[i].last_maybe_torn)
-			err = y2_scan_yaffs1_maybe_torn(fs, number * fs->geometry.chunks_per_block + fs->blocks[number].written - 1);
+			err = y2_scan_yaffs1_maybe_torn(fs, first + fs->blocks[number].written - 1);
 	}
 	return err;
 }

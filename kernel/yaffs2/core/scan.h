@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of a scan share: the blocks that it has found, and the calls from one file to another. */
 #ifndef Y2_SCAN_H
 #define Y2_SCAN_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a tombstone that
- * nothing older of it counts; each header that nothing older beyond its size counts, for that was cut off by then. A header
- * that shadows an object tells that it is gone, if nothing newer is there of it and no link leads to it.
+ * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a
+ * tombstone that nothing older of it counts; each header that nothing older beyond its size counts, for that was cut
+ * off by then. A header that shadows an object tells that it is gone, if nothing newer is there of it and no link
+ * leads to it.
  */
 #include "scan.h"
 
@@ -38,7 +39,8 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	struct y2_object *obj;
 	int err;
 
-	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
+	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes ||
+	    tags->object <= Y2_ID_DELETED)
 		return 0;
 	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
@@ -116,7 +118,10 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	shadowed = y2_scan_object(fs, shadows);
 	if (!shadowed)
 		return -ENOMEM;
-	/* What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this name */
+	/*
+	 * What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this
+	 * name
+	 */
 	if (!shadowed->scan_deleted && !shadowed->scan_seen)
 		shadowed->scan_shadowed = true;
 	return 0;
@@ -144,11 +149,13 @@ static void read_note(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 {
 	struct y2_block *block;
 
-	if (!y2_is_readable(y2_chunk_read(fs, chunk, fs->page, NULL)) || get_unaligned_le32(fs->page + Y2_NOTE) != Y2_NOTE_MAGIC ||
+	if (!y2_is_readable(y2_chunk_read(fs, chunk, fs->page, NULL)) ||
+	    get_unaligned_le32(fs->page + Y2_NOTE) != Y2_NOTE_MAGIC ||
 	    get_unaligned_le32(fs->page + Y2_NOTE_BLOCK) >= fs->geometry.blocks)
 		return;
 	block = &fs->blocks[get_unaligned_le32(fs->page + Y2_NOTE_BLOCK)];
-	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != get_unaligned_le32(fs->page + Y2_NOTE_SEQ) || block->seq >= tags->seq)
+	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != get_unaligned_le32(fs->page + Y2_NOTE_SEQ) ||
+	    block->seq >= tags->seq)
 		return;
 	if (get_unaligned_le32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_VOID)
 		block->state = Y2_BLOCK_DIRTY;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* After a scan: who has no place goes to lost+found, what is dead goes, links find their targets. */
+/*
+ * What is put right after a scan: objects without parent go to lost+found, deleted ones go, links find their targets;
+ * and what a power cut has left half done is finished.
+ */
 #include "scan.h"
 
 static void drop(struct y2_fs *fs, struct y2_object *obj)
@@ -21,8 +24,8 @@ static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
 }
 
 /*
- * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks, lest they
- * are found without one when the first is collected.
+ * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks,
+ * lest they are found without one when the first is collected.
  */
 static void rewrite_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -71,7 +74,10 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 	rewrite_tombstone(fs, obj);
 }
 
-/* Another object has its name. If links lead to it, it lives on without one until y2_scan_finish_shadows(). True: it is settled */
+/*
+ * Another object has its name. If links lead to it, it lives on without one until y2_scan_finish_shadows(). True: the
+ * caller has nothing more to do with it.
+ */
 static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (!obj->scan_shadowed)
@@ -90,7 +96,8 @@ static void fixup_objects(struct y2_fs *fs)
 	u32 bucket;
 
 	for_each_object(fs, bucket, obj, after) {
-		if (is_fixed(fs, obj) || fixup_shadowed(fs, obj) || (obj->scan_seen && !(fs->yaffs1 && obj->scan_deleted)))
+		if (is_fixed(fs, obj) || fixup_shadowed(fs, obj) ||
+		    (obj->scan_seen && !(fs->yaffs1 && obj->scan_deleted)))
 			continue;
 		if (obj->scan_needs_tombstone) {
 			rewrite_tombstone(fs, obj);
@@ -220,8 +227,8 @@ void y2_scan_finish_unlinked(struct y2_fs *fs)
 }
 
 /*
- * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a power
- * cut just then both are there, and one is enough.
+ * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a
+ * power cut just then both are there, and one is enough.
  */
 void y2_scan_finish_renames(struct y2_fs *fs)
 {
@@ -231,7 +238,8 @@ void y2_scan_finish_renames(struct y2_fs *fs)
 	for_each_object(fs, bucket, obj, after) {
 		if (obj->type != Y2_HARDLINK || obj->parent != obj->target->parent)
 			continue;
-		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) && !strcmp(obj->name, obj->target->name))
+		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) &&
+		    !strcmp(obj->name, obj->target->name))
 			y2_unlink(fs, obj);
 	}
 }

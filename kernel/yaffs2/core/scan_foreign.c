@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount would erase
- * all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn, and an erase. Where
- * more are without than with one, those few look as if they had one by chance.
+ * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount
+ * would erase all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn,
+ * and an erase. Where more are without than with one, those few look as if they had one by chance.
  */
 #include "scan.h"
 
@@ -53,7 +53,7 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 	scan->used |= untagged;
 	if (scan->without_seq + (u32)untagged <= MOST_TORN + scan->count)
 		return 0;
-	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or without; or "
-		"erase it with flash_erase");
+	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or "
+		"without; or erase it with flash_erase");
 	return -EUCLEAN;
 }

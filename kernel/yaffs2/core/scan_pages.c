@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a block which
- * it found half written leaves gaps in the summary: there the page's own tags tell.
+ * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a
+ * block which it found half written leaves gaps in the summary: there the page's own tags tell.
  */
 #include "scan.h"
 
@@ -28,7 +28,8 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_sca
 		const u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
 		struct y2_tags tags;
 
-		y2_tags_from_words(block->seq, get_unaligned_le32(entry), get_unaligned_le32(entry + 4), get_unaligned_le32(entry + 8), &tags);
+		y2_tags_from_words(block->seq, get_unaligned_le32(entry), get_unaligned_le32(entry + 4),
+				   get_unaligned_le32(entry + 8), &tags);
 		err = tags.object ? y2_scan_chunk(fs, scan, first + page, &tags) : scan_gap(fs, scan, found, page);
 	}
 	block->written = (u16)fs->data_chunks;
@@ -84,7 +85,8 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 			y2_scan_skip_torn(fs, scan, found, page);
 			continue;
 		}
-		err = fs->yaffs1 ? y2_scan_yaffs1_chunk(fs, first + page, tags) : y2_scan_chunk(fs, scan, first + page, tags);
+		err = fs->yaffs1 ? y2_scan_yaffs1_chunk(fs, first + page, tags) :
+				   y2_scan_chunk(fs, scan, first + page, tags);
 		if (err)
 			return err;
 	}

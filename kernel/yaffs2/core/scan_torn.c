@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a power cut has left half programmed or half erased. A code that corrects one bit takes any odd number of wrong bits
- * for one, so such a page often looks corrected, with other content, and now and then its tags do. That a sound page needs a
- * correction is rare, and rarer still where it would be taken for a torn one here.
+ * What a power cut has left half programmed or half erased. A code that corrects one bit takes any odd number of
+ * wrong bits for one, so such a page often looks corrected, with other content, and now and then its tags do. That a
+ * sound page needs a correction is rare, and rarer still where it would be taken for a torn one here.
  *
- * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected does not
- * count if the block is not full or is the newest. A full block is emptied before it ceases to be the newest.
+ * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected
+ * does not count if the block is not full or is the newest. A full block is emptied before it ceases to be the
+ * newest.
  *
- * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is not
- * right either; and of the marks on pages of 512 bytes one bit may have gone.
+ * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is
+ * not right either; and of the marks on pages of 512 bytes one bit may have gone.
  */
 #include "scan.h"
 
-#define LOST_PART	4u	/* of the wrong pages of a torn erase, at least one in so many is beyond correction; assumed */
-#define MANY_HALF_MARKS	4u	/* assumed; cuts in the midst of a mark leave one at a time, which the next mount completes */
+#define LOST_PART	4u	/* of the wrong pages of a torn erase, one in so many is beyond correction; assumed */
+#define MANY_HALF_MARKS	4u	/* assumed; a cut in a mark leaves one at a time, which the next mount completes */
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 {
@@ -67,8 +68,8 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 }
 
 /*
- * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a
- * newer block is begun.
+ * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark,
+ * or a newer block is begun.
  */
 void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
 {
@@ -92,8 +93,8 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 }
 
 /*
- * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are wrong as
- * soon as any bit of the page is: where all could be corrected the flash is only worn.
+ * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are
+ * wrong as soon as any bit of the page is: where all could be corrected the flash is only worn.
  */
 static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {
@@ -103,14 +104,15 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 /* Its tags are right, and say that no mark has ever been begun on it */
 static bool seems_to_live(const struct y2_scan_page *at)
 {
-	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked && !at->tags.unused_clear;
+	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked &&
+	       !at->tags.unused_clear;
 }
 
 /*
- * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most of
- * the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is not
- * marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are rare, fewer
- * than wrong ones, and data beside them is never right.
+ * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most
+ * of the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is
+ * not marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are
+ * rare, fewer than wrong ones, and data beside them is never right.
  */
 static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 written)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come in any
- * order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power failed before the
- * older was marked) the one counts whose serial number is one more. First all chunks are gathered, then headers are read.
+ * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come
+ * in any order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power
+ * failed before the older was marked) the one counts whose serial number is one more. First all chunks are gathered,
+ * then headers are read.
  *
- * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that goes, and at
- * last the header is replaced or marked.
+ * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that
+ * goes, and at last the header is replaced or marked.
  */
 #include "scan.h"
 
@@ -119,13 +120,17 @@ static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_
 	y2_file_drop_chunks(fs, obj, (u32)DIV_ROUND_UP_ULL(obj->size, fs->chunk_bytes) + 1);
 }
 
-/* Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is meant */
+/*
+ * Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is
+ * meant
+ */
 static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj, const struct y2_header *header)
 {
 	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, obj->header, fs->page, NULL);
 
 	return !y2_is_readable(result) || (get_unaligned_le32(fs->page + Y2_OH_PARENT) == header->parent &&
-					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name, Y2_NAME_MAX + 1));
+					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name,
+						    Y2_NAME_MAX + 1));
 }
 
 static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packed tags 2, with the extra knowledge of headers folded into obj_id, chunk_id and n_bytes. */
+/*
+ * Packing and unpacking tags of YAFFS2 ("packed tags 2"), with the extra knowledge of headers folded into obj_id,
+ * chunk_id and n_bytes.
+ */
 #include "tags.h"
 
 #define MAX_FLIPPED_BITS	4u	/* of an erased page's tags, assumed; more is a page that was written */
@@ -105,7 +108,8 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 	if (with_ecc)
 		result = correct(words, in + Y2_TAGS_BYTES);
 	if (result != Y2_READ_UNFIXED)
-		y2_tags_from_words(get_unaligned_le32(words), get_unaligned_le32(words + 4), get_unaligned_le32(words + 8), get_unaligned_le32(words + 12), tags);
+		y2_tags_from_words(get_unaligned_le32(words), get_unaligned_le32(words + 4),
+				   get_unaligned_le32(words + 8), get_unaligned_le32(words + 12), tags);
 	return result;
 }
 

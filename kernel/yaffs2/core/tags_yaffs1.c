@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2, n_bytes 10,
- * obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are set, with its own
- * field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which looks like one of the tags'.
+ * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2,
+ * n_bytes 10, obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are
+ * set, with its own field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which
+ * looks like one of the tags'.
  *
- * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations leave the
- * unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so that a page which
- * lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that,
- * too, and the ECC is right for others as before.
+ * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations
+ * leave the unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so
+ * that a page which lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6
+ * of the ECC; the mark clears that, too, and the ECC is right for others as before.
  */
 #include "tags.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whether the memory agrees with itself: every live chunk has one owner, every count is right. For tests. */
+/*
+ * A check of the state in memory, whether it agrees with itself: every live chunk has one owner, every count is
+ * right. For tests.
+ */
 #include "yaffs2.h"
 
 struct verifier {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock around each call and see objects;
- * everything takes and returns negative errno values. A chunk is a page of the flash:
- * `chunk` is its number on the whole flash (block * chunks_per_block + page), `page` its number in its block, `k` a chunk of a file.
+ * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock around each call and
+ * see objects; everything takes and returns negative errno values. A chunk is a page of the flash: `chunk` is its
+ * number on the whole flash (block * chunks_per_block + page), `page` its number in its block, `k` a chunk of a file.
  */
 #ifndef Y2_YAFFS2_H
 #define Y2_YAFFS2_H
@@ -44,7 +44,7 @@ struct y2_object {
 	struct list_head in_hash;	/* by id */
 	struct list_head siblings;	/* in the parent's children, by cookie */
 	struct list_head in_names;	/* by parent and name; only if loaded */
-	struct list_head links;		/* of a hard link: the ring of its target; else the ring of links to this */
+	struct list_head links;		/* of a hard link: the list of its target; else the list of links to this */
 	struct list_head in_dirty;
 	struct y2_object *parent;	/* NULL: unlinked */
 	u64 cookie;			/* position in its directory, for readdir; never 0 */
@@ -54,8 +54,8 @@ struct y2_object {
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
 	bool unlinked:1;		/* goes when refs gets 0; without refs: when there is room for its tombstone */
-	bool tail_hidden:1;			/* of a file: nothing that lies behind its end can come back when it grows */
-	bool extended:1;		/* something lies behind its header, which goes along when that is written again */
+	bool tail_hidden:1;		/* of a file: nothing behind its end can come back when it grows */
+	bool extended:1;		/* something lies behind its header: it goes along when that is written again */
 	bool scan_seen:1;		/* a scan has met its newest header */
 	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
 	bool scan_deleted:1;		/* a scan has met its tombstone: what is older does not count */
@@ -126,7 +126,7 @@ struct y2_fs {
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
 	u32 torn_full;			/* a full block whose last page a scan has taken for torn; Y2_NO_BLOCK: none */
-	u32 torn_newest;			/* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
+	u32 torn_newest;		/* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
 	bool mark_failed;		/* a block is unmarked */
 	bool unmarked;			/* what a mount without the right to write has found obsolete */
 	u32 reserved;			/* chunks for what the caller has taken and will write later */
@@ -143,12 +143,12 @@ struct y2_fs {
 	u32 erased_since_forced;	/* blocks */
 	u32 gc_misses;			/* searches for a victim in a row that found none */
 	bool gc_running;
-	bool gc_prioritised;			/* blocks may want to be emptied or rewritten: retire, refresh */
+	bool gc_prioritised;		/* blocks may want to be emptied or rewritten: retire, refresh */
 
 	bool checkpoint_valid;		/* the one on flash tells the present state */
-	u8 *page, *page2;		/* chunk buffers: of the caller's room, of the flash room */
+	u8 *page, *page2;		/* buffers of a chunk: for all of the core, and for flash.c */
 	u8 *cached;			/* the chunk that was last read in part: the next read may want the rest */
-	u32 cached_chunk;			/* Y2_NO_CHUNK: none */
+	u32 cached_chunk;		/* Y2_NO_CHUNK: none */
 	u8 *oob;
 };
 
@@ -219,7 +219,7 @@ int y2_dir_load(struct y2_fs *fs, struct y2_object *dir);
 struct y2_dir_pos {
 	struct y2_object *dir;
 	u64 cookie;
-	struct list_head *next;		/* of the ring of children */
+	struct list_head *next;		/* of the list of children */
 };
 struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir);
 struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The names of Linux's headers that the core uses, for the host. Each does what the kernel's own does; lists are in list.h. */
+/*
+ * The names of Linux's headers that the core uses, for the host. Each does what the kernel's own does; lists are in
+ * list.h.
+ */
 #ifndef Y2_HOST_LINUX_H
 #define Y2_HOST_LINUX_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mkyaffs2: a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
+/* The program mkyaffs2: makes a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
 #include <stdarg.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writing an image: pages with their tags, block by block. */
 #include "mkyaffs2_image.h"
 
 void image_open(struct image *image)
@@ -31,8 +32,8 @@ static void put_chunk(struct image *image, struct y2_tags *tags, const u8 *data,
 }
 
 /*
- * The tags are without extra knowledge, with n_bytes 0xffff, as image makers have always left them: unyaffs wants that. Those
- * of pages of 512 bytes have no room for it.
+ * The tags are without extra knowledge, with n_bytes 0xffff, as image makers have always left them: unyaffs wants
+ * that. Those of pages of 512 bytes have no room for it.
  */
 void image_header(struct image *image, u32 object, const struct y2_header *header)
 {

@@ -158,5 +158,6 @@ const struct test health_tests[] = {
 	TEST(a_block_with_corrected_bits_is_rewritten_at_leisure), TEST(a_failing_block_is_emptied_at_leisure),
 	TEST(what_was_unreadable_is_collected_once_it_is_replaced), TEST(data_whose_tags_are_lost_is_rescued),
 	TEST(a_failing_block_with_tombstones_is_emptied_too),
-	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable), END_OF_TESTS,
+	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable),
+	END_OF_TESTS,
 };

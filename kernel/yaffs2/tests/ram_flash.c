@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A NAND flash in memory that holds its user to the rules, with failures and power cuts. */
 #include "../../host_flash/cells.h"
 #include "../../host_flash/one_bit_ecc.h"
 #include "ram_flash.h"
@@ -240,8 +241,8 @@ static bool cut_now(struct ram_flash *flash)
 }
 
 /*
- * A mark that was torn by the cut cannot be told from none at the next mount, nor can one that failed before the cut: such
- * pages may be marked again, which is once more than the data sheet allows, and is counted.
+ * A mark that was torn by the cut cannot be told from none at the next mount, nor can one that failed before the cut:
+ * such pages may be marked again, which is once more than the data sheet allows, and is counted.
  */
 static void count_again(struct ram_flash *flash, size_t index, u32 block, u32 page)
 {

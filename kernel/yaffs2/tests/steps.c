@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Random operations, made on the file system and on the oracle. */
 #include "steps.h"
 
 bool step_is_above(const struct model *model, int above, int node)

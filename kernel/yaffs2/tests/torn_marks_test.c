@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of 512 bytes, all of which were deleted when the power failed in their erase. Some tags have become others by it,
- * which look right. Nothing in the block counts; but a block in which a page lives stays.
+ * Pages of 512 bytes, all of which were deleted when the power failed in their erase. Some tags have become others by
+ * it, which look right. Nothing in the block counts; but a block in which a page lives stays.
  */
 #include "raw.h"
 
@@ -19,7 +19,8 @@ struct bed {
 
 static u8 *oob_of(struct bed *bed, u32 block, u32 page)
 {
-	return bed->flash->oob + (block * bed->flash->geometry.chunks_per_block + page) * bed->flash->geometry.oob_bytes;
+	return bed->flash->oob + (block * bed->flash->geometry.chunks_per_block + page) *
+				 bed->flash->geometry.oob_bytes;
 }
 
 static void damage(struct bed *bed, u32 block, u32 page, enum data data)
@@ -41,7 +42,8 @@ static void make_ours(struct bed *bed, u32 block, u32 page)
 static struct bed bed_with_a_file(void)
 {
 	struct bed bed = { .flash = ram_flash_new(&tiny_geometry, 1), .options = { .no_checkpoint = true } };
-	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 512, .name = "f" };
+	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 512,
+					   .name = "f" };
 
 	bed.at.raw = raw_of(bed.flash, false);
 	raw_put_header(&bed.at, FILE_ID, &header);
