@@ -52,8 +52,8 @@ static bool type_agrees(const struct y2_object *obj)
 }
 
 /*
- * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for the
- * search. Meanwhile the object is held by a ref.
+ * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for
+ * the search. Meanwhile the object is held by a ref.
  */
 struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 {
@@ -70,7 +70,7 @@ struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 	inode = iget_locked(sb, obj->id);
 	y2_lock(sbi);
 	if (!inode || !(inode->i_state & I_NEW)) {
-		y2_forget(sbi->fs, obj);
+		y2_object_put(sbi->fs, obj);
 		return inode ? inode : ERR_PTR(-ENOMEM);
 	}
 	container_of(inode, struct y2_inode, vfs)->obj = obj;
@@ -125,7 +125,7 @@ void y2_evict_inode(struct inode *inode)
 	if (!obj)
 		return;
 	y2_lock(sbi);
-	y2_forget(sbi->fs, obj);
+	y2_object_put(sbi->fs, obj);
 	y2_unlock(sbi);
 }
 
@@ -143,7 +143,8 @@ static int resize(struct inode *inode, loff_t size)
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
 	y2_unlock(sbi);
 	if (err) {
-		y2_restore_end(inode, old);	/* what was only in the cache, behind the new end, is gone all the same */
+		/* What was only in the cache, behind the new end, is gone all the same */
+		y2_restore_end(inode, old);
 	} else if (size > old) {
 		y2_clean_cached_tail(inode);
 		truncate_setsize(inode, size);

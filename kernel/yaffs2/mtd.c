@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. How long its calls take is
- * summed up, for they are most of a mount's time; so one can tell what the chip and the MTD layer took from what we did.
+ * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags. How long its
+ * calls take is summed up, for they are most of a mount's time; so one can tell what the chip and the MTD layer took
+ * from what we did.
  */
 #include <linux/mtd/mtd.h>
 #include <linux/tick.h>
@@ -33,20 +34,21 @@ static struct mtd_oob_ops transfer(const struct mtd_info *mtd, const u8 *data, c
 	return ops;
 }
 
-struct moment {
+struct timestamp {
 	u64 ns, idle_us;
 };
 
-static struct moment now(void)
+static struct timestamp now(void)
 {
 	int cpu = raw_smp_processor_id();
 
-	return (struct moment) { ktime_get_ns(), get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL) };
+	return (struct timestamp) { ktime_get_ns(),
+				    get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL) };
 }
 
-static void account(struct y2_sb *sbi, struct moment begun)
+static void account(struct y2_sb *sbi, struct timestamp begun)
 {
-	struct moment ended = now();
+	struct timestamp ended = now();
 
 	sbi->times.mtd_ns += ended.ns - begun.ns;
 	sbi->times.mtd_idle_us += ended.idle_us - begun.idle_us;
@@ -63,14 +65,14 @@ static int mtd_page_read(void *flash, u32 block, u32 page, u8 *data, u8 *oob)
 {
 	struct mtd_info *mtd = mtd_of(flash);
 	struct mtd_oob_ops ops = transfer(mtd, data, oob);
-	struct moment begun = now();
+	struct timestamp begun = now();
 	int err = mtd_read_oob(mtd, page_offset_of(mtd, block, page), &ops);
 
 	account(flash, begun);
 	if (mtd_is_bitflip(err))
 		return Y2_READ_FIXED;
 	if (mtd_is_eccerr(err))
-		return Y2_READ_LOST;
+		return Y2_READ_UNFIXED;
 	return err;
 }
 
@@ -78,7 +80,7 @@ static int mtd_page_write(void *flash, u32 block, u32 page, const u8 *data, cons
 {
 	struct mtd_info *mtd = mtd_of(flash);
 	struct mtd_oob_ops ops = transfer(mtd, data, oob);
-	struct moment begun = now();
+	struct timestamp begun = now();
 	int err = mtd_write_oob(mtd, page_offset_of(mtd, block, page), &ops);
 
 	account(flash, begun);
@@ -89,7 +91,7 @@ static int mtd_block_erase(void *flash, u32 block)
 {
 	struct mtd_info *mtd = mtd_of(flash);
 	struct erase_info erase = { .addr = page_offset_of(mtd, block, 0), .len = mtd->erasesize };
-	struct moment begun = now();
+	struct timestamp begun = now();
 	int err = mtd_erase(mtd, &erase);
 
 	account(flash, begun);
@@ -113,14 +115,14 @@ const struct y2_flash_ops y2_mtd_ops = {
 
 int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry)
 {
-	bool small = mtd->writesize == Y2_SMALL_PAGE_BYTES;
-	u32 tags = small ? Y2_TAGS_SMALL_BYTES : options->no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+	bool yaffs1 = mtd->writesize == Y2_YAFFS1_PAGE_BYTES;
+	u32 tags = yaffs1 ? Y2_TAGS_YAFFS1_BYTES : options->no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
-	if (!mtd_type_is_nand(mtd) || (!small && mtd->writesize < 1024)) {
+	if (!mtd_type_is_nand(mtd) || (!yaffs1 && mtd->writesize < 1024)) {
 		pr_err("yaffs2: mtd%d is no NAND flash with pages of 512 bytes, or 1024 or more\n", mtd->index);
 		return -EINVAL;
 	}
-	if (small && options->inband_tags) {
+	if (yaffs1 && options->inband_tags) {
 		pr_err("yaffs2: mtd%d has pages of 512 bytes: a header leaves no room for inband-tags\n", mtd->index);
 		return -EINVAL;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mount options, under the names that users of YAFFS know. */
+/* Mount options: parsing and showing them, under the names that users of YAFFS know. */
 #include <linux/seq_file.h>
 
 #include "vfs.h"

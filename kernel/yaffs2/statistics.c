@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /proc/yaffs: of each mount, "name value" a line. */
+/* The file /proc/yaffs, with the counters of each mount: "name value" a line. */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
@@ -21,10 +21,11 @@ static void show_one(struct seq_file *m, struct y2_sb *sbi)
 	stats = fs->stats;
 	times = sbi->times;
 	seq_printf(m, "device %d \"%s\"\n", sbi->sb->s_mtd->index, sbi->sb->s_mtd->name);
-	seq_printf(m, "chunk_bytes %u\nchunks_per_block %u\nblocks %u\ngood_blocks %u\nempty_blocks %u\n", fs->chunk_bytes,
+	seq_printf(m, "chunk_bytes %u\nchunks_per_block %u\nblocks %u\ngood_blocks %u\nempty_blocks %u\n",
+		   fs->chunk_bytes,
 		   fs->geometry.chunks_per_block, fs->geometry.blocks, fs->good_blocks, fs->empty_blocks);
 	seq_printf(m, "checkpoint_blocks %u\nlive_chunks %u\nfree_chunks %u\npromised_chunks %u\nobjects %u\n",
-		   fs->checkpoint_blocks, fs->live_chunks, y2_chunks_free(fs), fs->promised, fs->objects);
+		   fs->checkpoint_blocks, fs->live_chunks, y2_chunks_free(fs), fs->reserved, fs->objects);
 	y2_unlock(sbi);
 	SHOW(pages_read);
 	SHOW(pages_written);

@@ -71,7 +71,7 @@ static void background(struct work_struct *work)
 	int more;
 
 	y2_lock(sbi);
-	more = y2_collect_background(sbi->fs);
+	more = y2_gc_background(sbi->fs);
 	if (more <= 0 && !sbi->fs->options.read_only)
 		y2_sync(sbi->fs, false);
 	y2_unlock(sbi);
@@ -95,7 +95,8 @@ static void put_super(struct super_block *sb)
 }
 
 static const struct super_operations super_ops = {
-	.alloc_inode = alloc_inode, .free_inode = free_inode, .write_inode = y2_write_inode, .evict_inode = y2_evict_inode,
+	.alloc_inode = alloc_inode, .free_inode = free_inode, .write_inode = y2_write_inode,
+	.evict_inode = y2_evict_inode,
 	.put_super = put_super, .sync_fs = sync_fs, .statfs = statfs, .show_options = y2_show_options,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The glue between the VFS and the core. One lock a mount is held around every call into the core; it nests inside inode
- * and folio locks, and nothing that may fault or wait for a folio happens under it.
+ * The glue between the VFS and the core. One lock a mount is held around every call into the core; it nests inside
+ * inode and folio locks, and nothing that may fault or wait for a folio happens under it.
  */
 #ifndef Y2_VFS_H
 #define Y2_VFS_H
@@ -32,7 +32,7 @@ struct y2_times {
 	u64 locked_at;			/* when the present holder got the lock */
 	u64 inside_ns;			/* with the lock held: all calls into the core, what they call of MTD too */
 	u64 mtd_ns;			/* in calls into MTD, waiting for the chip too */
-	u64 mtd_idle_us;		/* of that, how long the CPU had nothing else to do either; right with one CPU only */
+	u64 mtd_idle_us;		/* of that, how long the CPU was idle, too; right with one CPU only */
 };
 
 struct y2_sb {
@@ -100,7 +100,8 @@ extern const struct file_operations y2_dir_ops, y2_file_ops;
 extern const struct address_space_operations y2_file_aops;
 
 /* file.c */
-u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio);	/* from the folio, in chunks; fs->promised still has it */
+/* From the folio, in chunks; fs->reserved still has it */
+u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio);
 /* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
 void y2_clean_cached_tail(struct inode *inode);
 /* A truncate failed: the end is at `size` again, and what the cache has behind the present one is what lies on flash */

@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is programmed once, not once for each:
- * so folios that follow one another are gathered up to an end that they share with a chunk, or of so many.
+ * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is programmed once, not once
+ * for each: so folios that follow one another are gathered up to an end that they share with a chunk, or of so many.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
 
 #include "vfs.h"
 
-#define GATHER_MOST	16u	/* folios, where chunks do not end with them; assumed */
+#define BATCH_MAX	16u	/* folios, where chunks do not end with them; assumed */
 
 /* Copies, so that nobody waits for them: who changes a folio meanwhile makes it dirty again */
-struct gathered {
+struct write_batch {
 	struct inode *inode;
 	u8 *data;
 	loff_t start;
 	u32 most;		/* bytes */
-	u32 bytes, promised, folios;
-	struct folio *folio[GATHER_MOST];
+	u32 bytes, reserved, folios;
+	struct folio *folio[BATCH_MAX];
 	int err;
 };
 
-static u32 gather_bytes(u32 chunk_bytes)
+static u32 batch_bytes(u32 chunk_bytes)
 {
 	if (PAGE_SIZE % chunk_bytes == 0)
 		return PAGE_SIZE;
-	return chunk_bytes % PAGE_SIZE == 0 && chunk_bytes / PAGE_SIZE <= GATHER_MOST ? chunk_bytes : GATHER_MOST * PAGE_SIZE;
+	if (chunk_bytes % PAGE_SIZE == 0 && chunk_bytes / PAGE_SIZE <= BATCH_MAX)
+		return chunk_bytes;
+	return BATCH_MAX * PAGE_SIZE;
 }
 
-static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 bytes, u32 promised)
+static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 bytes, u32 reserved)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	struct y2_object *obj = y2_object(inode);
 	int got;
 
 	y2_lock(sbi);
-	got = y2_write_promised(sbi->fs, obj, (u64)start, from, bytes, promised);
+	got = y2_write_reserved(sbi->fs, obj, (u64)start, from, bytes, reserved);
 	/* Not now was it changed, but when its user wrote */
 	obj->mtime = (u32)inode_get_mtime_sec(inode);
 	obj->ctime = (u32)inode_get_ctime_sec(inode);
@@ -48,21 +50,21 @@ static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 byt
 	return got;
 }
 
-static void write_gathered(struct gathered *g)
+static void write_batch(struct write_batch *g)
 {
 	int err;
 
 	if (!g->bytes)
 		return;
-	err = write_back(g->inode, g->start, g->data, g->bytes, g->promised);
+	err = write_back(g->inode, g->start, g->data, g->bytes, g->reserved);
 	if (err)
 		g->err = err;
 	for (u32 i = 0; i < g->folios; i++)
 		folio_end_writeback(g->folio[i]);
-	g->bytes = g->promised = g->folios = 0;
+	g->bytes = g->reserved = g->folios = 0;
 }
 
-static void gather(struct gathered *g, struct folio *folio, u32 length, u32 promised)
+static void batch_add(struct write_batch *g, struct folio *folio, u32 length, u32 reserved)
 {
 	const u8 *from = kmap_local_folio(folio, 0);
 
@@ -72,26 +74,26 @@ static void gather(struct gathered *g, struct folio *folio, u32 length, u32 prom
 	kunmap_local(from);
 	g->folio[g->folios++] = folio;
 	g->bytes += length;
-	g->promised += promised;
+	g->reserved += reserved;
 }
 
-static int write_folio(struct gathered *g, struct folio *folio, u32 length)
+static int write_folio(struct write_batch *g, struct folio *folio, u32 length)
 {
-	u32 promised = y2_take_promise(y2_sb(g->inode->i_sb), folio);
+	u32 reserved = y2_take_reservation(y2_sb(g->inode->i_sb), folio);
 	loff_t end = folio_pos(folio) + length;
 	const u8 *from;
 	int err;
 
 	folio_start_writeback(folio);
 	if (g->most > PAGE_SIZE) {
-		gather(g, folio, length, promised);
+		batch_add(g, folio, length, reserved);
 		folio_unlock(folio);
 		if (length < PAGE_SIZE || !(end & (g->most - 1)))
-			write_gathered(g);
+			write_batch(g);
 		return g->err;
 	}
 	from = kmap_local_folio(folio, 0);
-	err = write_back(g->inode, folio_pos(folio), from, length, promised);
+	err = write_back(g->inode, folio_pos(folio), from, length, reserved);
 	kunmap_local(from);
 	folio_unlock(folio);
 	folio_end_writeback(folio);
@@ -101,7 +103,7 @@ static int write_folio(struct gathered *g, struct folio *folio, u32 length)
 static int write_page(y2_cached *cached, struct writeback_control *wbc, void *data)
 {
 	struct folio *folio = y2_folio(cached);
-	struct gathered *g = data;
+	struct write_batch *g = data;
 	loff_t left = i_size_read(g->inode) - folio_pos(folio);
 	u32 length = (u32)min_t(loff_t, left, PAGE_SIZE);
 
@@ -112,14 +114,14 @@ static int write_page(y2_cached *cached, struct writeback_control *wbc, void *da
 	if (length < PAGE_SIZE)
 		folio_zero_segment(folio, length, PAGE_SIZE);
 	if (g->bytes && folio_pos(folio) != g->start + g->bytes)
-		write_gathered(g);
+		write_batch(g);
 	return write_folio(g, folio, length);
 }
 
 int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 {
 	struct inode *inode = mapping->host;
-	struct gathered g = { .inode = inode, .most = gather_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
+	struct write_batch g = { .inode = inode, .most = batch_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
 	int err;
 
 	if (g.most > PAGE_SIZE) {
@@ -128,7 +130,7 @@ int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 			return -ENOMEM;
 	}
 	err = write_cache_pages(mapping, wbc, write_page, &g);
-	write_gathered(&g);
+	write_batch(&g);
 	kvfree(g.data);
 	return err ? err : g.err;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new one gets
- * the next sequence number. A write that fails is tried again in another block, and the block is retired by the collection.
+ * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new
+ * one gets the next sequence number. A write that fails is tried again in another block, and the block is retired by
+ * the collection.
  */
 #include "yaffs2.h"
 
 #define WRITE_TRIES		4u	/* blocks, assumed: more failures in a row are no bad blocks */
-#define BLOCKS_FOR_COLLECTION	2u	/* empty ones that only critical writes may take */
+#define BLOCKS_FOR_GC	2u	/* empty ones that only critical writes may take */
 
 static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
 {
@@ -14,13 +15,13 @@ static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
 	int err;
 
 	for (;;) {
-		if (!fs->empty_blocks || (urgency == Y2_USER && fs->empty_blocks <= BLOCKS_FOR_COLLECTION))
+		if (!fs->empty_blocks || (urgency == Y2_USER && fs->empty_blocks <= BLOCKS_FOR_GC))
 			return -ENOSPC;
 		if (fs->seq >= Y2_SEQ_HIGHEST)
 			return -EROFS;
 		number = y2_block_find_empty(fs, fs->last_alloc);
 		fs->last_alloc = number;
-		if (!fs->blocks[number].unsure)
+		if (!fs->blocks[number].needs_erase)
 			break;
 		err = y2_block_erase(fs, number);
 		if (!err)
@@ -49,7 +50,7 @@ void y2_append_close(struct y2_fs *fs)
 
 static void note_shrink(const struct y2_fs *fs, struct y2_block *block, const struct y2_tags *tags)
 {
-	if (fs->small || tags->chunk || tags->object == Y2_ID_SUMMARY)
+	if (fs->yaffs1 || tags->chunk || tags->object == Y2_ID_SUMMARY)
 		return;
 	if (tags->shrink || tags->shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
 		block->shrink_header = true;
@@ -75,12 +76,12 @@ int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_ur
 		tags->used = true;
 		tags->seq = block->seq;
 		note_shrink(fs, block, tags);
-		err = y2_page_write(fs, *chunk, data, tags);
+		err = y2_chunk_write(fs, *chunk, data, tags);
 		if (err) {
 			fs->stats.write_retries++;
-			block->retire = fs->ailing = true;
-			if (fs->small)
-				y2_page_mark(fs, *chunk);	/* it may be whole */
+			block->retire = fs->gc_prioritised = true;
+			if (fs->yaffs1)
+				y2_chunk_mark(fs, *chunk);	/* it may be whole */
 			y2_append_close(fs);
 			err = 0;
 			continue;

@@ -1,67 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The states of blocks, which of their chunks live, and how many are free. */
+/* The table of blocks: their states, which of their chunks live, and how many are free. */
 #include "yaffs2.h"
+
+size_t y2_live_bytes(const struct y2_fs *fs)
+{
+	return BITS_TO_LONGS((size_t)fs->geometry.blocks * fs->geometry.chunks_per_block) * sizeof(long);
+}
 
 int y2_blocks_init(struct y2_fs *fs)
 {
-	fs->live_stride = (fs->geometry.chunks_per_block + 7) / 8;
 	fs->blocks = y2_zalloc((size_t)fs->geometry.blocks * sizeof(*fs->blocks));
-	fs->live_bits = y2_zalloc((size_t)fs->geometry.blocks * fs->live_stride);
+	fs->live = y2_zalloc(y2_live_bytes(fs));
 	fs->alloc_block = Y2_NO_BLOCK;
 	fs->gc_block = Y2_NO_BLOCK;
-	fs->doubted = fs->torn_end = Y2_NO_BLOCK;
-	return fs->blocks && fs->live_bits ? 0 : -ENOMEM;
-}
-
-static u8 *live_byte(const struct y2_fs *fs, u32 chunk, u8 *mask)
-{
-	u32 block = chunk / fs->geometry.chunks_per_block, page = chunk % fs->geometry.chunks_per_block;
-
-	*mask = 1u << (page & 7);
-	return fs->live_bits + (size_t)block * fs->live_stride + page / 8;
+	fs->torn_full = fs->torn_newest = Y2_NO_BLOCK;
+	return fs->blocks && fs->live ? 0 : -ENOMEM;
 }
 
 bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk)
 {
-	u8 mask, *byte = live_byte(fs, chunk, &mask);
-
-	return *byte & mask;
+	return test_bit(chunk, fs->live);
 }
 
 void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 {
-	u8 mask, *byte = live_byte(fs, chunk, &mask);
-
-	if (*byte & mask)
+	if (__test_and_set_bit(chunk, fs->live))
 		return;
-	*byte |= mask;
 	fs->blocks[chunk / fs->geometry.chunks_per_block].live++;
 	fs->live_chunks++;
 }
 
 /*
- * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds shrink
- * headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
+ * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds
+ * shrink headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
  */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {
 	u32 number = chunk / fs->geometry.chunks_per_block;
 	struct y2_block *block = &fs->blocks[number];
-	u8 mask, *byte = live_byte(fs, chunk, &mask);
 
-	if (!(*byte & mask))
+	if (!__test_and_clear_bit(chunk, fs->live))
 		return;
-	*byte &= ~mask;
 	block->live--;
-	fs->ailing |= block->unreadable;
+	fs->gc_prioritised |= block->unreadable;
 	block->unreadable = false;	/* it may have been this one */
 	fs->live_chunks--;
 	if (fs->options.read_only)
 		fs->unmarked = true;
 	else if (!block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && number != fs->gc_block)
 		y2_block_erase(fs, number);
-	else if (fs->small)
-		y2_page_mark(fs, chunk);
+	else if (fs->yaffs1)
+		y2_chunk_mark(fs, chunk);
 }
 
 void y2_block_bad(struct y2_fs *fs, u32 number)
@@ -89,8 +78,8 @@ int y2_block_erase(struct y2_fs *fs, u32 number)
 		y2_block_bad(fs, number);
 		return 0;
 	}
-	if (fs->kept_chunk / fs->geometry.chunks_per_block == number)
-		fs->kept_chunk = Y2_NO_CHUNK;
+	if (fs->cached_chunk / fs->geometry.chunks_per_block == number)
+		fs->cached_chunk = Y2_NO_CHUNK;
 	fs->stats.blocks_erased++;
 	fs->erased_since_forced++;
 	err = fs->ops->erase(fs->flash, number);
@@ -120,12 +109,12 @@ u32 y2_block_find_empty(struct y2_fs *fs, u32 after)
 u32 y2_chunks_free(const struct y2_fs *fs)
 {
 	u32 checkpoint = y2_checkpoint_blocks_needed(fs);
-	u32 reserved = Y2_RESERVED_BLOCKS;
+	u32 spare_blocks = Y2_RESERVED_BLOCKS;
 	u64 total, used;
 
 	if (checkpoint > fs->checkpoint_blocks)
-		reserved += checkpoint - fs->checkpoint_blocks;
+		spare_blocks += checkpoint - fs->checkpoint_blocks;
 	total = (u64)(fs->good_blocks - fs->checkpoint_blocks) * fs->data_chunks;
-	used = fs->live_chunks + fs->promised + (u64)reserved * fs->data_chunks;
+	used = fs->live_chunks + fs->reserved + (u64)spare_blocks * fs->data_chunks;
 	return total > used ? (u32)(total - used) : 0;
 }

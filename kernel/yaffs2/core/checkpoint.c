@@ -7,7 +7,7 @@
 
 #define BLOCK_BYTES	12u	/* in the stream, at most */
 #define OBJECT_BYTES	28u
-#define LEAF_BYTES	(4u + 4u * Y2_INDEX_PLACES)
+#define LEAF_BYTES	(4u + 4u * Y2_INDEX_SLOTS)
 #define HEAD_BYTES	64u
 
 static bool too_small(const struct y2_fs *fs)
@@ -22,7 +22,7 @@ u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs)
 
 	if (fs->options.no_checkpoint || fs->options.no_checkpoint_write || too_small(fs))
 		return 0;
-	return (u32)y2_divide(bytes, fs->chunk_bytes * fs->geometry.chunks_per_block) + 1;
+	return (u32)div_u64(bytes, fs->chunk_bytes * fs->geometry.chunks_per_block) + 1;
 }
 
 /* 0: read, and the state is as it was; else the caller forgets what there is and scans */
@@ -46,7 +46,7 @@ int y2_checkpoint_read(struct y2_fs *fs)
 
 		if (fs->blocks[i].state != Y2_BLOCK_EMPTY)
 			continue;
-		if (y2_page_read(fs, i * fs->geometry.chunks_per_block, NULL, &tags) < 0 || !tags.used ||
+		if (y2_chunk_read(fs, i * fs->geometry.chunks_per_block, NULL, &tags) < 0 || !tags.used ||
 		    tags.seq != Y2_SEQ_CHECKPOINT)
 			continue;
 		fs->blocks[i].state = Y2_BLOCK_CHECKPOINT;

@@ -24,6 +24,6 @@ int y2_stream_end(struct y2_stream *stream);	/* writes or compares the CRC */
 
 /* The state as a stream; the same walk writes and reads */
 int y2_checkpoint_state(struct y2_stream *stream);
-void y2_forget_state(struct y2_fs *fs);
+void y2_reset_state(struct y2_fs *fs);
 
 #endif

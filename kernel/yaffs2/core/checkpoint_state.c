@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One walk serves both ways: a
- * field is written, or read over. What was read is checked before it is believed, beside the CRC.
+ * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One walk serves both
+ * ways: a field is written, or read over. What was read is checked before it is believed, beside the CRC.
  */
 #include "checkpoint.h"
 
@@ -47,7 +47,7 @@ static void one_block(struct y2_stream *stream, u32 number)
 	/* The blocks that it is being written to were empty when it was begun */
 	u32 state = block->state == Y2_BLOCK_CHECKPOINT ? Y2_BLOCK_EMPTY : block->state;
 	u32 bits = state | block->shrink_header << 8 | block->retire << 9 | block->refresh << 10 |
-		   block->unsure << 11;
+		   block->needs_erase << 11;
 	u32 written = block->written;
 
 	y2_stream_u32(stream, &bits);
@@ -58,8 +58,8 @@ static void one_block(struct y2_stream *stream, u32 number)
 		block->shrink_header = bits >> 8 & 1;
 		block->retire = bits >> 9 & 1;
 		block->refresh = bits >> 10 & 1;
-		block->unsure = bits >> 11 & 1;
-		fs->ailing |= block->retire || block->refresh;
+		block->needs_erase = bits >> 11 & 1;
+		fs->gc_prioritised |= block->retire || block->refresh;
 	}
 	if (!stream->writing) {
 		/* Copied from another chip, it lies elsewhere: around other bad blocks */
@@ -98,7 +98,7 @@ static void reference(struct y2_stream *stream, u32 chunk)
 /* One leaf from the stream, behind its base */
 static void read_leaf(struct y2_stream *stream, struct y2_object *obj, u32 base)
 {
-	for (u32 i = 0; i < Y2_INDEX_PLACES && !stream->err; i++) {
+	for (u32 i = 0; i < Y2_INDEX_SLOTS && !stream->err; i++) {
 		u32 value = 0;
 
 		y2_stream_u32(stream, &value);
@@ -123,7 +123,7 @@ static void read_leaves(struct y2_stream *stream, struct y2_object *obj)
 		y2_stream_u32(stream, &base);
 		if (stream->err || base == END_OF_LEAVES)
 			return;
-		if (base > Y2_CHUNK_MAX || base % Y2_INDEX_PLACES) {
+		if (base > Y2_CHUNK_MAX || base % Y2_INDEX_SLOTS) {
 			stream->err = -EINVAL;
 			return;
 		}
@@ -138,9 +138,9 @@ static void write_leaves(struct y2_stream *stream, struct y2_object *obj)
 
 	while (!stream->err && (leaf = y2_index_next_leaf(&obj->index, from, &base))) {
 		y2_stream_u32(stream, &base);
-		for (u32 i = 0; i < Y2_INDEX_PLACES; i++)
-			y2_stream_u32(stream, &leaf->place[i]);
-		from = base + Y2_INDEX_PLACES;
+		for (u32 i = 0; i < Y2_INDEX_SLOTS; i++)
+			y2_stream_u32(stream, &leaf->slot[i]);
+		from = base + Y2_INDEX_SLOTS;
 	}
 	y2_stream_u32(stream, &end);
 }

@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Written to empty blocks in ascending order, found again in that order by the sequence number of their first page. */
+/*
+ * The stream of a checkpoint. Its blocks are empty ones in ascending order, found again in that order by the sequence
+ * number of their first page.
+ */
 #include "checkpoint.h"
-
-static u32 crc_step(u32 crc, const u8 *bytes, u32 count)
-{
-	/* CRC-32 (reflected polynomial 0xedb88320), four bits at a time */
-	static const u32 of_nibble[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-		0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-	};
-
-	for (u32 i = 0; i < count; i++) {
-		crc = of_nibble[(crc ^ bytes[i]) & 15] ^ crc >> 4;
-		crc = of_nibble[(crc ^ bytes[i] >> 4) & 15] ^ crc >> 4;
-	}
-	return crc;
-}
 
 void y2_stream_begin(struct y2_stream *stream, struct y2_fs *fs, bool writing)
 {
@@ -31,7 +19,7 @@ static int next_block_to_write(struct y2_stream *stream)
 
 	if (number == Y2_NO_BLOCK || (stream->block != Y2_NO_BLOCK && number < stream->block))
 		return -ENOSPC;
-	if (fs->blocks[number].unsure) {
+	if (fs->blocks[number].needs_erase) {
 		int err = y2_block_erase(fs, number);
 
 		if (err)
@@ -58,7 +46,9 @@ static int put_chunk(struct y2_stream *stream)
 		stream->page = 0;
 	}
 	if (!err) {
-		err = y2_page_write(fs, stream->block * fs->geometry.chunks_per_block + stream->page++, fs->page, &tags);
+		u32 chunk = stream->block * fs->geometry.chunks_per_block + stream->page++;
+
+		err = y2_chunk_write(fs, chunk, fs->page, &tags);
 		fs->blocks[stream->block].retire = err;
 	}
 	stream->at = 0;
@@ -72,9 +62,9 @@ static int take_chunk(struct y2_fs *fs, struct y2_stream *stream, u32 number)
 	int result;
 
 	/* Most blocks are none of the checkpoint's: their tags alone tell */
-	result = y2_page_read(fs, chunk, NULL, &tags);
+	result = y2_chunk_read(fs, chunk, NULL, &tags);
 	if (y2_is_readable(result) && tags.used && tags.seq == Y2_SEQ_CHECKPOINT)
-		result = y2_page_read(fs, chunk, fs->page, &tags);
+		result = y2_chunk_read(fs, chunk, fs->page, &tags);
 	if (!y2_is_readable(result) || !tags.used || tags.seq != Y2_SEQ_CHECKPOINT ||
 	    tags.object != Y2_ID_CHECKPOINT || tags.chunk != stream->chunks + 1 || tags.bytes > fs->chunk_bytes)
 		return -ENOENT;
@@ -105,9 +95,9 @@ static int get_chunk(struct y2_stream *stream)
 void y2_stream_bytes(struct y2_stream *stream, u8 *bytes, u32 count)
 {
 	if (stream->writing)
-		stream->crc = crc_step(stream->crc, bytes, count);
+		stream->crc = crc32_le(stream->crc, bytes, count);
 	for (u32 done = 0; done < count && !stream->err;) {
-		u32 part = stream->end - stream->at < count - done ? stream->end - stream->at : count - done;
+		u32 part = min(stream->end - stream->at, count - done);
 		u8 *buffer = stream->fs->page + stream->at;
 
 		if (!part) {
@@ -121,16 +111,16 @@ void y2_stream_bytes(struct y2_stream *stream, u8 *bytes, u32 count)
 	if (stream->err && !stream->writing)
 		memset(bytes, 0, count);
 	if (!stream->writing)
-		stream->crc = crc_step(stream->crc, bytes, count);
+		stream->crc = crc32_le(stream->crc, bytes, count);
 }
 
 void y2_stream_u32(struct y2_stream *stream, u32 *value)
 {
 	u8 bytes[4];
 
-	y2_put32(bytes, *value);
+	put_unaligned_le32(*value, bytes);
 	y2_stream_bytes(stream, bytes, 4);
-	*value = y2_get32(bytes);
+	*value = get_unaligned_le32(bytes);
 }
 
 void y2_stream_u64(struct y2_stream *stream, u64 *value)

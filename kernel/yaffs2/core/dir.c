@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories: the ring of a directory's children, in the order of their cookies, and one table of names for the whole file
- * system. A name is in the table once its header has been loaded; a lookup first loads what its directory still misses.
+ * Directories: the list of a directory's children, in the order of their cookies, and one table of names for the
+ * whole file system. A name is in the table once its header has been loaded; a lookup first loads what its directory
+ * still misses.
  */
 #include "yaffs2.h"
 
@@ -20,24 +21,24 @@ static void enter_name(struct y2_fs *fs, struct y2_object *obj)
 	list_add_tail(&obj->in_names, &fs->by_name[obj->name_hash & fs->hash_mask]);
 }
 
-struct y2_place y2_place_last(struct y2_object *dir)
+struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir)
 {
-	return (struct y2_place) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
+	return (struct y2_dir_pos) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
 }
 
 /* Of an entry; also after it has gone, as long as nothing else changes there */
-struct y2_place y2_place_of(struct y2_object *obj)
+struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj)
 {
-	return (struct y2_place) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
+	return (struct y2_dir_pos) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
 }
 
-void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *place)
+void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_dir_pos *pos)
 {
-	struct y2_object *dir = place->dir;
+	struct y2_object *dir = pos->dir;
 
 	obj->parent = dir;
-	obj->cookie = place->cookie;
-	list_add_tail(&obj->siblings, place->next);
+	obj->cookie = pos->cookie;
+	list_add_tail(&obj->siblings, pos->next);
 	if (obj->name)
 		enter_name(fs, obj);
 	if (!obj->loaded)
@@ -46,9 +47,9 @@ void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *
 
 void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj)
 {
-	const struct y2_place place = y2_place_last(dir);
+	const struct y2_dir_pos pos = y2_dir_pos_last(dir);
 
-	y2_dir_add(fs, obj, &place);
+	y2_dir_add(fs, obj, &pos);
 }
 
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj)
@@ -144,7 +145,8 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 
 	if (err)
 		return err;
-	for (obj = first_from(dir, from); &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
+	obj = first_from(dir, from);
+	for (; &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
 		struct y2_object *real = y2_object_resolve(obj);
 
 		err = y2_object_load(fs, real);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds beyond
- * the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may lie behind it.
+ * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds
+ * beyond the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may
+ * lie behind it.
  */
 #include "yaffs2.h"
 
@@ -9,7 +10,7 @@
 
 static u32 chunk_of(const struct y2_fs *fs, u64 offset)
 {
-	return (u32)y2_divide(offset, fs->chunk_bytes) + 1;
+	return (u32)div_u64(offset, fs->chunk_bytes) + 1;
 }
 
 static u64 start_of(const struct y2_fs *fs, u32 k)
@@ -32,7 +33,7 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 		memset(data, 0, fs->chunk_bytes);
 		return 0;
 	}
-	result = y2_page_read(fs, chunk - 1, data, NULL);
+	result = y2_chunk_read(fs, chunk - 1, data, NULL);
 	if (!y2_is_readable(result)) {
 		y2_warn("chunk %u of object %u is lost", k, obj->id);
 		fs->stats.chunks_lost++;
@@ -41,22 +42,23 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 	return 0;
 }
 
-/* Chunk k to fs->kept, where what was there before may be it: a chunk does not change until its block is erased */
-static int keep_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k)
+/* Chunk k to fs->cached, where what was there before may be it: a chunk does not change until its block is erased */
+static int read_cached(struct y2_fs *fs, struct y2_object *obj, u32 k)
 {
 	u32 chunk = y2_index_get(&obj->index, k) - 1;	/* a hole: Y2_NO_CHUNK */
 	int err;
 
-	if (chunk != Y2_NO_CHUNK && chunk == fs->kept_chunk)
+	if (chunk != Y2_NO_CHUNK && chunk == fs->cached_chunk)
 		return 0;
-	fs->kept_chunk = Y2_NO_CHUNK;
-	err = read_chunk(fs, obj, k, fs->kept);
+	fs->cached_chunk = Y2_NO_CHUNK;
+	err = read_chunk(fs, obj, k, fs->cached);
 	if (!err)
-		fs->kept_chunk = chunk;
+		fs->cached_chunk = chunk;
 	return err;
 }
 
-static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes, enum y2_urgency urgency)
+static int write_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, const u8 *data, u32 bytes,
+		       enum y2_urgency urgency)
 {
 	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .bytes = bytes };
 	u32 old, chunk = 0;
@@ -83,37 +85,36 @@ int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 len
 
 	if (offset >= obj->size)
 		return 0;
-	if (length > obj->size - offset)
-		length = (u32)(obj->size - offset);
+	length = (u32)min_t(u64, length, obj->size - offset);
 	while (done < length) {
 		u32 k = chunk_of(fs, offset + done);
 		u32 at = (u32)(offset + done - start_of(fs, k));
-		u32 part = fs->chunk_bytes - at < length - done ? fs->chunk_bytes - at : length - done;
+		u32 part = min(fs->chunk_bytes - at, length - done);
 		bool whole = part == fs->chunk_bytes;
-		int err = whole ? read_chunk(fs, obj, k, to + done) : keep_chunk(fs, obj, k);
+		int err = whole ? read_chunk(fs, obj, k, to + done) : read_cached(fs, obj, k);
 
 		if (err)
 			return err;
 		if (!whole)
-			memcpy(to + done, fs->kept + at, part);
+			memcpy(to + done, fs->cached + at, part);
 		done += part;
 	}
 	return (int)length;
 }
 
-/* Where the space for new chunks comes from: what was promised is there, whatever a checkpoint would want meanwhile */
-enum space { FREE, PROMISED };
+/* Where the space for new chunks comes from: what was reserved is there, whatever a checkpoint would want meanwhile */
+enum space { FREE, RESERVED };
 
 static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
 {
 	if (space == FREE && y2_chunks_free(fs) < chunks)
 		return -ENOSPC;
-	return y2_make_room(fs, chunks);
+	return y2_gc_make_room(fs, chunks);
 }
 
 /*
- * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space: the chunk
- * replaces one.
+ * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space:
+ * the chunk replaces one.
  */
 static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -122,7 +123,7 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 
 	if (!used || !y2_index_get(&obj->index, k))
 		return 0;
-	err = y2_make_room(fs, 1);
+	err = y2_gc_make_room(fs, 1);
 	if (!err)
 		err = read_chunk(fs, obj, k, fs->page);
 	if (err)
@@ -132,23 +133,23 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks, which
- * another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
+ * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks,
+ * which another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
  */
-static int hide_behind_end(struct y2_fs *fs, struct y2_object *obj, u64 offset)
+static int shrink_before_hole(struct y2_fs *fs, struct y2_object *obj, u64 offset)
 {
 	const struct y2_header_change change = { .shrink = true, .urgency = Y2_CRITICAL };
-	u32 next = (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1;
+	u32 next = (u32)DIV_ROUND_UP_ULL(obj->size, fs->chunk_bytes) + 1;
 	int err;
 
-	if (fs->small || obj->hides || chunk_of(fs, offset) <= next)
+	if (fs->yaffs1 || obj->tail_hidden || chunk_of(fs, offset) <= next)
 		return 0;
 	err = y2_object_load(fs, obj);
 	if (!err)
-		err = y2_make_room(fs, 1);
+		err = y2_gc_make_room(fs, 1);
 	if (!err)
 		err = y2_header_write(fs, obj, &change);
-	obj->hides = !err;
+	obj->tail_hidden = !err;
 	return err;
 }
 
@@ -161,9 +162,8 @@ static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	int err;
 
 	if (obj->size > start)
-		valid = obj->size - start < fs->chunk_bytes ? (u32)(obj->size - start) : fs->chunk_bytes;
-	if (valid > bytes)
-		bytes = valid;
+		valid = (u32)min_t(u64, obj->size - start, fs->chunk_bytes);
+	bytes = max(bytes, valid);
 	if (part < fs->chunk_bytes) {
 		if (valid && (at || part < valid)) {
 			err = read_chunk(fs, obj, k, fs->page);
@@ -192,15 +192,15 @@ static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	if (length && offset > obj->size && chunk_of(fs, offset) != chunk_of(fs, obj->size))
 		err = clean_tail(fs, obj);
 	if (!err && length && offset > obj->size)
-		err = hide_behind_end(fs, obj, offset);
+		err = shrink_before_hole(fs, obj, offset);
 	while (!err && done < length) {
 		u32 left = fs->chunk_bytes - (u32)(offset + done - start_of(fs, chunk_of(fs, offset + done)));
-		u32 part = left < length - done ? left : length - done;
+		u32 part = min(left, length - done);
 
 		if (since == STEP_CHUNKS) {
 			u32 step = chunk_of(fs, offset + length - 1) - chunk_of(fs, offset + done) + 1;
 
-			err = space_for(fs, step < STEP_CHUNKS ? step : STEP_CHUNKS, space);
+			err = space_for(fs, min(step, STEP_CHUNKS), space);
 			if (err == -ENOSPC && step > 1) {
 				since = STEP_CHUNKS - 1;
 				err = space_for(fs, 1, space);
@@ -227,10 +227,10 @@ int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from
 	return write_from(fs, obj, offset, from, length, FREE);
 }
 
-int y2_write_promised(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks)
+int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks)
 {
-	fs->promised -= chunks;
-	return write_from(fs, obj, offset, from, length, PROMISED);
+	fs->reserved -= chunks;
+	return write_from(fs, obj, offset, from, length, RESERVED);
 }
 
 /* Chunks from first on no longer count; what says so is on flash */
@@ -240,20 +240,23 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 	struct y2_leaf *leaf;
 
 	while ((leaf = y2_index_next_leaf(&obj->index, from, &base))) {
-		for (u32 i = 0; i < Y2_INDEX_PLACES; i++) {
-			u32 chunk = leaf->place[i];
+		for (u32 i = 0; i < Y2_INDEX_SLOTS; i++) {
+			u32 chunk = leaf->slot[i];
 
 			if (base + i < first || !chunk)
 				continue;
-			leaf->place[i] = 0;
+			leaf->slot[i] = 0;
 			y2_chunk_obsolete(fs, chunk - 1);
 		}
-		from = base + Y2_INDEX_PLACES;
+		from = base + Y2_INDEX_SLOTS;
 	}
 	y2_index_cut(&obj->index, first, &fs->leaves);
 }
 
-/* The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for good */
+/*
+ * The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for
+ * good
+ */
 int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
@@ -270,12 +273,12 @@ int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj)
 
 static void drop_beyond(struct y2_fs *fs, struct y2_object *obj)
 {
-	y2_file_drop_chunks(fs, obj, (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+	y2_file_drop_chunks(fs, obj, (u32)DIV_ROUND_UP_ULL(obj->size, fs->chunk_bytes) + 1);
 }
 
 /*
- * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked, another
- * header says that from now on chunks beyond the size count again.
+ * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked,
+ * another header says that from now on chunks beyond the size count again.
  */
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -284,10 +287,10 @@ int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 
 	drop_beyond(fs, obj);
 	err = y2_file_shorten_last(fs, obj);
-	if (!fs->small)
+	if (!fs->yaffs1)
 		return err;
 	if (!err)
-		err = y2_collect_unmarked(fs);
+		err = y2_gc_unmarked(fs);
 	return err ? err : y2_header_write(fs, obj, &change);
 }
 
@@ -305,9 +308,9 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	if (!err && size > old)
 		err = clean_tail(fs, obj);
 	if (!err && size > old)
-		err = hide_behind_end(fs, obj, size - 1 + fs->chunk_bytes);
+		err = shrink_before_hole(fs, obj, size - 1 + fs->chunk_bytes);
 	if (!err)
-		err = y2_make_room(fs, 3);
+		err = y2_gc_make_room(fs, 3);
 	if (err || size == old)
 		return err;
 	obj->size = size;
@@ -317,7 +320,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		obj->size = old;
 		return err;
 	}
-	obj->hides |= size < old;
+	obj->tail_hidden |= size < old;
 	/* It has been done, whatever else cannot be written now */
 	if (size < old && y2_file_end_shrink(fs, obj))
 		y2_mark_dirty(fs, obj);

@@ -21,7 +21,7 @@ static int read_page(struct y2_fs *fs, u32 chunk, u8 *data, u8 *oob)
 	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, oob);
 
 	if (result == Y2_READ_FIXED)
-		fs->blocks[block_of(fs, chunk)].refresh = fs->ailing = true;
+		fs->blocks[block_of(fs, chunk)].refresh = fs->gc_prioritised = true;
 	return result;
 }
 
@@ -35,7 +35,7 @@ static int read_inband(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *ta
 		memcpy(data, fs->page2, fs->chunk_bytes);
 	if (tags) {
 		y2_tags_unpack(fs->page2 + fs->chunk_bytes, false, tags);
-		if (result == Y2_READ_LOST)
+		if (result == Y2_READ_UNFIXED)
 			tags->used = false;
 	}
 	return result;
@@ -48,13 +48,13 @@ static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 
 	if (result < 0 || !tags)
 		return result;
-	of_tags = fs->small ? y2_tags_small_unpack(fs->oob, tags) :
+	of_tags = fs->yaffs1 ? y2_tags_yaffs1_unpack(fs->oob, tags) :
 			      y2_tags_unpack(fs->oob, !fs->options.no_tags_ecc, tags);
 	return of_tags > (enum y2_read)result ? (int)of_tags : result;
 }
 
 /* A result of enum y2_read, or a negative errno. Tags beyond correction read as unused. */
-int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
+int y2_chunk_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 {
 	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) : read_oob(fs, chunk, data, tags);
 
@@ -64,16 +64,16 @@ int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 }
 
 /* Of the page that was read last, its tags in the other order of bytes; false: they make no tags */
-bool y2_page_swapped(struct y2_fs *fs, struct y2_tags *tags)
+bool y2_chunk_swapped(struct y2_fs *fs, struct y2_tags *tags)
 {
-	if (fs->small)
-		return y2_tags_small_unpack_swapped(fs->oob, tags);
+	if (fs->yaffs1)
+		return y2_tags_yaffs1_unpack_swapped(fs->oob, tags);
 	if (fs->options.inband_tags)
 		return y2_tags_unpack_swapped(fs->page2 + fs->chunk_bytes, false, tags);
 	return y2_tags_unpack_swapped(fs->oob, !fs->options.no_tags_ecc, tags);
 }
 
-int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags)
+int y2_chunk_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags)
 {
 	u32 block = block_of(fs, chunk), page = page_of(fs, chunk);
 
@@ -84,22 +84,22 @@ int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_t
 		return fs->ops->write(fs->flash, block, page, fs->page2, NULL);
 	}
 	memset(fs->oob, 0xff, fs->geometry.oob_bytes);
-	if (fs->small)
-		y2_tags_small_pack(tags, fs->oob);
+	if (fs->yaffs1)
+		y2_tags_yaffs1_pack(tags, fs->oob);
 	else
 		y2_tags_pack(tags, !fs->options.no_tags_ecc, fs->oob);
 	return fs->ops->write(fs->flash, block, page, data, fs->oob);
 }
 
-/* A mark that does not get there leaves a chunk that a mount would find again: see y2_collect_unmarked() */
-void y2_page_mark(struct y2_fs *fs, u32 chunk)
+/* A mark that does not get there leaves a chunk that a mount would find again: see y2_gc_unmarked() */
+void y2_chunk_mark(struct y2_fs *fs, u32 chunk)
 {
 	fs->stats.pages_marked++;
 	memset(fs->oob, 0xff, fs->geometry.oob_bytes);
-	y2_tags_small_mark(fs->oob);
+	y2_tags_yaffs1_mark(fs->oob);
 	if (!fs->ops->write(fs->flash, block_of(fs, chunk), page_of(fs, chunk), NULL, fs->oob))
 		return;
-	fs->blocks[block_of(fs, chunk)].retire = fs->ailing = true;
+	fs->blocks[block_of(fs, chunk)].retire = fs->gc_prioritised = true;
 	fs->blocks[block_of(fs, chunk)].unmarked = true;
 	fs->mark_failed = true;
 }
@@ -109,7 +109,7 @@ u8 y2_serial_after(struct y2_fs *fs, u32 chunk)
 {
 	struct y2_tags tags;
 
-	if (!fs->small || y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used)
+	if (!fs->yaffs1 || y2_chunk_read(fs, chunk, NULL, &tags) < 0 || !tags.used)
 		return 0;
 	return (tags.serial + 1) & 3;
 }

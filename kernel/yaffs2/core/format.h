@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's notes on YAFFS2,
- * the publicly known values of ids and sequence numbers. All integers are little endian.
+ * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's notes on
+ * YAFFS2, the publicly known values of ids and sequence numbers. All integers are little endian.
  *
- * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header, chunk k > 0 holds the
- * bytes from (k - 1) * chunk_bytes of a file.
+ * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header, chunk k > 0 holds
+ * the bytes from (k - 1) * chunk_bytes of a file.
  */
 #ifndef Y2_FORMAT_H
 #define Y2_FORMAT_H
@@ -31,10 +31,10 @@
 #define Y2_TAGS_ECC_BYTES	12u	/* column parity, 3 unused, line parity, its complement */
 #define Y2_TAGS_TOTAL_BYTES	(Y2_TAGS_BYTES + Y2_TAGS_ECC_BYTES)
 
-/* Pages of 512 bytes are laid out as in YAFFS1: see tags_small.c */
-#define Y2_SMALL_PAGE_BYTES	512u
-#define Y2_TAGS_SMALL_BYTES	8u
-#define Y2_SMALL_CHUNK_MAX	0xfffffu
+/* Pages of 512 bytes are laid out as in YAFFS1: see tags_yaffs1.c */
+#define Y2_YAFFS1_PAGE_BYTES	512u
+#define Y2_TAGS_YAFFS1_BYTES	8u
+#define Y2_YAFFS1_CHUNK_MAX	0xfffffu
 
 /* In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of obj_id */
 #define Y2_EXTRA_HEADER		0x80000000u
@@ -83,17 +83,18 @@ enum y2_type {
 #define Y2_OH_SHRINK		508
 
 /*
- * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version, block,
- * sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the block. Blocks are
- * numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags of that page tell.
+ * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version,
+ * block, sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the
+ * block. Blocks are numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags
+ * of that page tell.
  */
 #define Y2_SUMMARY_VERSION	1u
 #define Y2_SUMMARY_HEAD_BYTES	16u
 #define Y2_SUMMARY_ENTRY_BYTES	12u
 
 /*
- * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know summaries pass
- * over that object; to older ones it is a file that is gone. What it says lies behind the header.
+ * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know
+ * summaries pass over that object; to older ones it is a file that is gone. What it says lies behind the header.
  */
 #define Y2_NOTE			Y2_HEADER_BYTES
 #define Y2_NOTE_MAGIC		0x746e3279u	/* "y2nt" */
@@ -101,7 +102,7 @@ enum y2_type {
 #define Y2_NOTE_BLOCK		(Y2_NOTE + 8)
 #define Y2_NOTE_SEQ		(Y2_NOTE + 12)	/* of the block: has it another now, the note is void */
 enum y2_note {
-	Y2_NOTE_VOID = 1,	/* it is about to be erased; see collect.c */
+	Y2_NOTE_VOID = 1,	/* it is about to be erased; see gc.c */
 	Y2_NOTE_TORN,		/* its last page is torn; see mount.c */
 };
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Nodes are never freed one by one while a file lives, but by y2_index_cut() when it is truncated or goes. */
+/*
+ * The index of a file's chunks, a radix tree. Its own and not Linux's XArray: the leaf is made before the chunk is
+ * written, so that y2_index_set() cannot fail, and a checkpoint holds the leaves as they are. Nodes are not freed one
+ * by one while a file lives, but by y2_index_cut() when it is truncated or goes.
+ */
 #include "index.h"
 
 struct node {
-	void *place[Y2_INDEX_PLACES];
+	void *slot[Y2_INDEX_SLOTS];
 };
 
 static u32 slot(u32 k, u32 level)
 {
-	return k >> (level - 1) * Y2_INDEX_BITS & (Y2_INDEX_PLACES - 1);
+	return k >> (level - 1) * Y2_INDEX_BITS & (Y2_INDEX_SLOTS - 1);
 }
 
 /* Whether a tree of this height has a place for k; 8 levels of 4 bits have one for all */
@@ -24,7 +28,7 @@ static struct y2_leaf *find(const struct y2_index *index, u32 k)
 	if (!reaches(index->height, k))
 		return NULL;
 	for (u32 level = index->height; at && level > 1; level--)
-		at = ((struct node *)at)->place[slot(k, level)];
+		at = ((struct node *)at)->slot[slot(k, level)];
 	return at;
 }
 
@@ -32,12 +36,12 @@ u32 y2_index_get(const struct y2_index *index, u32 k)
 {
 	const struct y2_leaf *leaf = find(index, k);
 
-	return leaf ? leaf->place[slot(k, 1)] : 0;
+	return leaf ? leaf->slot[slot(k, 1)] : 0;
 }
 
 void y2_index_set(struct y2_index *index, u32 k, u32 value)
 {
-	find(index, k)->place[slot(k, 1)] = value;
+	find(index, k)->slot[slot(k, 1)] = value;
 }
 
 static int grow(struct y2_index *index, u32 k)
@@ -52,7 +56,7 @@ static int grow(struct y2_index *index, u32 k)
 		node = y2_zalloc(sizeof(*node));
 		if (!node)
 			return -ENOMEM;
-		node->place[0] = index->root;
+		node->slot[0] = index->root;
 		index->root = node;
 		index->height++;
 	}
@@ -74,7 +78,7 @@ int y2_index_prepare(struct y2_index *index, u32 k, u32 *leaves)
 			*leaves += level == 1;
 		}
 		if (level > 1)
-			at = &((struct node *)*at)->place[slot(k, level)];
+			at = &((struct node *)*at)->slot[slot(k, level)];
 	}
 	return 0;
 }
@@ -85,11 +89,11 @@ static struct y2_leaf *next_leaf(void *at, u32 level, u32 from, u32 *base)
 
 	if (!at || level == 1)
 		return at;
-	for (u32 i = slot(from, level); i < Y2_INDEX_PLACES; i++) {
+	for (u32 i = slot(from, level); i < Y2_INDEX_SLOTS; i++) {
 		u32 below = *base + (i << step_bits);
-		u32 start = below > from ? below : from;
+		u32 start = max(below, from);
 		u32 found_base = below;
-		struct y2_leaf *leaf = next_leaf(((struct node *)at)->place[i], level - 1, start, &found_base);
+		struct y2_leaf *leaf = next_leaf(((struct node *)at)->slot[i], level - 1, start, &found_base);
 
 		if (leaf) {
 			*base = found_base;
@@ -119,8 +123,8 @@ static bool cut(void **at, u32 level, u32 base, u32 from, u32 *leaves)
 			return false;
 		--*leaves;
 	} else {
-		for (u32 i = 0; i < Y2_INDEX_PLACES; i++)
-			left += !cut(&((struct node *)*at)->place[i], level - 1,
+		for (u32 i = 0; i < Y2_INDEX_SLOTS; i++)
+			left += !cut(&((struct node *)*at)->slot[i], level - 1,
 				     base + (i << (level - 1) * Y2_INDEX_BITS), from, leaves);
 		if (left)
 			return false;

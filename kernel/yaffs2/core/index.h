@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16 places a level, as high as
- * the largest k needs; a place without subtree is a hole. What it stores is the flash chunk's number plus 1; 0: hole.
+ * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16 places a level, as high
+ * as the largest k needs; a place without subtree is a hole. What it stores is the flash chunk's number plus 1; 0:
+ * hole.
  */
 #ifndef Y2_INDEX_H
 #define Y2_INDEX_H
@@ -9,7 +10,7 @@
 #include "platform.h"
 
 #define Y2_INDEX_BITS	4
-#define Y2_INDEX_PLACES	(1u << Y2_INDEX_BITS)
+#define Y2_INDEX_SLOTS	(1u << Y2_INDEX_BITS)
 
 struct y2_index {
 	void *root;	/* a leaf if height is 1, else a node */
@@ -17,7 +18,7 @@ struct y2_index {
 };
 
 struct y2_leaf {
-	u32 place[Y2_INDEX_PLACES];
+	u32 slot[Y2_INDEX_SLOTS];
 };
 
 u32 y2_index_get(const struct y2_index *index, u32 k);

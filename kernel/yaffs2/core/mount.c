@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mounting, synchronising, unmounting. */
+/* Mounting, synchronising and unmounting: what a mount sets up, and what it mends on the flash once it may write. */
 #include "checkpoint.h"
 #include "scan.h"
 
@@ -11,18 +11,18 @@ static int init_sizes(struct y2_fs *fs)
 	const struct y2_geometry *geometry = &fs->geometry;
 	u32 tags = fs->options.no_tags_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 
-	fs->small = geometry->page_bytes == Y2_SMALL_PAGE_BYTES;
-	fs->chunk_max = fs->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
-	if (fs->small) {
-		tags = Y2_TAGS_SMALL_BYTES;
+	fs->yaffs1 = geometry->page_bytes == Y2_YAFFS1_PAGE_BYTES;
+	fs->chunk_max = fs->yaffs1 ? Y2_YAFFS1_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
+	if (fs->yaffs1) {
+		tags = Y2_TAGS_YAFFS1_BYTES;
 		fs->options.no_summary = fs->options.no_checkpoint = true;
 	}
-	if ((!fs->small && geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES) || geometry->page_bytes > 65536 ||
+	if ((!fs->yaffs1 && geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES) || geometry->page_bytes > 65536 ||
 	    geometry->chunks_per_block < 4 || geometry->chunks_per_block > 4096 ||
 	    geometry->blocks < Y2_RESERVED_BLOCKS + 3 ||
 	    (u64)geometry->blocks * geometry->chunks_per_block > 0x7fffffffu)
 		return -EINVAL;
-	if (fs->small && fs->options.inband_tags)
+	if (fs->yaffs1 && fs->options.inband_tags)
 		return -EINVAL;
 	if (!fs->options.inband_tags && geometry->oob_bytes < tags)
 		return -EINVAL;
@@ -79,14 +79,14 @@ static int init(struct y2_fs *fs)
 		return err;
 	fs->page = y2_zalloc(fs->geometry.page_bytes);
 	fs->page2 = y2_zalloc(fs->geometry.page_bytes);
-	fs->kept = y2_zalloc(fs->geometry.page_bytes);
-	fs->kept_chunk = Y2_NO_CHUNK;
+	fs->cached = y2_zalloc(fs->geometry.page_bytes);
+	fs->cached_chunk = Y2_NO_CHUNK;
 	fs->oob = y2_zalloc(fs->geometry.oob_bytes + Y2_TAGS_TOTAL_BYTES);
 	fs->summary = y2_zalloc(((size_t)fs->summary_chunks + 1) * fs->geometry.page_bytes);
-	return fs->page && fs->page2 && fs->kept && fs->oob && fs->summary ? 0 : -ENOMEM;
+	return fs->page && fs->page2 && fs->cached && fs->oob && fs->summary ? 0 : -ENOMEM;
 }
 
-/* All leave all rings first: what they are in is the memory of others */
+/* All leave all lists first: the heads of those are in the memory of others */
 static void free_objects(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
@@ -107,11 +107,11 @@ static void free_objects(struct y2_fs *fs)
 }
 
 /* Back to the state before a mount; what a bad checkpoint has left must not count */
-void y2_forget_state(struct y2_fs *fs)
+void y2_reset_state(struct y2_fs *fs)
 {
 	free_objects(fs);
 	memset(fs->blocks, 0, (size_t)fs->geometry.blocks * sizeof(*fs->blocks));
-	memset(fs->live_bits, 0, (size_t)fs->geometry.blocks * fs->live_stride);
+	memset(fs->live, 0, y2_live_bytes(fs));
 	fs->alloc_block = Y2_NO_BLOCK;
 	fs->seq = fs->last_alloc = fs->erased_since_forced = 0;
 	fs->empty_blocks = fs->good_blocks = fs->checkpoint_blocks = fs->live_chunks = 0;
@@ -122,8 +122,8 @@ static int load_state(struct y2_fs *fs)
 	int err = y2_checkpoint_read(fs);
 
 	if (!err)
-		return y2_scan_settle(fs);
-	y2_forget_state(fs);
+		return y2_scan_fixup(fs);
+	y2_reset_state(fs);
 	err = init_fixed(fs);
 	return err ? err : y2_scan(fs);
 }
@@ -136,47 +136,50 @@ static void erase_dirty(struct y2_fs *fs)
 			y2_block_erase(fs, i);
 }
 
-/* First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and older */
-static void empty_doubted(struct y2_fs *fs)
+/*
+ * First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and
+ * older
+ */
+static void gc_torn_full(struct y2_fs *fs)
 {
-	u32 block = fs->doubted;
+	u32 block = fs->torn_full;
 	int err;
 
-	fs->doubted = Y2_NO_BLOCK;
+	fs->torn_full = Y2_NO_BLOCK;
 	if (block == Y2_NO_BLOCK)
 		return;
 	err = y2_note_write(fs, Y2_NOTE_TORN, block);
-	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_may_collect(fs, block); tries--) {
-		u32 oldest = y2_choose_oldest_dirty(fs);
+	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_gc_may_erase(fs, block); tries--) {
+		u32 oldest = y2_gc_oldest_dirty(fs);
 
-		err = oldest == Y2_NO_BLOCK ? -ENOENT : y2_collect_block(fs, oldest);
+		err = oldest == Y2_NO_BLOCK ? -ENOENT : y2_gc_block(fs, oldest);
 	}
-	if (!err && y2_may_collect(fs, block))
-		y2_collect_block(fs, block);
+	if (!err && y2_gc_may_erase(fs, block))
+		y2_gc_block(fs, block);
 }
 
 /* Of the block that is written now: a newer one, with which others go on */
-static void leave_torn_end(struct y2_fs *fs)
+static void note_torn_newest(struct y2_fs *fs)
 {
-	if (fs->torn_end != Y2_NO_BLOCK && fs->alloc_block == Y2_NO_BLOCK)
-		y2_note_write(fs, Y2_NOTE_TORN, fs->torn_end);
-	fs->torn_end = Y2_NO_BLOCK;
+	if (fs->torn_newest != Y2_NO_BLOCK && fs->alloc_block == Y2_NO_BLOCK)
+		y2_note_write(fs, Y2_NOTE_TORN, fs->torn_newest);
+	fs->torn_newest = Y2_NO_BLOCK;
 }
 
 static void make_writable(struct y2_fs *fs)
 {
 	erase_dirty(fs);
 	if (!fs->stats.checkpoint_mounts)
-		y2_scan_end_shadows(fs);
-	empty_doubted(fs);
-	leave_torn_end(fs);
-	if (fs->small)
-		y2_scan_small_write(fs);
+		y2_scan_finish_shadows(fs);
+	gc_torn_full(fs);
+	note_torn_newest(fs);
+	if (fs->yaffs1)
+		y2_scan_yaffs1_write(fs);
 	if (fs->stats.checkpoint_mounts)
 		return;
-	y2_scan_end_unlinked(fs);
-	y2_scan_end_renames(fs);
-	y2_scan_end_tails(fs);
+	y2_scan_finish_unlinked(fs);
+	y2_scan_finish_renames(fs);
+	y2_scan_finish_tails(fs);
 }
 
 /* A directory that is not empty stays */
@@ -282,10 +285,10 @@ void y2_abandon(struct y2_fs *fs)
 	y2_free(fs->by_id);
 	y2_free(fs->by_name);
 	y2_free(fs->blocks);
-	y2_free(fs->live_bits);
+	y2_free(fs->live);
 	y2_free(fs->page);
 	y2_free(fs->page2);
-	y2_free(fs->kept);
+	y2_free(fs->cached);
 	y2_free(fs->oob);
 	y2_free(fs->summary);
 	y2_free(fs);

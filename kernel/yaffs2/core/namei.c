@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new state:
- * one header decides.
+ * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new
+ * state: one header decides.
  */
 #include "yaffs2.h"
 
@@ -27,7 +27,7 @@ static int check_space(struct y2_fs *fs, u32 chunks)
 		return -EROFS;
 	if (y2_chunks_free(fs) < chunks)
 		return -ENOSPC;
-	return y2_make_room(fs, MOST_CHUNKS);
+	return y2_gc_make_room(fs, MOST_CHUNKS);
 }
 
 static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
@@ -38,21 +38,21 @@ static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
 }
 
 /* A new object that is in the directory in memory and has its header on flash */
-static int add(struct y2_fs *fs, const struct y2_place *place, const char *name, u32 length, struct y2_object *obj)
+static int add(struct y2_fs *fs, const struct y2_dir_pos *pos, const char *name, u32 length, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_USER };
 	int err = y2_dir_name(fs, obj, name, length);
 
 	if (!err) {
 		obj->loaded = true;
-		y2_dir_add(fs, obj, place);
+		y2_dir_add(fs, obj, pos);
 		err = y2_header_write(fs, obj, &change);
 	}
 	if (err) {
 		y2_object_free(fs, obj);
 		return err;
 	}
-	touch_dir(fs, place->dir);
+	touch_dir(fs, pos->dir);
 	return 0;
 }
 
@@ -69,7 +69,7 @@ static int new_object(struct y2_fs *fs, u8 type, struct y2_object **obj)
 int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
 	      struct y2_object **made)
 {
-	struct y2_place place;
+	struct y2_dir_pos pos;
 	struct y2_object *obj;
 	int err;
 
@@ -85,7 +85,7 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 	obj->gid = how->gid;
 	obj->rdev = how->rdev;
 	obj->atime = obj->mtime = obj->ctime = fs->now();
-	obj->hides = true;
+	obj->tail_hidden = true;
 	if (obj->type == Y2_SYMLINK) {
 		obj->alias = y2_zalloc(strlen(how->alias) + 1);
 		if (!obj->alias) {
@@ -94,8 +94,8 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 		}
 		memcpy(obj->alias, how->alias, strlen(how->alias));
 	}
-	place = y2_place_last(dir);
-	err = add(fs, &place, name, length, obj);
+	pos = y2_dir_pos_last(dir);
+	err = add(fs, &pos, name, length, obj);
 	if (!err)
 		*made = obj;
 	return err;
@@ -103,7 +103,7 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 
 int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length)
 {
-	struct y2_place place;
+	struct y2_dir_pos pos;
 	struct y2_object *obj;
 	int err;
 
@@ -121,8 +121,8 @@ int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, c
 	obj->target = target;
 	obj->mode = target->mode;
 	list_add_tail(&obj->links, &target->links);
-	place = y2_place_last(dir);
-	err = add(fs, &place, name, length, obj);
+	pos = y2_dir_pos_last(dir);
+	err = add(fs, &pos, name, length, obj);
 	if (!err) {
 		target->ctime = fs->now();
 		y2_mark_dirty(fs, target);
@@ -140,7 +140,7 @@ static void destroy(struct y2_fs *fs, struct y2_object *obj)
 		if (obj->parent)
 			y2_dir_remove(fs, obj);
 		obj->unlinked = true;
-		y2_collect_unmarked(fs);
+		y2_gc_unmarked(fs);
 	}
 	if (obj->header != Y2_NO_CHUNK)
 		y2_chunk_obsolete(fs, obj->header);
@@ -157,14 +157,14 @@ static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it takes
- * the place of what it replaces, or stays in its own if the directory is the same.
+ * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it
+ * takes the place of what it replaces, or stays in its own if the directory is the same.
  */
-static struct y2_place place_after_move(struct y2_object *obj, struct y2_object *dir, struct y2_object *over)
+static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object *dir, struct y2_object *over)
 {
 	if (over)
-		return (struct y2_place) { .dir = dir, .cookie = over->cookie, .next = &over->siblings };
-	return obj->parent == dir ? y2_place_of(obj) : y2_place_last(dir);
+		return (struct y2_dir_pos) { .dir = dir, .cookie = over->cookie, .next = &over->siblings };
+	return obj->parent == dir ? y2_dir_pos_of(obj) : y2_dir_pos_last(dir);
 }
 
 /* Gives the object another name, that of over if there is one; if the header cannot be written, nothing has happened */
@@ -172,7 +172,7 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 		struct y2_object *over)
 {
 	const struct y2_header_change change = { .shadows = over ? over->id : 0, .urgency = Y2_CRITICAL };
-	const struct y2_place old = y2_place_of(obj), place = place_after_move(obj, dir, over);
+	const struct y2_dir_pos old = y2_dir_pos_of(obj), pos = pos_after_move(obj, dir, over);
 	char *old_name = obj->name;
 	int err;
 
@@ -181,12 +181,12 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 	err = y2_dir_name(fs, obj, name, length);
 	if (!err) {
 		obj->ctime = fs->now();
-		y2_dir_add(fs, obj, &place);
+		y2_dir_add(fs, obj, &pos);
 		err = y2_header_write(fs, obj, &change);
 		if (!err) {
 			y2_free(old_name);
 			/* It must not shadow for ever what may be another object by then */
-			if (over && fs->small)
+			if (over && fs->yaffs1)
 				y2_mark_dirty(fs, obj);
 			return 0;
 		}
@@ -210,14 +210,14 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another driver was about to give the name of the object to another one, and the power failed before it moved to a link. No
- * room is made before, for the collection would have to write a header that has no name.
+ * Another driver was about to give the name of the object to another one, and the power failed before it moved to a
+ * link. No room is made before, for the collection would have to write a header that has no name.
  */
-int y2_take_link(struct y2_fs *fs, struct y2_object *obj)
+int y2_promote_link(struct y2_fs *fs, struct y2_object *obj)
 {
 	struct y2_object *link = list_first_entry(&obj->links, struct y2_object, links);
 	const struct y2_header_change change = { .shadows = link->id, .urgency = Y2_CRITICAL };
-	const struct y2_place place = { .dir = link->parent, .cookie = link->cookie, .next = &link->siblings };
+	const struct y2_dir_pos pos = { .dir = link->parent, .cookie = link->cookie, .next = &link->siblings };
 	int err = y2_object_load(fs, obj);
 
 	if (!err)
@@ -227,14 +227,14 @@ int y2_take_link(struct y2_fs *fs, struct y2_object *obj)
 	if (err)
 		return err;
 	obj->unlinked = false;
-	y2_dir_add(fs, obj, &place);
+	y2_dir_add(fs, obj, &pos);
 	err = y2_header_write(fs, obj, &change);
 	if (err) {
 		y2_dir_remove(fs, obj);
 		obj->unlinked = true;
 		return err;
 	}
-	if (fs->small)
+	if (fs->yaffs1)
 		y2_mark_dirty(fs, obj);		/* as in move() */
 	return destroy_on_flash(fs, link);
 }
@@ -243,7 +243,7 @@ int y2_take_link(struct y2_fs *fs, struct y2_object *obj)
 static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
-	const struct y2_place place = y2_place_of(obj);
+	const struct y2_dir_pos pos = y2_dir_pos_of(obj);
 	int err;
 
 	y2_dir_remove(fs, obj);
@@ -251,7 +251,7 @@ static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
 	err = y2_header_write(fs, obj, &change);
 	if (err) {
 		obj->unlinked = false;
-		y2_dir_add(fs, obj, &place);
+		y2_dir_add(fs, obj, &pos);
 	}
 	return err;
 }
@@ -288,7 +288,7 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 		return -EBUSY;
 	if (entry->type == Y2_DIRECTORY && !list_empty(&entry->children))
 		return -ENOTEMPTY;
-	err = y2_make_room(fs, MOST_CHUNKS);
+	err = y2_gc_make_room(fs, MOST_CHUNKS);
 	if (!err)
 		err = y2_object_load(fs, entry);
 	if (!err)
@@ -299,13 +299,13 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 }
 
 /*
- * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of them;
- * then that link, not the file, is what the rename replaces. The caller gets it in *old.
+ * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of
+ * them; then that link, not the file, is what the rename replaces. The caller gets it in *old.
  */
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
 	struct y2_object *link, *file = *old;
-	struct y2_place place;
+	struct y2_dir_pos pos;
 	int err = check_space(fs, 1);
 
 	if (!err)
@@ -314,11 +314,11 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 		return err;
 	link->target = file;
 	link->mode = file->mode;
-	place = (struct y2_place) { .dir = file->parent, .cookie = file->cookie, .next = &file->siblings };
-	err = add(fs, &place, file->name, (u32)strlen(file->name), link);
+	pos = (struct y2_dir_pos) { .dir = file->parent, .cookie = file->cookie, .next = &file->siblings };
+	err = add(fs, &pos, file->name, (u32)strlen(file->name), link);
 	if (err)
 		return err;
-	/* Not in the ring before, or the file would move onto itself */
+	/* Not in the list before, or the file would move onto itself */
 	err = move_to_link(fs, file);
 	if (err && file->parent == link->parent && !strcmp(file->name, link->name)) {
 		destroy_on_flash(fs, link);
@@ -369,12 +369,12 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 }
 
 /*
- * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it stays as
- * long as there is no room for a tombstone, and is tried again with what is dirty.
+ * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it
+ * stays as long as there is no room for a tombstone, and is tried again with what is dirty.
  */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 {
-	int err = y2_make_room(fs, 1);
+	int err = y2_gc_make_room(fs, 1);
 
 	if (!err)
 		err = y2_tombstone_write(fs, obj);
@@ -385,7 +385,7 @@ int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 	return err;
 }
 
-void y2_forget(struct y2_fs *fs, struct y2_object *obj)
+void y2_object_put(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (--obj->refs || !obj->unlinked || y2_object_needs_name(obj))
 		return;

@@ -4,10 +4,10 @@
 
 struct y2_object *y2_object_find(struct y2_fs *fs, u32 id)
 {
-	struct list_head *ring = &fs->by_id[id & fs->hash_mask];
+	struct list_head *list = &fs->by_id[id & fs->hash_mask];
 	struct y2_object *obj;
 
-	list_for_each_entry(obj, ring, in_hash)
+	list_for_each_entry(obj, list, in_hash)
 		if (obj->id == id)
 			return obj;
 	return NULL;
@@ -120,21 +120,6 @@ static const u32 type_modes[Y2_TYPES] = {
 	[Y2_HARDLINK] = S_IFREG, [Y2_SPECIAL] = S_IFIFO,
 };
 
-static void number_name(char *name, u32 id)
-{
-	char digits[10];
-	u32 count = 0, at = 3;
-
-	memcpy(name, "obj", 3);
-	do {
-		digits[count++] = '0' + id % 10;
-		id /= 10;
-	} while (id);
-	while (count)
-		name[at++] = digits[--count];
-	name[at] = 0;
-}
-
 /* A header that is gone or makes no sense leaves an object that can be seen and removed: obj1234, no rights */
 static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_header *header)
 {
@@ -143,7 +128,7 @@ static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_hea
 	if (obj == fs->lost_and_found)
 		memcpy(header->name, "lost+found", 10);
 	else if (obj != fs->root)
-		number_name(header->name, obj->id);
+		snprintf(header->name, sizeof(header->name), "obj%u", obj->id);
 	if (obj == fs->root || obj == fs->lost_and_found)
 		header->mode |= 0755;
 	header->atime = header->mtime = header->ctime = fs->now();
@@ -154,8 +139,7 @@ static bool page_goes_on(const struct y2_fs *fs)
 {
 	const u8 *behind = fs->page + Y2_HEADER_BYTES;
 
-	return fs->chunk_bytes > Y2_HEADER_BYTES &&
-	       (*behind != 0xff || memcmp(behind, behind + 1, fs->chunk_bytes - Y2_HEADER_BYTES - 1));
+	return memchr_inv(behind, 0xff, fs->chunk_bytes - Y2_HEADER_BYTES);
 }
 
 int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
@@ -169,7 +153,7 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 	if (!header)
 		return -ENOMEM;
 	if (obj->header != Y2_NO_CHUNK)
-		result = y2_page_read(fs, obj->header, fs->page, NULL);
+		result = y2_chunk_read(fs, obj->header, fs->page, NULL);
 	if (result < 0) {
 		y2_free(header);
 		return result;	/* it may be there at the next try */
@@ -185,7 +169,7 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 		obj->extended = page_goes_on(fs);
 	}
 	if (!header->name[0] && obj->parent)
-		number_name(header->name, obj->id);
+		snprintf(header->name, sizeof(header->name), "obj%u", obj->id);
 	if ((header->mode & S_IFMT) == 0)
 		header->mode |= type_modes[obj->type];
 	err = y2_object_fill(fs, obj, header);
@@ -224,12 +208,12 @@ struct y2_object *y2_object_owner(struct y2_fs *fs, u32 chunk, u32 *k)
 			if (obj->type != Y2_FILE)
 				continue;
 			while ((leaf = y2_index_next_leaf(&obj->index, from, &base))) {
-				for (u32 j = 0; j < Y2_INDEX_PLACES; j++) {
+				for (u32 j = 0; j < Y2_INDEX_SLOTS; j++) {
 					*k = base + j;
-					if (leaf->place[j] == chunk + 1)
+					if (leaf->slot[j] == chunk + 1)
 						return obj;
 				}
-				from = base + Y2_INDEX_PLACES;
+				from = base + Y2_INDEX_SLOTS;
 				if (!from)
 					break;
 			}

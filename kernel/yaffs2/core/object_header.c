@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header whose
- * parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone. What others
- * keep behind a header, such as extended attributes, goes along.
+ * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header
+ * whose parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone.
+ * What others keep behind a header, such as extended attributes, goes along.
  */
 #include "yaffs2.h"
 
@@ -30,7 +30,8 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 	header->shadows = change->shadows;
 	header->shrink = change->shrink;
 	*tags = (struct y2_tags) {
-		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type, .parent = header->parent,
+		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type,
+		.parent = header->parent,
 		.shrink = header->shrink, .shadows = header->shadows, .size = header->size,
 		.equivalent = header->equivalent,
 	};
@@ -39,7 +40,7 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y2_tags *tags, enum y2_urgency urgency,
 		      u32 before, u32 *chunk)
 {
-	int result = before == Y2_NO_CHUNK ? Y2_READ_LOST : y2_page_read(fs, before, fs->page, NULL);
+	int result = before == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, before, fs->page, NULL);
 
 	if (result < 0)
 		return result;
@@ -81,8 +82,8 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 }
 
 /*
- * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it stays the
- * object's header until all else of it has been marked.
+ * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it
+ * stays the object's header until all else of it has been marked.
  */
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -101,7 +102,7 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 	header->size = tags.size = 0;
 	err = write_page(fs, header, &tags, Y2_CRITICAL, Y2_NO_CHUNK, &chunk);
 	y2_free(header);
-	if (!err && fs->small)
+	if (!err && fs->yaffs1)
 		replace_header(fs, obj, chunk);
 	else if (!err)
 		y2_chunk_obsolete(fs, chunk);
@@ -123,12 +124,12 @@ int y2_flush(struct y2_fs *fs, struct y2_object *obj)
 	if (list_empty(&obj->in_dirty))
 		return 0;
 	if (y2_object_needs_name(obj))
-		return y2_take_link(fs, obj);
+		return y2_promote_link(fs, obj);
 	if (obj->unlinked && !obj->refs)
 		return y2_drop_unlinked(fs, obj);
 	err = y2_object_load(fs, obj);
 	if (!err)
-		err = y2_make_room(fs, 1);
+		err = y2_gc_make_room(fs, 1);
 	/* The collection may just have written it */
 	return err || list_empty(&obj->in_dirty) ? err : y2_header_write(fs, obj, &change);
 }

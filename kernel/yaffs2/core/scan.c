@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mounting without checkpoint. A survey reads one page of each block for its sequence number; then the blocks are scanned
- * from the newest to the oldest, and in each from its last chunk to its first: of the chunks of one place the first met wins.
+ * The scan: mounting without checkpoint. A survey reads one page of each block for its sequence number; then the
+ * blocks are scanned from the newest to the oldest, and in each from its last chunk to its first: of the chunks of
+ * one place the first met wins.
  */
 #include "scan.h"
 
@@ -23,8 +24,8 @@ static bool is_seq(u32 seq)
 }
 
 /*
- * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which look
- * corrected.
+ * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which
+ * look corrected.
  */
 static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 {
@@ -35,19 +36,19 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 	*swapped = false;
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
 		struct y2_tags tags, other;
-		int result = y2_page_read(fs, first + page, NULL, &tags);
+		int result = y2_chunk_read(fs, first + page, NULL, &tags);
 		bool found = tags.used && makes_sense(fs, &tags);
 
 		if (result < 0)
 			return result;
 		if (found)
 			best = tags.seq;
-		else if (tags.used || result == Y2_READ_LOST)
-			*swapped |= y2_page_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq);
+		else if (tags.used || result == Y2_READ_UNFIXED)
+			*swapped |= y2_chunk_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq);
 		if (found && result == Y2_READ_CLEAN)
 			break;
-		if (page == 0 && !tags.used && result != Y2_READ_LOST)
-			return 0;	/* an empty block, or hardly anything was left of its erase: erased again before use */
+		if (page == 0 && !tags.used && result != Y2_READ_UNFIXED)
+			return 0;	/* an empty block, or nearly erased: erased again before use */
 	}
 	*seq = best;
 	return 0;
@@ -76,9 +77,9 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 		} else if (!is_seq(seq) || seq == Y2_SEQ_CHECKPOINT) {
 			block->state = Y2_BLOCK_DIRTY;
 			scan->used = true;
-			scan->strange += seq != Y2_SEQ_CHECKPOINT;
+			scan->without_seq += seq != Y2_SEQ_CHECKPOINT;
 		} else {
-			/* Not full before all is settled: nothing may be erased meanwhile */
+			/* Not full before the scan is over: nothing may be erased meanwhile */
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
 			scan->used = true;
@@ -88,53 +89,25 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 	return 0;
 }
 
-static bool newer(const struct y2_scan_block *a, const struct y2_scan_block *b)
+/* No two blocks are equal, so the order is the same whatever the way of sorting */
+static int newest_first(const void *one, const void *other)
 {
-	return a->seq != b->seq ? a->seq > b->seq : a->number > b->number;
+	const struct y2_scan_block *a = one, *b = other;
+
+	if (a->seq != b->seq)
+		return a->seq > b->seq ? -1 : 1;
+	return a->number > b->number ? -1 : 1;
 }
 
-/* Heap sort, newest first: no recursion, no memory, and the number of blocks may be large */
-static void sink(struct y2_scan_block *order, u32 at, u32 count)
-{
-	for (;;) {
-		u32 child = 2 * at + 1;
-		struct y2_scan_block moved;
-
-		if (child >= count)
-			return;
-		if (child + 1 < count && newer(&order[child], &order[child + 1]))
-			child++;
-		if (!newer(&order[at], &order[child]))
-			return;
-		moved = order[at];
-		order[at] = order[child];
-		order[child] = moved;
-		at = child;
-	}
-}
-
-static void sort(struct y2_scan_block *order, u32 count)
-{
-	for (u32 i = count / 2; i-- > 0;)
-		sink(order, i, count);
-	for (u32 end = count; end-- > 1;) {
-		struct y2_scan_block oldest = order[0];
-
-		order[0] = order[end];
-		order[end] = oldest;
-		sink(order, 0, end);
-	}
-}
-
-static int scan_in_doubt(struct y2_fs *fs, const struct y2_scan *scan)
+static int scan_maybe_torn(struct y2_fs *fs, const struct y2_scan *scan)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < scan->count && !err; i++) {
-		u32 number = scan->order[i].number;
+		u32 number = scan->order[i].number, first = number * fs->geometry.chunks_per_block;
 
-		if (scan->order[i].last_in_doubt)
-			err = y2_scan_small_in_doubt(fs, number * fs->geometry.chunks_per_block + fs->blocks[number].written - 1);
+		if (scan->order[i].last_maybe_torn)
+			err = y2_scan_yaffs1_maybe_torn(fs, first + fs->blocks[number].written - 1);
 	}
 	return err;
 }
@@ -147,7 +120,7 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		err = y2_scan_refuse_foreign(fs, scan);
 	if (err)
 		return err;
-	sort(scan->order, scan->count);
+	sort(scan->order, scan->count, sizeof(*scan->order), newest_first, NULL);
 	fs->seq = scan->count ? scan->order[0].seq : Y2_SEQ_LOWEST - 1;
 	for (u32 i = 0; i < scan->count; i++) {
 		struct y2_block *block = &fs->blocks[scan->order[i].number];
@@ -158,19 +131,19 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		if (err)
 			return err;
 	}
-	err = scan_in_doubt(fs, scan);
+	err = scan_maybe_torn(fs, scan);
 	if (err)
 		return err;
-	err = fs->small ? y2_scan_small_headers(fs, scan) : 0;
+	err = fs->yaffs1 ? y2_scan_yaffs1_headers(fs, scan) : 0;
 	if (!err)
-		err = y2_scan_settle(fs);
+		err = y2_scan_fixup(fs);
 	if (err)
 		return err;
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		if (fs->blocks[i].state == Y2_BLOCK_ALLOCATING)
 			fs->blocks[i].state = Y2_BLOCK_FULL;
 		if (fs->blocks[i].state == Y2_BLOCK_EMPTY)
-			fs->blocks[i].unsure = scan->used;	/* a wholly blank flash is as it was erased */
+			fs->blocks[i].needs_erase = scan->used;	/* a wholly blank flash is as it was erased */
 	}
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of a scan share: the blocks that it has found, and the calls from one file to another. */
 #ifndef Y2_SCAN_H
 #define Y2_SCAN_H
 
@@ -7,7 +8,7 @@
 /* A block found by the survey */
 struct y2_scan_block {
 	u32 seq, number;
-	bool last_in_doubt;	/* its last page counts only where no other does */
+	bool last_maybe_torn;	/* its last page counts only where no other does */
 };
 
 struct y2_scan_page {
@@ -18,7 +19,7 @@ struct y2_scan_page {
 struct y2_scan {
 	struct y2_scan_block *order;	/* newest first */
 	u32 count;
-	u32 strange;			/* blocks that are written, and have no sequence number */
+	u32 without_seq;			/* blocks that are written, and have no sequence number */
 	u32 swapped;			/* of these, blocks that have one in the other order of bytes */
 	bool used;			/* there is something on the flash */
 	struct y2_scan_page *pages;	/* of the block at hand */
@@ -28,23 +29,23 @@ struct y2_scan {
 int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *tags);
 int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found);
 
-/* scan_doubt.c: what a power cut has left half programmed or half erased */
+/* scan_torn.c: what a power cut has left half programmed or half erased */
 bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page);
-void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page);
+void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page);
 bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found);
 
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan);
 
 struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id);	/* the one there is, or a new one */
-int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags);
-void y2_scan_small_dismiss(struct y2_fs *fs, u32 chunk);
-int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk);
-int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan);
-void y2_scan_small_write(struct y2_fs *fs);	/* writes */
-int y2_scan_settle(struct y2_fs *fs);
-void y2_scan_end_shadows(struct y2_fs *fs);	/* writes, as all of these */
-void y2_scan_end_unlinked(struct y2_fs *fs);
-void y2_scan_end_renames(struct y2_fs *fs);
-void y2_scan_end_tails(struct y2_fs *fs);
+int y2_scan_yaffs1_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags);
+void y2_scan_yaffs1_dismiss(struct y2_fs *fs, u32 chunk);
+int y2_scan_yaffs1_maybe_torn(struct y2_fs *fs, u32 chunk);
+int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan);
+void y2_scan_yaffs1_write(struct y2_fs *fs);	/* writes */
+int y2_scan_fixup(struct y2_fs *fs);
+void y2_scan_finish_shadows(struct y2_fs *fs);	/* writes, as all of these */
+void y2_scan_finish_unlinked(struct y2_fs *fs);
+void y2_scan_finish_renames(struct y2_fs *fs);
+void y2_scan_finish_tails(struct y2_fs *fs);
 
 #endif

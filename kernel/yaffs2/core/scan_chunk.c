@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a tombstone that
- * nothing older of it counts; each header that nothing older beyond its size counts, for that was cut off by then. A header
- * that shadows an object tells that it is gone, if nothing newer is there of it and no link leads to it.
+ * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a
+ * tombstone that nothing older of it counts; each header that nothing older beyond its size counts, for that was cut
+ * off by then. A header that shadows an object tells that it is gone, if nothing newer is there of it and no link
+ * leads to it.
  */
 #include "scan.h"
 
@@ -21,15 +22,15 @@ struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id)
 }
 
 /* Nothing older counts; what is newer does, if a header of it has been seen */
-static void bury(struct y2_fs *fs, struct y2_object *obj)
+static void apply_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 base;
 
 	if (!obj->scan_seen) {
-		obj->scan_outlived = y2_index_next_leaf(&obj->index, 0, &base) != NULL;
+		obj->scan_needs_tombstone = y2_index_next_leaf(&obj->index, 0, &base) != NULL;
 		y2_file_drop_chunks(fs, obj, 1);
 	}
-	obj->scan_dead = true;
+	obj->scan_deleted = true;
 }
 
 static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
@@ -38,12 +39,13 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	struct y2_object *obj;
 	int err;
 
-	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes || tags->object <= Y2_ID_DELETED)
+	if (tags->chunk > Y2_CHUNK_MAX || !tags->bytes || tags->bytes > fs->chunk_bytes ||
+	    tags->object <= Y2_ID_DELETED)
 		return 0;
 	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
 		return -ENOMEM;
-	if (obj->scan_dead || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) || start >= obj->scan_limit ||
+	if (obj->scan_deleted || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) || start >= obj->scan_limit ||
 	    y2_index_get(&obj->index, tags->chunk))
 		return 0;
 	err = y2_index_prepare(&obj->index, tags->chunk, &fs->leaves);
@@ -62,7 +64,7 @@ static void newest_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk, co
 	bool is_file = tags->type == Y2_FILE;
 
 	if (tags->object > Y2_ID_DELETED && (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)) {
-		bury(fs, obj);
+		apply_tombstone(fs, obj);
 		return;
 	}
 	obj->scan_seen = true;
@@ -103,11 +105,11 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
 		return -ENOMEM;
-	if (!obj->scan_dead) {
+	if (!obj->scan_deleted) {
 		if (!obj->scan_seen)
 			newest_header(fs, obj, chunk, tags);
 		else if (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
-			obj->scan_dead = true;
+			obj->scan_deleted = true;
 		else if (tags->type == Y2_FILE && obj->type == Y2_FILE && tags->size < obj->scan_limit)
 			obj->scan_limit = tags->size;
 	}
@@ -116,8 +118,11 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	shadowed = y2_scan_object(fs, shadows);
 	if (!shadowed)
 		return -ENOMEM;
-	/* What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this name */
-	if (!shadowed->scan_dead && !shadowed->scan_seen)
+	/*
+	 * What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this
+	 * name
+	 */
+	if (!shadowed->scan_deleted && !shadowed->scan_seen)
 		shadowed->scan_shadowed = true;
 	return 0;
 }
@@ -126,7 +131,7 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struct y2_tags *tags)
 {
 	struct y2_header *header = &scan->header;
-	int result = y2_page_read(fs, chunk, fs->page, NULL);
+	int result = y2_chunk_read(fs, chunk, fs->page, NULL);
 
 	if (!y2_is_readable(result) || !y2_header_unpack(fs->page, header))
 		return false;
@@ -144,15 +149,17 @@ static void read_note(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 {
 	struct y2_block *block;
 
-	if (!y2_is_readable(y2_page_read(fs, chunk, fs->page, NULL)) || y2_get32(fs->page + Y2_NOTE) != Y2_NOTE_MAGIC ||
-	    y2_get32(fs->page + Y2_NOTE_BLOCK) >= fs->geometry.blocks)
+	if (!y2_is_readable(y2_chunk_read(fs, chunk, fs->page, NULL)) ||
+	    get_unaligned_le32(fs->page + Y2_NOTE) != Y2_NOTE_MAGIC ||
+	    get_unaligned_le32(fs->page + Y2_NOTE_BLOCK) >= fs->geometry.blocks)
 		return;
-	block = &fs->blocks[y2_get32(fs->page + Y2_NOTE_BLOCK)];
-	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != y2_get32(fs->page + Y2_NOTE_SEQ) || block->seq >= tags->seq)
+	block = &fs->blocks[get_unaligned_le32(fs->page + Y2_NOTE_BLOCK)];
+	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != get_unaligned_le32(fs->page + Y2_NOTE_SEQ) ||
+	    block->seq >= tags->seq)
 		return;
-	if (y2_get32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_VOID)
+	if (get_unaligned_le32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_VOID)
 		block->state = Y2_BLOCK_DIRTY;
-	else if (y2_get32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_TORN)
+	else if (get_unaligned_le32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_TORN)
 		block->last_torn = true;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount would erase
- * all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn, and an erase. Where
- * more are without than with one, those few look as if they had one by chance.
+ * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount
+ * would erase all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn,
+ * and an erase. Where more are without than with one, those few look as if they had one by chance.
  */
 #include "scan.h"
 
@@ -15,8 +15,7 @@ static bool is_blank(const struct y2_fs *fs)
 	u32 zeros = 0;
 
 	for (u32 i = 0; i < fs->chunk_bytes && zeros <= MOST_FLIPPED; i++)
-		for (u32 rest = fs->page[i] ^ 0xff; rest; rest &= rest - 1)
-			zeros++;
+		zeros += 8 - hweight8(fs->page[i]);
 	return zeros <= MOST_FLIPPED;
 }
 
@@ -31,7 +30,7 @@ static int count_untagged(struct y2_fs *fs)
 		if (fs->blocks[i].state != Y2_BLOCK_EMPTY)
 			continue;
 		looked++;
-		result = y2_page_read(fs, i * fs->geometry.chunks_per_block, fs->page, NULL);
+		result = y2_chunk_read(fs, i * fs->geometry.chunks_per_block, fs->page, NULL);
 		if (result < 0)
 			return result;
 		count += !is_blank(fs);
@@ -52,9 +51,9 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 	if (untagged < 0)
 		return untagged;
 	scan->used |= untagged;
-	if (scan->strange + (u32)untagged <= MOST_TORN + scan->count)
+	if (scan->without_seq + (u32)untagged <= MOST_TORN + scan->count)
 		return 0;
-	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or without; or "
-		"erase it with flash_erase");
+	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or "
+		"without; or erase it with flash_erase");
 	return -EUCLEAN;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a block which
- * it found half written leaves gaps in the summary: there the page's own tags tell.
+ * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a
+ * block which it found half written leaves gaps in the summary: there the page's own tags tell.
  */
 #include "scan.h"
 
@@ -10,7 +10,7 @@ static int scan_gap(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block
 	u32 chunk = found->number * fs->geometry.chunks_per_block + page;
 	struct y2_scan_page *at = &scan->pages[page];
 
-	at->result = y2_page_read(fs, chunk, NULL, &at->tags);
+	at->result = y2_chunk_read(fs, chunk, NULL, &at->tags);
 	if (at->result < 0)
 		return at->result;
 	return y2_scan_page_counts(fs, scan, found, page) ? y2_scan_chunk(fs, scan, chunk, &at->tags) : 0;
@@ -28,7 +28,8 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_sca
 		const u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
 		struct y2_tags tags;
 
-		y2_tags_from_words(block->seq, y2_get32(entry), y2_get32(entry + 4), y2_get32(entry + 8), &tags);
+		y2_tags_from_words(block->seq, get_unaligned_le32(entry), get_unaligned_le32(entry + 4),
+				   get_unaligned_le32(entry + 8), &tags);
 		err = tags.object ? y2_scan_chunk(fs, scan, first + page, &tags) : scan_gap(fs, scan, found, page);
 	}
 	block->written = (u16)fs->data_chunks;
@@ -43,7 +44,7 @@ static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
 		struct y2_scan_page *at = &scan->pages[page];
 
-		at->result = y2_page_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
+		at->result = y2_chunk_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
 		if (at->result < 0)
 			return at->result;
 		if (!y2_is_readable(at->result) || at->tags.used)
@@ -81,14 +82,15 @@ static int scan_by_tags(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_b
 		const struct y2_tags *tags = &scan->pages[page].tags;
 
 		if (!y2_scan_page_counts(fs, scan, found, page)) {
-			y2_scan_leave_out(fs, scan, found, page);
+			y2_scan_skip_torn(fs, scan, found, page);
 			continue;
 		}
-		err = fs->small ? y2_scan_small_chunk(fs, first + page, tags) : y2_scan_chunk(fs, scan, first + page, tags);
+		err = fs->yaffs1 ? y2_scan_yaffs1_chunk(fs, first + page, tags) :
+				   y2_scan_chunk(fs, scan, first + page, tags);
 		if (err)
 			return err;
 	}
-	if (!fs->small)
+	if (!fs->yaffs1)
 		leave_out_summary(fs, scan, block);
 	return 0;
 }

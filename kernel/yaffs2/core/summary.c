@@ -24,9 +24,9 @@ void y2_summary_note(struct y2_fs *fs, u32 page, const struct y2_tags *tags)
 	if (!fs->summary_chunks)
 		return;
 	y2_tags_words(tags, &object, &chunk, &bytes);
-	y2_put32(entry, object);
-	y2_put32(entry + 4, chunk);
-	y2_put32(entry + 8, bytes);
+	put_unaligned_le32(object, entry);
+	put_unaligned_le32(chunk, entry + 4);
+	put_unaligned_le32(bytes, entry + 8);
 }
 
 /* A summary that cannot be written is only missed by the next scan */
@@ -38,18 +38,18 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 
 	if (!fs->summary_chunks)
 		return;
-	y2_put32(fs->summary, Y2_SUMMARY_VERSION);
-	y2_put32(fs->summary + 4, number + 1);
-	y2_put32(fs->summary + 8, block->seq);
-	y2_put32(fs->summary + 12, sum(fs));
+	put_unaligned_le32(Y2_SUMMARY_VERSION, fs->summary);
+	put_unaligned_le32(number + 1, fs->summary + 4);
+	put_unaligned_le32(block->seq, fs->summary + 8);
+	put_unaligned_le32(sum(fs), fs->summary + 12);
 	for (u32 i = 0; i < fs->summary_chunks; i++) {
-		u32 bytes = left < fs->chunk_bytes ? left : fs->chunk_bytes;
+		u32 bytes = min(left, fs->chunk_bytes);
 		struct y2_tags tags = {
 			.used = true, .seq = block->seq, .object = Y2_ID_SUMMARY, .chunk = i + 1, .bytes = bytes,
 		};
 
-		if (y2_page_write(fs, first + i, fs->summary + at, &tags)) {
-			block->retire = fs->ailing = true;
+		if (y2_chunk_write(fs, first + i, fs->summary + at, &tags)) {
+			block->retire = fs->gc_prioritised = true;
 			return;
 		}
 		at += bytes;
@@ -64,14 +64,14 @@ bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 
 	for (u32 i = 0; i < fs->summary_chunks; i++) {
 		struct y2_tags tags;
-		int result = y2_page_read(fs, first + i, fs->summary + i * fs->chunk_bytes, &tags);
+		int result = y2_chunk_read(fs, first + i, fs->summary + i * fs->chunk_bytes, &tags);
 
 		if (!y2_is_readable(result) || !tags.used || tags.object != Y2_ID_SUMMARY ||
 		    tags.chunk != i + 1 || tags.seq != seq)
 			return false;
 	}
-	return fs->summary_chunks && y2_get32(fs->summary) == Y2_SUMMARY_VERSION &&
-	       (y2_get32(fs->summary + 4) == number + 1 || y2_get32(fs->summary + 4) == number) &&
-	       y2_get32(fs->summary + 8) == seq &&
-	       y2_get32(fs->summary + 12) == sum(fs);
+	return fs->summary_chunks && get_unaligned_le32(fs->summary) == Y2_SUMMARY_VERSION &&
+	       (get_unaligned_le32(fs->summary + 4) == number + 1 || get_unaligned_le32(fs->summary + 4) == number) &&
+	       get_unaligned_le32(fs->summary + 8) == seq &&
+	       get_unaligned_le32(fs->summary + 12) == sum(fs);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packed tags 2, with the extra knowledge of headers folded into obj_id, chunk_id and n_bytes. */
+/*
+ * Packing and unpacking tags of YAFFS2 ("packed tags 2"), with the extra knowledge of headers folded into obj_id,
+ * chunk_id and n_bytes.
+ */
 #include "tags.h"
 
 #define MAX_FLIPPED_BITS	4u	/* of an erased page's tags, assumed; more is a page that was written */
@@ -51,25 +54,16 @@ void y2_tags_pack(const struct y2_tags *tags, bool with_ecc, u8 *out)
 	u32 object, chunk, bytes;
 
 	y2_tags_words(tags, &object, &chunk, &bytes);
-	y2_put32(out, tags->seq);
-	y2_put32(out + 4, object);
-	y2_put32(out + 8, chunk);
-	y2_put32(out + 12, bytes);
+	put_unaligned_le32(tags->seq, out);
+	put_unaligned_le32(object, out + 4);
+	put_unaligned_le32(chunk, out + 8);
+	put_unaligned_le32(bytes, out + 12);
 	if (!with_ecc)
 		return;
 	y2_tags_ecc(out, &ecc);
-	y2_put32(out + 16, ecc.column);
-	y2_put32(out + 20, ecc.line);
-	y2_put32(out + 24, ecc.line_complement);
-}
-
-static u32 ones(u32 word)
-{
-	u32 count = 0;
-
-	for (; word; word &= word - 1)
-		count++;
-	return count;
+	put_unaligned_le32(ecc.column, out + 16);
+	put_unaligned_le32(ecc.line, out + 20);
+	put_unaligned_le32(ecc.line_complement, out + 24);
 }
 
 static bool looks_erased(const u8 *in, u32 length)
@@ -77,7 +71,7 @@ static bool looks_erased(const u8 *in, u32 length)
 	u32 zeros = 0;
 
 	for (u32 i = 0; i < length; i++)
-		zeros += 8 - ones(in[i]);
+		zeros += 8 - hweight8(in[i]);
 	return zeros <= MAX_FLIPPED_BITS;
 }
 
@@ -89,8 +83,8 @@ static enum y2_read correct(u8 *tags, const u8 *stored)
 
 	y2_tags_ecc(tags, &is);
 	column = (is.column ^ stored[0]) & 0x3f;
-	line = is.line ^ y2_get32(stored + 4);
-	complement = is.line_complement ^ y2_get32(stored + 8);
+	line = is.line ^ get_unaligned_le32(stored + 4);
+	complement = is.line_complement ^ get_unaligned_le32(stored + 8);
 	if (!column && !line && !complement)
 		return Y2_READ_CLEAN;
 	if (line == ~complement && line < Y2_TAGS_BYTES && ((column ^ column >> 1) & 0x15) == 0x15) {
@@ -99,7 +93,7 @@ static enum y2_read correct(u8 *tags, const u8 *stored)
 		tags[line] ^= 1u << bit;
 		return Y2_READ_FIXED;
 	}
-	return ones(column) + ones(line) + ones(complement) == 1 ? Y2_READ_FIXED : Y2_READ_LOST;
+	return hweight32(column) + hweight32(line) + hweight32(complement) == 1 ? Y2_READ_FIXED : Y2_READ_UNFIXED;
 }
 
 enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
@@ -113,8 +107,9 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 	memcpy(words, in, Y2_TAGS_BYTES);
 	if (with_ecc)
 		result = correct(words, in + Y2_TAGS_BYTES);
-	if (result != Y2_READ_LOST)
-		y2_tags_from_words(y2_get32(words), y2_get32(words + 4), y2_get32(words + 8), y2_get32(words + 12), tags);
+	if (result != Y2_READ_UNFIXED)
+		y2_tags_from_words(get_unaligned_le32(words), get_unaligned_le32(words + 4),
+				   get_unaligned_le32(words + 8), get_unaligned_le32(words + 12), tags);
 	return result;
 }
 
@@ -129,8 +124,8 @@ bool y2_tags_unpack_swapped(const u8 *in, bool with_ecc, struct y2_tags *tags)
 
 		/* The ECC is over the bytes as they lie there; its first word is a single byte */
 		y2_tags_ecc(in, &ecc);
-		if (((ecc.column ^ in[16]) & 0x3f) || ecc.line != y2_get32(swapped + 20) ||
-		    ecc.line_complement != y2_get32(swapped + 24))
+		if (((ecc.column ^ in[16]) & 0x3f) || ecc.line != get_unaligned_le32(swapped + 20) ||
+		    ecc.line_complement != get_unaligned_le32(swapped + 24))
 			return false;
 	}
 	return y2_tags_unpack(swapped, false, tags) == Y2_READ_CLEAN && tags->used;

@@ -10,7 +10,7 @@ struct y2_tags {
 	bool used;		/* false: the page is erased */
 	bool marked;		/* deleted, by a mark on the page: only pages of 512 bytes have such */
 	bool half_marked;	/* a bit of our mark is there, but not that which deletes: it is torn, or wrong */
-	bool bare;		/* not marked, but with the unused bit zero: of another driver, or ours half erased */
+	bool unused_clear;	/* not marked, but with the unused bit zero: of another driver, or ours half erased */
 	u8 serial;		/* 0 to 3, one more than that of the chunk which it replaces; pages of 512 bytes only */
 	u32 seq;
 	u32 object;
@@ -37,12 +37,12 @@ void y2_tags_pack(const struct y2_tags *tags, bool with_ecc, u8 *out);
 enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags);
 /* As a computer of the other order of bytes would have written them; false: there are none */
 bool y2_tags_unpack_swapped(const u8 *in, bool with_ecc, struct y2_tags *tags);
-bool y2_tags_small_unpack_swapped(const u8 *in, struct y2_tags *tags);
+bool y2_tags_yaffs1_unpack_swapped(const u8 *in, struct y2_tags *tags);
 
-/* Of pages of 512 bytes: Y2_TAGS_SMALL_BYTES */
-void y2_tags_small_pack(const struct y2_tags *tags, u8 *out);
-void y2_tags_small_mark(u8 *out);
-enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags);
+/* Of pages of 512 bytes: Y2_TAGS_YAFFS1_BYTES */
+void y2_tags_yaffs1_pack(const struct y2_tags *tags, u8 *out);
+void y2_tags_yaffs1_mark(u8 *out);
+enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags);
 
 /* The three words without sequence number, as a summary holds them */
 void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *bytes);

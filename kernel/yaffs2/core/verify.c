@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whether the memory agrees with itself: every live chunk has one owner, every count is right. For tests. */
+/*
+ * A check of the state in memory, whether it agrees with itself: every live chunk has one owner, every count is
+ * right. For tests.
+ */
 #include "yaffs2.h"
 
 struct verifier {
 	struct y2_fs *fs;
-	u8 *seen;	/* a bit a chunk */
+	unsigned long *seen;	/* a bit a chunk */
 	u32 references, leaves, objects;
 	int wrong;
 };
@@ -23,8 +26,7 @@ static void one_reference(struct verifier *v, u32 chunk)
 	if (v->wrong)
 		return;
 	EXPECT(v, y2_chunk_is_live(v->fs, chunk), chunk);
-	EXPECT(v, !(v->seen[chunk / 8] & 1u << chunk % 8), chunk);
-	v->seen[chunk / 8] |= 1u << chunk % 8;
+	EXPECT(v, !__test_and_set_bit(chunk, v->seen), chunk);
 	v->references++;
 }
 
@@ -42,13 +44,13 @@ static void one_object(struct verifier *v, struct y2_object *obj)
 		return;
 	while ((leaf = y2_index_next_leaf(&obj->index, from, &base))) {
 		v->leaves++;
-		for (u32 i = 0; i < Y2_INDEX_PLACES; i++) {
-			if (!leaf->place[i])
+		for (u32 i = 0; i < Y2_INDEX_SLOTS; i++) {
+			if (!leaf->slot[i])
 				continue;
-			one_reference(v, leaf->place[i] - 1);
+			one_reference(v, leaf->slot[i] - 1);
 			EXPECT(v, (u64)(base + i - 1) * v->fs->chunk_bytes < obj->size, obj->id);
 		}
-		from = base + Y2_INDEX_PLACES;
+		from = base + Y2_INDEX_SLOTS;
 	}
 }
 
@@ -82,7 +84,7 @@ int y2_verify(struct y2_fs *fs)
 	struct verifier v = { .fs = fs };
 	struct y2_object *obj;
 
-	v.seen = y2_zalloc((size_t)fs->geometry.blocks * fs->geometry.chunks_per_block / 8 + 1);
+	v.seen = y2_zalloc(y2_live_bytes(fs));
 	if (!v.seen)
 		return -ENOMEM;
 	for (u32 i = 0; i <= fs->hash_mask; i++)

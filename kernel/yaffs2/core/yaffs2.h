@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file system as its rooms share it. The callers (VFS glue, tests) hold one lock around each call and see objects;
- * everything takes and returns negative errno values. Flash chunks are numbered block * chunks_per_block + page.
+ * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock around each call and
+ * see objects; everything takes and returns negative errno values. A chunk is a page of the flash: `chunk` is its
+ * number on the whole flash (block * chunks_per_block + page), `page` its number in its block, `k` a chunk of a file.
  */
 #ifndef Y2_YAFFS2_H
 #define Y2_YAFFS2_H
@@ -11,7 +12,7 @@
 #include "index.h"
 #include "tags.h"
 
-#define Y2_RESERVED_BLOCKS	5u	/* never filled by users: collection works in them */
+#define Y2_RESERVED_BLOCKS	5u	/* never filled by users: garbage collection works in them */
 #define Y2_CHECKPOINT_MIN_BLOCKS 60u	/* smaller devices are scanned */
 #define Y2_NO_BLOCK		0xffffffffu
 #define Y2_NO_CHUNK		0xffffffffu
@@ -34,7 +35,7 @@ struct y2_block {
 	bool retire:1;		/* failed: empty it, then mark it bad */
 	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
 	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
-	bool unsure:1;		/* found empty by one page only: erase before use */
+	bool needs_erase:1;		/* found empty by one page only: erase before use */
 	bool last_torn:1;	/* a scan has met a note that its last page is torn */
 	bool unreadable:1;	/* holds data that can no longer be read: copied, it would read as if it were right */
 };
@@ -43,22 +44,22 @@ struct y2_object {
 	struct list_head in_hash;	/* by id */
 	struct list_head siblings;	/* in the parent's children, by cookie */
 	struct list_head in_names;	/* by parent and name; only if loaded */
-	struct list_head links;		/* of a hard link: the ring of its target; else the ring of links to this */
+	struct list_head links;		/* of a hard link: the list of its target; else the list of links to this */
 	struct list_head in_dirty;
 	struct y2_object *parent;	/* NULL: unlinked */
-	u64 cookie;			/* place in its directory, for readdir; never 0 */
+	u64 cookie;			/* position in its directory, for readdir; never 0 */
 	u32 id;
 	u32 header;			/* its chunk; Y2_NO_CHUNK: none yet */
 	u8 type;
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
 	bool unlinked:1;		/* goes when refs gets 0; without refs: when there is room for its tombstone */
-	bool hides:1;			/* of a file: nothing that lies behind its end can come back when it grows */
-	bool extended:1;		/* something lies behind its header, which goes along when that is written again */
+	bool tail_hidden:1;		/* of a file: nothing behind its end can come back when it grows */
+	bool extended:1;		/* something lies behind its header: it goes along when that is written again */
 	bool scan_seen:1;		/* a scan has met its newest header */
 	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
-	bool scan_dead:1;		/* a scan has met its tombstone: what is older does not count */
-	bool scan_outlived:1;		/* and before, chunks that are newer than that: it needs another */
+	bool scan_deleted:1;		/* a scan has met its tombstone: what is older does not count */
+	bool scan_needs_tombstone:1;		/* and before, chunks that are newer than that: it needs another */
 	bool scan_shadowed:1;		/* a header that is newer than all of it has taken its name */
 	bool scan_linked:1;		/* and a link leads to it */
 	bool scan_tail:1;		/* its last chunk says that it holds more than the file has */
@@ -112,24 +113,23 @@ struct y2_fs {
 	struct y2_stats stats;
 	u32 (*now)(void);		/* seconds since 1970 */
 
-	bool small;			/* pages of 512 bytes: as YAFFS1, see scan_small.c */
+	bool yaffs1;			/* pages of 512 bytes: as YAFFS1, see scan_yaffs1.c */
 	u32 chunk_max;
 	u32 chunk_bytes;		/* of a page, what holds data */
 	u32 summary_chunks;		/* at the end of a full block */
 	u32 data_chunks;		/* of a block, without the summary */
 
 	struct y2_block *blocks;
-	u8 *live_bits;
-	u32 live_stride;		/* bytes of live_bits a block */
+	unsigned long *live;		/* a bitmap: a bit a chunk */
 	u32 seq;			/* of the newest block */
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
-	u32 doubted;			/* a full block whose last page a scan has left out; Y2_NO_BLOCK: none */
-	u32 torn_end;			/* the newest block, where its last page was left out; Y2_NO_BLOCK: not so */
+	u32 torn_full;			/* a full block whose last page a scan has taken for torn; Y2_NO_BLOCK: none */
+	u32 torn_newest;		/* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
 	bool mark_failed;		/* a block is unmarked */
 	bool unmarked;			/* what a mount without the right to write has found obsolete */
-	u32 promised;			/* chunks that the caller has promised to what it will write later */
+	u32 reserved;			/* chunks for what the caller has taken and will write later */
 	u8 *summary;			/* of alloc_block */
 
 	struct list_head *by_id, *by_name;
@@ -138,29 +138,30 @@ struct y2_fs {
 	struct list_head dirty;		/* objects whose header is behind */
 	struct y2_object *root, *lost_and_found;
 
-	u32 gc_block, gc_page;		/* collection at work; Y2_NO_BLOCK: none */
+	u32 gc_block, gc_page;		/* the block that is collected; Y2_NO_BLOCK: none */
 	u32 gc_sample;			/* where the next sampling starts */
 	u32 erased_since_forced;	/* blocks */
-	u32 fruitless;			/* looks for a block to collect that found none, one after the other */
-	bool collecting;
-	bool ailing;			/* blocks may want to be emptied or rewritten: retire, refresh */
+	u32 gc_misses;			/* searches for a victim in a row that found none */
+	bool gc_running;
+	bool gc_prioritised;		/* blocks may want to be emptied or rewritten: retire, refresh */
 
 	bool checkpoint_valid;		/* the one on flash tells the present state */
-	u8 *page, *page2;		/* chunk buffers: of the caller's room, of the flash room */
-	u8 *kept;			/* the chunk that was last read in part: the next read may want the rest */
-	u32 kept_chunk;			/* Y2_NO_CHUNK: none */
+	u8 *page, *page2;		/* buffers of a chunk: for all of the core, and for flash.c */
+	u8 *cached;			/* the chunk that was last read in part: the next read may want the rest */
+	u32 cached_chunk;		/* Y2_NO_CHUNK: none */
 	u8 *oob;
 };
 
 /* flash.c: pages with tags */
-int y2_page_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags);
-int y2_page_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags);
-bool y2_page_swapped(struct y2_fs *fs, struct y2_tags *tags);
-void y2_page_mark(struct y2_fs *fs, u32 chunk);
+int y2_chunk_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags);
+int y2_chunk_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_tags *tags);
+bool y2_chunk_swapped(struct y2_fs *fs, struct y2_tags *tags);
+void y2_chunk_mark(struct y2_fs *fs, u32 chunk);
 u8 y2_serial_after(struct y2_fs *fs, u32 chunk);
 
 /* block.c: states of blocks and which chunks live */
 int y2_blocks_init(struct y2_fs *fs);
+size_t y2_live_bytes(const struct y2_fs *fs);	/* of the bitmap */
 int y2_block_erase(struct y2_fs *fs, u32 block);
 void y2_block_bad(struct y2_fs *fs, u32 block);
 u32 y2_block_find_empty(struct y2_fs *fs, u32 after);
@@ -215,14 +216,14 @@ struct y2_entry {
 	char name[Y2_NAME_MAX + 1];
 };
 int y2_dir_load(struct y2_fs *fs, struct y2_object *dir);
-struct y2_place {
+struct y2_dir_pos {
 	struct y2_object *dir;
 	u64 cookie;
-	struct list_head *next;		/* of the ring of children */
+	struct list_head *next;		/* of the list of children */
 };
-struct y2_place y2_place_last(struct y2_object *dir);
-struct y2_place y2_place_of(struct y2_object *obj);
-void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_place *place);
+struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir);
+struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj);
+void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_dir_pos *pos);
 void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj);
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
@@ -240,34 +241,34 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length);
 int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length);
-void y2_forget(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
+void y2_object_put(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj);
-int y2_take_link(struct y2_fs *fs, struct y2_object *obj);
+int y2_promote_link(struct y2_fs *fs, struct y2_object *obj);
 
 /* file.c */
 int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
 /* Returns how much was written, if anything; from must not lie in the buffers of fs */
 int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
-/* The same, of what the caller has promised so many chunks, which it gives back by this */
-int y2_write_promised(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks);
+/* The same, with chunks that the caller has reserved before; they are no longer reserved after it */
+int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks);
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
 int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj);
 u64 y2_file_max(const struct y2_fs *fs);
 
-/* collect.c, collect_choose.c: garbage collection */
-int y2_make_room(struct y2_fs *fs, u32 chunks);
-int y2_collect_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
-int y2_collect_block(struct y2_fs *fs, u32 block);
-int y2_collect_unmarked(struct y2_fs *fs);
+/* gc.c, gc_victim.c: garbage collection */
+int y2_gc_make_room(struct y2_fs *fs, u32 chunks);
+int y2_gc_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
+int y2_gc_block(struct y2_fs *fs, u32 block);
+int y2_gc_unmarked(struct y2_fs *fs);
 int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 block);
-u32 y2_choose_best(struct y2_fs *fs);
-u32 y2_choose_sampled(struct y2_fs *fs);
-u32 y2_choose_failing(struct y2_fs *fs);
-u32 y2_choose_forced(struct y2_fs *fs);
-bool y2_may_collect(struct y2_fs *fs, u32 block);
-u32 y2_choose_oldest_dirty(struct y2_fs *fs);
+u32 y2_gc_victim_best(struct y2_fs *fs);
+u32 y2_gc_victim_sampled(struct y2_fs *fs);
+u32 y2_gc_victim_prioritised(struct y2_fs *fs);
+u32 y2_gc_victim_oldest(struct y2_fs *fs);
+bool y2_gc_may_erase(struct y2_fs *fs, u32 block);
+u32 y2_gc_oldest_dirty(struct y2_fs *fs);
 
 /* scan.c */
 int y2_scan(struct y2_fs *fs);

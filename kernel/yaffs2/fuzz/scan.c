@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mounts a flash whose pages are made from the input, or a sound one with bytes overwritten: the mount and everything after
- * it must end, with errors or without, and leave the memory in agreement with itself.
+ * Mounts a flash whose pages are made from the input, or a sound one with bytes overwritten: the mount and everything
+ * after it must end, with errors or without, and leave the memory in agreement with itself.
  *
- * Input: a byte of options, then records. A record writes to a page: block, page, kind; kind 0: tags (their ECC is added)
- * and the beginning of a header; kind 1: bytes anywhere in it; kind 2: a data chunk. Pages have 1024 bytes or, with one of the
- * options, 512 and the tags of YAFFS1.
+ * Input: a byte of options, then records. A record writes to a page: block, page, kind; kind 0: tags (their ECC is
+ * added) and the beginning of a header; kind 1: bytes anywhere in it; kind 2: a data chunk. Pages have 1024 bytes or,
+ * with one of the options, 512 and the tags of YAFFS1.
  */
 #include "../tests/test.h"
 
@@ -52,7 +52,7 @@ static void sound_tree(struct ram_flash *flash, bool checkpoint)
 		y2_abandon(fs);
 }
 
-static void put_small_tags(struct input *input, u8 *oob)
+static void put_yaffs1_tags(struct input *input, u8 *oob)
 {
 	u32 object = take16(input), kind = take(input);
 	struct y2_tags tags = {
@@ -60,7 +60,7 @@ static void put_small_tags(struct input *input, u8 *oob)
 		.chunk = kind & 16 ? take16(input) << 4 : kind & 32 ? take(input) : 0,
 	};
 
-	y2_tags_small_pack(&tags, oob);
+	y2_tags_yaffs1_pack(&tags, oob);
 	if (kind & 64)
 		oob[7] &= (u8)take(input);	/* a mark, or a part of one */
 }
@@ -90,7 +90,8 @@ static void put_large_tags(struct input *input, u8 *oob)
 static void put_header(struct input *input, u8 *page)
 {
 	struct y2_header header = {
-		.type = take(input) % 7, .parent = take(input), .mode = take16(input), .size = (u64)take16(input) << (take(input) % 40),
+		.type = take(input) % 7, .parent = take(input), .mode = take16(input),
+		.size = (u64)take16(input) << (take(input) % 40),
 		.equivalent = take16(input), .shadows = take(input), .shrink = take(input) & 1,
 	};
 
@@ -110,14 +111,15 @@ static void record(struct input *input, struct ram_flash *flash)
 	flash->next_page[block] = geometry.chunks_per_block;
 	if (kind % 4 == 1) {
 		u32 at = take16(input) % (geometry.page_bytes + geometry.oob_bytes);
+		u32 end = geometry.page_bytes + geometry.oob_bytes;
 
-		for (u32 count = take(input) % 32; count && at < geometry.page_bytes + geometry.oob_bytes; count--, at++)
+		for (u32 count = take(input) % 32; count && at < end; count--, at++)
 			*(at < geometry.page_bytes ? data + at : oob + at - geometry.page_bytes) = take(input);
 		ram_flash_seal(flash, block, page, true);
 		return;
 	}
 	if (geometry.page_bytes == 512)
-		put_small_tags(input, oob);
+		put_yaffs1_tags(input, oob);
 	else
 		put_large_tags(input, oob);
 	if (kind % 4 == 0)
@@ -175,7 +177,7 @@ int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 		CHECK_EQUAL(0, (u64)y2_verify(fs));
 		use(fs, fs->root, 0);
 		for (u32 i = 0; i < 20; i++)
-			y2_collect_background(fs);
+			y2_gc_background(fs);
 		CHECK_EQUAL(0, (u64)y2_verify(fs));
 		y2_unmount(fs);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Doubly linked rings for the host, under the names that the kernel's list.h gives them; only what the core uses. */
+/* Doubly linked lists for the host, under the names that the kernel's list.h gives them; only what the core uses. */
 #ifndef Y2_HOST_LIST_H
 #define Y2_HOST_LIST_H
 
@@ -10,17 +10,17 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-static inline void INIT_LIST_HEAD(struct list_head *ring)
+static inline void INIT_LIST_HEAD(struct list_head *list)
 {
-	ring->next = ring->prev = ring;
+	list->next = list->prev = list;
 }
 
-static inline void list_add_tail(struct list_head *item, struct list_head *ring)
+static inline void list_add_tail(struct list_head *item, struct list_head *list)
 {
-	item->prev = ring->prev;
-	item->next = ring;
-	ring->prev->next = item;
-	ring->prev = item;
+	item->prev = list->prev;
+	item->next = list;
+	list->prev->next = item;
+	list->prev = item;
 }
 
 static inline void list_del_init(struct list_head *item)
@@ -30,20 +30,21 @@ static inline void list_del_init(struct list_head *item)
 	INIT_LIST_HEAD(item);
 }
 
-static inline bool list_empty(const struct list_head *ring)
+static inline bool list_empty(const struct list_head *list)
 {
-	return ring->next == ring;
+	return list->next == list;
 }
 
 #define list_entry(item, type, member) ((type *)((char *)(item) - offsetof(type, member)))
-#define list_first_entry(ring, type, member) list_entry((ring)->next, type, member)
+#define list_first_entry(list, type, member) list_entry((list)->next, type, member)
 #define list_next_entry(at, member) list_entry((at)->member.next, __typeof__(*(at)), member)
 
-#define list_for_each_entry(at, ring, member) \
-	for (at = list_first_entry(ring, __typeof__(*(at)), member); &at->member != (ring); at = list_next_entry(at, member))
+#define list_for_each_entry(at, list, member) \
+	for (at = list_first_entry(list, __typeof__(*(at)), member); &at->member != (list); \
+	     at = list_next_entry(at, member))
 
-#define list_for_each_entry_safe(at, after, ring, member) \
-	for (at = list_first_entry(ring, __typeof__(*(at)), member), after = list_next_entry(at, member); \
-	     &at->member != (ring); at = after, after = list_next_entry(at, member))
+#define list_for_each_entry_safe(at, after, list, member) \
+	for (at = list_first_entry(list, __typeof__(*(at)), member), after = list_next_entry(at, member); \
+	     &at->member != (list); at = after, after = list_next_entry(at, member))
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mkyaffs2: a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
+/* The program mkyaffs2: makes a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -80,18 +80,18 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	image.small = image.page_bytes == Y2_SMALL_PAGE_BYTES;
+	image.yaffs1 = image.page_bytes == Y2_YAFFS1_PAGE_BYTES;
 	if (!spare_said)
 		image.spare_bytes = image.page_bytes / SPARE_SHARE;
-	tags = image.small ? Y2_TAGS_SMALL_BYTES : image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+	tags = image.yaffs1 ? Y2_TAGS_YAFFS1_BYTES : image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
 	if (argc - optind != 2) {
 		usage(stderr);
 		return 1;
 	}
-	if (image.small && (image.inband || image.no_ecc))
-		die("pages of %u bytes have neither in-band tags nor tags without ECC", Y2_SMALL_PAGE_BYTES);
-	if (!image.small && image.page_bytes < 1024)
-		die("a page has %u bytes, or 1024 or more", Y2_SMALL_PAGE_BYTES);
+	if (image.yaffs1 && (image.inband || image.no_ecc))
+		die("pages of %u bytes have neither in-band tags nor tags without ECC", Y2_YAFFS1_PAGE_BYTES);
+	if (!image.yaffs1 && image.page_bytes < 1024)
+		die("a page has %u bytes, or 1024 or more", Y2_YAFFS1_PAGE_BYTES);
 	if (!image.chunks_per_block)
 		die("a block has a page or more");
 	if (!image.inband && image.tags_offset + tags > image.spare_bytes)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writing an image: pages with their tags, block by block. */
 #include "mkyaffs2_image.h"
 
 void image_open(struct image *image)
 {
 	image->chunk_bytes = image->page_bytes - (image->inband ? Y2_TAGS_BYTES : 0);
-	image->chunk_max = image->small ? Y2_SMALL_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
+	image->chunk_max = image->yaffs1 ? Y2_YAFFS1_CHUNK_MAX : Y2_CHUNK_NEW_MAX;
 	image->page = malloc(image->page_bytes + image->spare_bytes);
 	image->file = fopen(image->name, "wb");
 	if (!image->page || !image->file)
@@ -20,8 +21,8 @@ static void put_chunk(struct image *image, struct y2_tags *tags, const u8 *data,
 	tags->seq = Y2_SEQ_LOWEST + (u32)(image->chunks++ / image->chunks_per_block);
 	memset(image->page, 0xff, image->page_bytes + image->spare_bytes);
 	memcpy(image->page, data, bytes);
-	if (image->small)
-		y2_tags_small_pack(tags, spare + image->tags_offset);
+	if (image->yaffs1)
+		y2_tags_yaffs1_pack(tags, spare + image->tags_offset);
 	else if (image->inband)
 		y2_tags_pack(tags, false, image->page + image->chunk_bytes);
 	else
@@ -31,12 +32,12 @@ static void put_chunk(struct image *image, struct y2_tags *tags, const u8 *data,
 }
 
 /*
- * The tags are without extra knowledge, with n_bytes 0xffff, as image makers have always left them: unyaffs wants that. Those
- * of pages of 512 bytes have no room for it.
+ * The tags are without extra knowledge, with n_bytes 0xffff, as image makers have always left them: unyaffs wants
+ * that. Those of pages of 512 bytes have no room for it.
  */
 void image_header(struct image *image, u32 object, const struct y2_header *header)
 {
-	struct y2_tags tags = { .object = object, .bytes = image->small ? 0 : 0xffff };
+	struct y2_tags tags = { .object = object, .bytes = image->yaffs1 ? 0 : 0xffff };
 	u8 packed[Y2_HEADER_BYTES];
 
 	y2_header_pack(header, packed);

@@ -13,7 +13,7 @@ struct image {
 	const char *name;
 	u32 page_bytes, spare_bytes, tags_offset, chunks_per_block;
 	bool inband, no_ecc;
-	bool small;		/* pages of 512 bytes, with tags as in YAFFS1 */
+	bool yaffs1;		/* pages of 512 bytes, with tags as in YAFFS1 */
 	u32 chunk_bytes;	/* of a page, what holds data */
 	u32 chunk_max;
 	u64 chunks;		/* so far */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walks a folder, names sorted, so that the same folder gives the same image. */
+/* The tree of an image: walks a folder, names sorted, so that the same folder gives the same image. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>

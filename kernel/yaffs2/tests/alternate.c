@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our core and another driver by turns on one flash: alternate [-g tiny|large|huge] [-i] [-c] SEED ALTERNATIONS
- * An alternation is a turn of each: mounts, compares the whole tree with the oracle, runs some operations, ends. -i: in-band
- * tags; -c: in some turns the power fails, after which ours mounts first and must find each operation done or not.
+ * Our core and another driver by turns on one flash: alternate [-g tiny|large|huge] [-i] [-c] SEED ALTERNATIONS An
+ * alternation is a turn of each: mounts, compares the whole tree with the oracle, runs some operations, ends. -i:
+ * in-band tags; -c: in some turns the power fails, after which ours mounts first and must find each operation done or
+ * not.
  */
 #include <unistd.h>
 
@@ -20,7 +21,8 @@ struct run {
 
 static void fail(const struct run *run, const char *whose, const char *what, const char *differs)
 {
-	fprintf(stderr, "%s, after \"%s\" (%" PRIu64 " and %" PRIu64 " steps): %s\n", whose, what, run->steps[0], run->steps[1],
+	fprintf(stderr, "%s, after \"%s\" (%" PRIu64 " and %" PRIu64 " steps): %s\n", whose, what, run->steps[0],
+		run->steps[1],
 		differs);
 	abort();
 }
@@ -159,7 +161,8 @@ static void rename_one(struct run *run, struct other *other, struct model *model
 		return;
 	if ((model->nodes[from.node].is_dir && step_is_above(model, from.node, to.dir)) || from.node == to.node)
 		return;
-	if (to.node >= 0 && (model->nodes[to.node].is_dir != model->nodes[from.node].is_dir || !is_empty(model, to.node)))
+	if (to.node >= 0 &&
+	    (model->nodes[to.node].is_dir != model->nodes[from.node].is_dir || !is_empty(model, to.node)))
 		return;
 	run->links_kept += to.node >= 0 && model->nodes[to.node].links > 1;
 	model_name(name, from.slot);
@@ -285,7 +288,7 @@ static void turn_of_ours(struct run *run, const char *last)
 		model_free(before);
 		before = model_copy(run->model);
 		step = (struct step) { .what = "the end of our turn", .loose = -1 };
-		while (y2_collect_background(fs) == 1 && !run->flash->off)
+		while (y2_gc_background(fs) == 1 && !run->flash->off)
 			;
 	}
 	if (run->flash->off || !ram_random(&run->random, 3))
@@ -360,9 +363,9 @@ int main(int argc, char **argv)
 		turn_of_ours(&run, last);
 		last = turn_of_other(&run);
 	}
-	printf("%" PRIu64 " alternations: %" PRIu64 " steps of ours, %" PRIu64 " of the other, %" PRIu64 " cuts, %" PRIu64
-	       " without room, %" PRIu64 " renames over one of several links, %" PRIu64 " gaps in summaries, %" PRIu64
-	       " blocks collected by the other\n",
+	printf("%" PRIu64 " alternations: %" PRIu64 " steps of ours, %" PRIu64 " of the other, %" PRIu64 " cuts, "
+	       "%" PRIu64 " without room, %" PRIu64 " renames over one of several links, %" PRIu64 " "
+	       "gaps in summaries, %" PRIu64 " blocks collected by the other\n",
 	       alternations, run.steps[0], run.steps[1], run.cut, run.full, run.links_kept, run.gaps, run.collected);
 	model_free(run.model);
 	ram_flash_free(run.flash);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS
- * A round runs random operations until the power fails in the midst of one, mounts again and compares whole trees: all
- * that had returned is there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped
- * bits; -n: no checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the cuts: see torn_last.h.
+ * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS A round runs random
+ * operations until the power fails in the midst of one, mounts again and compares whole trees: all that had returned
+ * is there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits; -n: no
+ * checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the cuts: see torn_last.h.
  */
 #include <unistd.h>
 
@@ -148,7 +148,8 @@ static void round_of_cut(struct run *run)
 	struct differs why;
 
 	ram_flash_power_on(run->flash);
-	run->flash->cut_at = run->flash->operations + 1 + ram_random(&run->random, ram_random(&run->random, 2) ? 60 : 900);
+	run->flash->cut_at = run->flash->operations + 1 +
+			     ram_random(&run->random, ram_random(&run->random, 2) ? 60 : 900);
 	while (!run->flash->off) {
 		if (before)
 			model_free(before);
@@ -160,7 +161,10 @@ static void round_of_cut(struct run *run)
 			fs = NULL;
 			if (run->flash->off)
 				break;
-			/* As before a cut: the last page of a block that is not full must not fade (docs/yaffs2.md, Limits) */
+			/*
+			 * As before a cut: the last page of a block that is not full must not fade (docs/yaffs2.md,
+			 * Limits)
+			 */
 			run->flash->newest = RAM_NO_PAGE;
 			fs = must_mount(run->flash, &run->options);
 			CHECK(run->options.no_checkpoint || fs->stats.checkpoint_mounts == 1);
@@ -215,7 +219,8 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "g:ifns")) != -1) {
 		if (option == 'g')
-			geometry = !strcmp(optarg, "tiny") ? tiny_geometry : strcmp(optarg, "small") ? large_geometry : small_geometry;
+			geometry = !strcmp(optarg, "tiny")  ? tiny_geometry :
+				   !strcmp(optarg, "small") ? small_geometry : large_geometry;
 		run.options.inband_tags |= option == 'i';
 		run.options.no_checkpoint |= option == 'n';
 		run.options.no_summary |= option == 's';

@@ -33,7 +33,8 @@ static struct ram_flash *filled(const struct y2_geometry *geometry, const struct
 
 static void tags_of_another_kind_are_refused(void)
 {
-	static const struct y2_options kinds[] = { { .inband_tags = false }, { .inband_tags = true }, { .no_tags_ecc = true } };
+	static const struct y2_options kinds[] = { { .inband_tags = false }, { .inband_tags = true },
+						   { .no_tags_ecc = true } };
 
 	for (u32 written = 0; written < 3; written++) {
 		struct ram_flash *flash = filled(&large_geometry, &kinds[written]);
@@ -102,7 +103,10 @@ static void a_checkpoint_of_another_chip_does_not_count(void)
 	ram_flash_free(flash);
 }
 
-/* Blocks that others have filled to the last page: the last chunk of one, once obsolete, must keep tombstones from going */
+/*
+ * Blocks that others have filled to the last page: the last chunk of one, once obsolete, must keep tombstones from
+ * going
+ */
 static void what_goes_from_blocks_without_summary_stays_away(void)
 {
 	const struct y2_options plain = { .no_checkpoint = true, .no_summary = true }, ours = { .no_checkpoint = true };

@@ -12,7 +12,8 @@ static struct y2_fs *remount(struct y2_fs *fs, struct ram_flash *flash, const st
 }
 
 /* Random operations and remounts, whole trees compared after each remount */
-static void run_against_oracle(const struct y2_geometry *geometry, const struct y2_options *options, u64 seed, u32 steps)
+static void run_against_oracle(const struct y2_geometry *geometry, const struct y2_options *options, u64 seed,
+			       u32 steps)
 {
 	struct ram_flash *flash = ram_flash_new(geometry, seed);
 	struct model *model = model_new();
@@ -26,7 +27,7 @@ static void run_against_oracle(const struct y2_geometry *geometry, const struct 
 		const char *differs;
 
 		CHECK_EQUAL(0, (u64)step.err);
-		y2_collect_background(fs);
+		y2_gc_background(fs);
 		if (i % 100)
 			continue;
 		if (ram_random(&random, 2)) {
@@ -70,7 +71,8 @@ static void random_operations_with_inband_tags(void)
 
 static void random_operations_without_helps(void)
 {
-	run_against_oracle(&large_geometry, &(struct y2_options) { .no_checkpoint = true, .no_summary = true }, 4, 3000);
+	run_against_oracle(&large_geometry, &(struct y2_options) { .no_checkpoint = true, .no_summary = true }, 4,
+			   3000);
 	run_against_oracle(&large_geometry, &(struct y2_options) { .no_tags_ecc = true }, 5, 1000);
 }
 
@@ -87,7 +89,7 @@ static int fill(struct y2_fs *fs, struct y2_object *obj, u64 *bytes)
 	}
 }
 
-/* Ten times: what can be written is the same each time, and all of the free space that was promised */
+/* Ten times: what can be written is the same each time, and all of the free space that was reported */
 static void full_and_empty_again(void)
 {
 	struct y2_geometry geometry = large_geometry;
@@ -102,11 +104,11 @@ static void full_and_empty_again(void)
 	CHECK_EQUAL(0, (u64)y2_sync(fs, false));	/* now the root directory has a header of its own */
 	for (u32 i = 0; i < 10; i++) {
 		struct y2_object *obj = must_create(fs, fs->root, "full", S_IFREG | 0644);
-		u64 bytes = 0, promised = y2_free_bytes(fs);
+		u64 bytes = 0, reported = y2_free_bytes(fs);
 
 		CHECK_EQUAL((u64)-ENOSPC, (u64)fill(fs, obj, &bytes));
 		/* The index of a large file makes the checkpoint larger */
-		CHECK(bytes <= promised && bytes + 3 * geometry.page_bytes * geometry.chunks_per_block > promised);
+		CHECK(bytes <= reported && bytes + 3 * geometry.page_bytes * geometry.chunks_per_block > reported);
 		CHECK(!first || bytes == first);
 		first = bytes;
 		CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, bytes, (const u8 *)"x", 1));
@@ -134,10 +136,10 @@ static void full_and_empty_again(void)
 }
 
 /*
- * What was promised can be written, although each chunk lies in a leaf of its own, which a checkpoint would have to hold. Each
- * 64 KiB, as a program does that fills a table by its hash.
+ * What was reserved can be written, although each chunk lies in a leaf of its own, which a checkpoint would have to
+ * hold. Each 64 KiB, as a program does that fills a table by its hash.
  */
-static void promises_are_kept_when_the_index_grows(void)
+static void reserved_chunks_can_be_written_when_the_index_grows(void)
 {
 	struct y2_geometry geometry = large_geometry;
 	struct ram_flash *flash;
@@ -156,13 +158,13 @@ static void promises_are_kept_when_the_index_grows(void)
 	}
 	obj = must_create(fs, fs->root, "sparse", S_IFREG | 0644);
 	while (y2_chunks_free(fs)) {
-		fs->promised++;
+		fs->reserved++;
 		count++;
 	}
 	CHECK(count > 2000);
 	for (u32 i = 0; i < count; i++)
-		CHECK_EQUAL(1, (u64)y2_write_promised(fs, obj, (u64)i << 16, (const u8 *)"x", 1, 1));
-	CHECK_EQUAL(0, fs->promised);
+		CHECK_EQUAL(1, (u64)y2_write_reserved(fs, obj, (u64)i << 16, (const u8 *)"x", 1, 1));
+	CHECK_EQUAL(0, fs->reserved);
 	CHECK_EQUAL(0, y2_chunks_free(fs));
 	CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, 0, (const u8 *)"x", 1));
 	/* What needs no more than there was goes on */
@@ -410,7 +412,10 @@ static void read_only_writes_nothing(void)
 	ram_flash_free(flash);
 }
 
-/* Two copies of a chunk, as a cut leaves them: looked at without the right to write, then marked as soon as there is one */
+/*
+ * Two copies of a chunk, as a cut leaves them: looked at without the right to write, then marked as soon as there is
+ * one
+ */
 static void what_was_read_only_is_marked_later(void)
 {
 	const struct y2_options read_only = { .read_only = true };
@@ -473,9 +478,10 @@ const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
 	TEST(random_operations_on_pages_of_512_bytes), TEST(what_was_read_only_is_marked_later),
 	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
-	TEST(promises_are_kept_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
+	TEST(reserved_chunks_can_be_written_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
 	TEST(readdir_ends_when_names_change), TEST(readdir_meets_once_what_takes_the_place_of_another),
-	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back), TEST(sizes_beyond_4_gb),
+	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back),
+	TEST(sizes_beyond_4_gb),
 	TEST(checkpoints_save_the_scan), TEST(read_only_writes_nothing),
 	TEST(lost_and_found_is_emptied_of_links), END_OF_TESTS,
 };

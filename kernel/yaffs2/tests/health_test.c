@@ -36,7 +36,7 @@ static u32 chunk_at(const struct bed *bed, u32 k)
 static void collect_in_background(struct bed *bed)
 {
 	for (u32 i = 0; i < 2000; i++)
-		CHECK(y2_collect_background(bed->fs) >= 0);
+		CHECK(y2_gc_background(bed->fs) >= 0);
 }
 
 static void a_block_with_corrected_bits_is_rewritten_at_leisure(void)
@@ -60,7 +60,7 @@ static void a_failing_block_is_emptied_at_leisure(void)
 	struct bed bed = bed_with_file();
 	u32 block = chunk_at(&bed, 70) / 64;
 
-	bed.fs->blocks[block].retire = bed.fs->ailing = true;
+	bed.fs->blocks[block].retire = bed.fs->gc_prioritised = true;
 	collect_in_background(&bed);
 	CHECK_EQUAL(Y2_BLOCK_DEAD, bed.fs->blocks[block].state);
 	CHECK_EQUAL(1, bed.fs->stats.retired_blocks);
@@ -93,7 +93,7 @@ static void what_cannot_be_read_never_becomes_readable(void)
 	u8 data;
 
 	ram_flash_seal(bed.flash, chunk / 64, chunk % 64, false);
-	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->gc_prioritised = true;
 	CHECK_EQUAL((u64)-EIO, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
 	collect_in_background(&bed);
 	CHECK(bed.fs->blocks[chunk / 64].unreadable);
@@ -108,7 +108,7 @@ static void what_was_unreadable_is_collected_once_it_is_replaced(void)
 	u32 chunk = chunk_at(&bed, 70);
 
 	ram_flash_seal(bed.flash, chunk / 64, chunk % 64, false);
-	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->gc_prioritised = true;
 	collect_in_background(&bed);
 	CHECK(bed.fs->blocks[chunk / 64].unreadable);
 	CHECK_EQUAL(2048, (u64)y2_write(bed.fs, bed.file, 69 * 2048, (const u8[2048]) { 'x' }, 2048));
@@ -126,7 +126,7 @@ static void data_whose_tags_are_lost_is_rescued(void)
 	u8 data = 1;
 
 	bed.flash->oob[chunk * bed.flash->geometry.oob_bytes + 4] ^= 0x11;
-	bed.fs->blocks[chunk / 64].refresh = bed.fs->ailing = true;
+	bed.fs->blocks[chunk / 64].refresh = bed.fs->gc_prioritised = true;
 	collect_in_background(&bed);
 	CHECK(chunk != chunk_at(&bed, 70));
 	CHECK_EQUAL(1, (u64)y2_read(bed.fs, bed.file, 69 * 2048, &data, 1));
@@ -147,8 +147,8 @@ static void a_failing_block_with_tombstones_is_emptied_too(void)
 	block = bed.fs->alloc_block;
 	must_create(bed.fs, bed.fs->root, "stays", S_IFREG | 0644);
 	y2_append_close(bed.fs);
-	CHECK(!y2_may_collect(bed.fs, block));
-	bed.fs->blocks[block].retire = bed.fs->ailing = true;
+	CHECK(!y2_gc_may_erase(bed.fs, block));
+	bed.fs->blocks[block].retire = bed.fs->gc_prioritised = true;
 	collect_in_background(&bed);
 	CHECK_EQUAL(Y2_BLOCK_DEAD, bed.fs->blocks[block].state);
 	end(&bed);
@@ -158,5 +158,6 @@ const struct test health_tests[] = {
 	TEST(a_block_with_corrected_bits_is_rewritten_at_leisure), TEST(a_failing_block_is_emptied_at_leisure),
 	TEST(what_was_unreadable_is_collected_once_it_is_replaced), TEST(data_whose_tags_are_lost_is_rescued),
 	TEST(a_failing_block_with_tombstones_is_emptied_too),
-	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable), END_OF_TESTS,
+	TEST(the_oldest_block_is_rewritten_every_500_erases), TEST(what_cannot_be_read_never_becomes_readable),
+	END_OF_TESTS,
 };

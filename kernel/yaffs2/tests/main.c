@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Runs all tests of the core, one after the other. */
 #include "test.h"
 
-extern const struct test tags_tests[], fs_tests[], doubt_tests[], foreign_tests[], health_tests[], others_tests[],
-	torn_marks_tests[], torn_last_tests[];
+extern const struct test tags_tests[], fs_tests[], torn_tests[], foreign_tests[], health_tests[],
+	other_files_tests[], other_log_tests[], other_yaffs1_tests[], torn_marks_tests[], torn_last_tests[];
 
 static int run(const struct test *tests)
 {
@@ -18,8 +19,9 @@ static int run(const struct test *tests)
 
 int main(void)
 {
-	int count = run(tags_tests) + run(fs_tests) + run(doubt_tests) + run(foreign_tests) + run(health_tests) +
-		    run(others_tests) + run(torn_marks_tests) + run(torn_last_tests);
+	int count = run(tags_tests) + run(fs_tests) + run(torn_tests) + run(foreign_tests) + run(health_tests) +
+		    run(other_files_tests) + run(other_log_tests) + run(other_yaffs1_tests) + run(torn_marks_tests) +
+		    run(torn_last_tests);
 
 	printf("%d tests passed\n", count);
 	return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The oracle: a tree in memory, and its comparison with that of the file system. */
 #include "model.h"
 
 struct model *model_new(void)
@@ -143,7 +144,8 @@ static const char *compare_node(struct y2_fs *fs, struct y2_object *obj, const s
 		return why;
 	}
 	if (!node->is_dir && y2_object_links(obj) != node->links) {
-		snprintf(why, sizeof(why), "object %u: %u links, expected %u", obj->id, y2_object_links(obj), node->links);
+		snprintf(why, sizeof(why), "object %u: %u links, expected %u", obj->id, y2_object_links(obj),
+			 node->links);
 		return why;
 	}
 	if (S_ISLNK(node->mode) && strcmp(obj->alias, node->target))
@@ -171,8 +173,8 @@ static const char *compare_dir(struct y2_fs *fs, struct y2_object *dir, const st
 		model_name(name, i);
 		err = y2_lookup(fs, dir, name, (u32)strlen(name), &obj);
 		if ((node->child[i] < 0) != (err == -ENOENT)) {
-			snprintf(why, sizeof(why), "directory %u, name %s: lookup gives %d, node %d", dir->id, name, err,
-				 node->child[i]);
+			snprintf(why, sizeof(why), "directory %u, name %s: lookup gives %d, node %d", dir->id, name,
+				 err, node->child[i]);
 			return why;
 		}
 		if (node->child[i] < 0)

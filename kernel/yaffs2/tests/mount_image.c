@@ -89,7 +89,8 @@ int main(int argc, char **argv)
 	}
 	fclose(file);
 	if (torn)
-		ram_flash_seal(flash, (pages - 1) / geometry.chunks_per_block, (pages - 1) % geometry.chunks_per_block, false);
+		ram_flash_seal(flash, (pages - 1) / geometry.chunks_per_block, (pages - 1) % geometry.chunks_per_block,
+			       false);
 	fs = must_mount(flash, &options);
 	CHECK_EQUAL(0, (u64)y2_verify(fs));
 	list(fs, fs->root, ".");

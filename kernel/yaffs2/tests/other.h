@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Another driver of the same flash, as those of 2010 and of today behave towards us. It is no good file system: it holds all in
- * memory, knows no bad pages, and goes wrong where they do. What it does that ours does not:
+ * Another driver of the same flash, as those of 2010 and of today behave towards us. It is no good file system: it
+ * holds all in memory, knows no bad pages, and goes wrong where they do. What it does that ours does not:
  *
- * - A truncation writes the last chunk anew, then a header without shrink flag; the flag comes with the header before a hole.
+ * - A truncation writes the last chunk anew, then a header without shrink flag; the flag comes with the header before
+ *   a hole.
  * - It trusts n_bytes and bytes of a last chunk, whatever the size of the file is.
- * - A rename over another object writes a header that shadows that one, then removes it: if links lead to it, it takes the
- *   name of one of them. Of shadows it believes only those of objects of which it knows nothing newer.
+ * - A rename over another object writes a header that shadows that one, then removes it: if links lead to it, it
+ *   takes the name of one of them. Of shadows it believes only those of objects of which it knows nothing newer.
  * - It goes on with a block that it finds half written, and leaves gaps in the summary; or it knows no summaries.
  * - It copies headers without flag and shadow, and data as it lies there.
  */

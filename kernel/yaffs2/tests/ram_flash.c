@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A NAND flash in memory that holds its user to the rules, with failures and power cuts. */
 #include "../../host_flash/cells.h"
 #include "../../host_flash/one_bit_ecc.h"
 #include "ram_flash.h"
@@ -222,7 +223,7 @@ static int ram_read(void *context, u32 block, u32 page, u8 *data, u8 *oob)
 
 		memcpy(data, data_of(flash, index), flash->geometry.page_bytes);
 		err = one_bit_ecc_correct(data, flash->geometry.page_bytes, ecc_of(flash, index));
-		result = err == -EBADMSG ? Y2_READ_LOST : err ? Y2_READ_FIXED : Y2_READ_CLEAN;
+		result = err == -EBADMSG ? Y2_READ_UNFIXED : err ? Y2_READ_FIXED : Y2_READ_CLEAN;
 	}
 	if (oob)
 		memcpy(oob, oob_of(flash, index), flash->geometry.oob_bytes);
@@ -240,8 +241,8 @@ static bool cut_now(struct ram_flash *flash)
 }
 
 /*
- * A mark that was torn by the cut cannot be told from none at the next mount, nor can one that failed before the cut: such
- * pages may be marked again, which is once more than the data sheet allows, and is counted.
+ * A mark that was torn by the cut cannot be told from none at the next mount, nor can one that failed before the cut:
+ * such pages may be marked again, which is once more than the data sheet allows, and is counted.
  */
 static void count_again(struct ram_flash *flash, size_t index, u32 block, u32 page)
 {

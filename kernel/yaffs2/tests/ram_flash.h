@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A NAND flash of RAM that holds its user to the rules: pages in order, each once between two erases, erase before write;
- * a breach ends the program. Faults by seed: bad blocks, failing programs and erases, wrong bits, a power cut that tears
- * the operation at hand. Data has an ECC of one bit in 256 bytes; it takes some of what is torn for sound, as chips' does.
+ * A NAND flash of RAM that holds its user to the rules: pages in order, each once between two erases, erase before
+ * write; a breach ends the program. Faults by seed: bad blocks, failing programs and erases, wrong bits, a power cut
+ * that tears the operation at hand. Data has an ECC of one bit in 256 bytes; it takes some of what is torn for sound,
+ * as chips' does.
  */
 #ifndef RAM_FLASH_H
 #define RAM_FLASH_H
@@ -29,7 +30,7 @@ struct ram_flash {
 	bool off;
 	bool lenient;		/* a write that breaks the rules only fails */
 	u32 fail_program_per_million, fail_erase_per_million;
-	u32 flip_per_million;	/* programs that turn a bit of the page programmed before; not of the last before a cut */
+	u32 flip_per_million;	/* programs that turn a bit of the page before; not of the last before a cut */
 	size_t newest;		/* that page; RAM_NO_PAGE: none since power is on */
 	u64 failures, marks;
 	u64 marks_again;	/* third programs of a spare area, where nothing was left to tell of the second */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Pages as another driver packs them, by code that shares nothing with the core. */
 #include "raw.h"
 
-#define SMALL_TAGS	8u
+#define YAFFS1_TAGS	8u
 #define LARGE_TAGS	16u
 
 struct raw raw_of(struct ram_flash *flash, bool inband)
@@ -60,21 +61,21 @@ static void pack_large(const struct raw *raw, const struct raw_tags *tags, bool 
 }
 
 /* The numbers, from 1, of all bits that are set, with the ECC itself as zero and the mark as one */
-static u32 small_ecc(const struct raw *raw, const u8 *tags)
+static u32 yaffs1_ecc(const struct raw *raw, const u8 *tags)
 {
-	u8 plain[SMALL_TAGS];
+	u8 plain[YAFFS1_TAGS];
 	u32 high = get_word(raw, tags + 4), sum = 0;
 
-	memcpy(plain, tags, SMALL_TAGS);
+	memcpy(plain, tags, YAFFS1_TAGS);
 	high = raw->big_endian ? (high & ~(0xfffu << 2)) | 2 : (high & ~(0xfffu << 18)) | 1u << 30;
 	put_word(raw, plain + 4, high);
-	for (u32 bit = 0; bit < 8 * SMALL_TAGS; bit++)
+	for (u32 bit = 0; bit < 8 * YAFFS1_TAGS; bit++)
 		if (plain[bit / 8] >> bit % 8 & 1)
 			sum ^= bit + 1;
 	return sum;
 }
 
-static void pack_small(const struct raw *raw, const struct raw_tags *tags, u8 *out)
+static void pack_yaffs1(const struct raw *raw, const struct raw_tags *tags, u8 *out)
 {
 	u32 low = tags->chunk | (u32)tags->serial << 20 | tags->bytes << 22, high = tags->object | 1u << 30;
 	u32 ecc_shift = 18;
@@ -86,7 +87,7 @@ static void pack_small(const struct raw *raw, const struct raw_tags *tags, u8 *o
 	}
 	put_word(raw, out, low);
 	put_word(raw, out + 4, high);
-	put_word(raw, out + 4, high | small_ecc(raw, out) << ecc_shift);
+	put_word(raw, out + 4, high | yaffs1_ecc(raw, out) << ecc_shift);
 }
 
 int raw_write(struct raw *raw, u32 block, u32 page, const u8 *data, const struct raw_tags *tags)
@@ -99,8 +100,8 @@ int raw_write(struct raw *raw, u32 block, u32 page, const u8 *data, const struct
 	memcpy(all, data, raw->chunk_bytes);
 	if (raw->inband)
 		pack_large(raw, tags, false, all + raw->chunk_bytes);
-	else if (raw_is_small(raw))
-		pack_small(raw, tags, oob);
+	else if (raw_is_yaffs1(raw))
+		pack_yaffs1(raw, tags, oob);
 	else
 		pack_large(raw, tags, true, oob);
 	err = ram_flash_ops.write(raw->flash, block, page, all, raw->inband ? NULL : oob);
@@ -133,7 +134,7 @@ bool raw_is_blank(struct raw *raw, u32 block, u32 page)
 	       all_ones(raw->flash->oob + index * geometry->oob_bytes, geometry->oob_bytes);
 }
 
-static bool unpack_large(const struct raw *raw, const u8 *in, bool with_ecc, struct raw_tags *tags)
+static bool unpack_yaffs2(const struct raw *raw, const u8 *in, bool with_ecc, struct raw_tags *tags)
 {
 	u32 line, line_prime;
 	u8 column;
@@ -147,13 +148,13 @@ static bool unpack_large(const struct raw *raw, const u8 *in, bool with_ecc, str
 			     line_prime == get_word(raw, in + 24));
 }
 
-static bool unpack_small(const struct raw *raw, const u8 *in, struct raw_tags *tags)
+static bool unpack_yaffs1(const struct raw *raw, const u8 *in, struct raw_tags *tags)
 {
 	u32 low = get_word(raw, in), high = get_word(raw, in + 4);
 
 	*tags = (struct raw_tags) {
 		.chunk = low & 0xfffff, .serial = low >> 20 & 3, .bytes = low >> 22, .object = high & 0x3ffff,
-		.deleted = !(high >> 30 & 1), .wrong_ecc = small_ecc(raw, in) != (high >> 18 & 0xfff),
+		.deleted = !(high >> 30 & 1), .wrong_ecc = yaffs1_ecc(raw, in) != (high >> 18 & 0xfff),
 	};
 	return tags->deleted || !tags->wrong_ecc;
 }
@@ -173,9 +174,9 @@ bool raw_read(struct raw *raw, u32 block, u32 page, u8 *data, struct raw_tags *t
 	if (found && !raw->inband)
 		ram_flash_ops.read(raw->flash, block, page, NULL, oob);
 	if (found && raw->inband)
-		found = unpack_large(raw, all + raw->chunk_bytes, false, tags);
+		found = unpack_yaffs2(raw, all + raw->chunk_bytes, false, tags);
 	else if (found)
-		found = raw_is_small(raw) ? unpack_small(raw, oob, tags) : unpack_large(raw, oob, true, tags);
+		found = raw_is_yaffs1(raw) ? unpack_yaffs1(raw, oob, tags) : unpack_yaffs2(raw, oob, true, tags);
 	free(all);
 	return found;
 }
@@ -211,7 +212,8 @@ bool raw_header_unpack(const u8 *page, struct raw_header *header)
 	u32 high = get_word(&little, page + 496);
 
 	*header = (struct raw_header) {
-		.type = get_word(&little, page), .parent = get_word(&little, page + 4), .mode = get_word(&little, page + 268),
+		.type = get_word(&little, page), .parent = get_word(&little, page + 4),
+		.mode = get_word(&little, page + 268),
 		.equivalent = get_word(&little, page + 296), .rdev = get_word(&little, page + 460),
 		.shadows = get_word(&little, page + 504), .shrink = get_word(&little, page + 508) == 1,
 	};
@@ -231,7 +233,8 @@ struct raw_tags raw_header_tags(u32 id, const struct raw_header *header)
 
 	return (struct raw_tags) {
 		.object = id | header->type << 28, .chunk = flags | header->parent,
-		.bytes = header->type == RAW_FILE ? (u32)header->size : header->type == RAW_HARDLINK ? header->equivalent : 0,
+		.bytes = header->type == RAW_FILE     ? (u32)header->size :
+			 header->type == RAW_HARDLINK ? header->equivalent : 0,
 	};
 }
 
@@ -259,7 +262,7 @@ void raw_put_header(struct raw_cursor *at, u32 id, const struct raw_header *head
 	u8 page[8192];
 
 	raw_header_pack(&at->raw, header, page);
-	if (raw_is_small(&at->raw))
+	if (raw_is_yaffs1(&at->raw))
 		tags = (struct raw_tags) { .object = id, .bytes = 1023 };
 	raw_put(at, tags, page);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pages as another driver lays them on a flash, packed and unpacked by code of the tests' own: what the core and its tests
- * agree on must be the format, not a function that both call.
+ * Pages as another driver lays them on a flash, packed and unpacked by code of the tests' own: what the core and its
+ * tests agree on must be the format, not a function that both call.
  */
 #ifndef Y2_RAW_H
 #define Y2_RAW_H
@@ -37,7 +37,7 @@ struct raw_header {
 };
 
 struct raw raw_of(struct ram_flash *flash, bool inband);
-static inline bool raw_is_small(const struct raw *raw)
+static inline bool raw_is_yaffs1(const struct raw *raw)
 {
 	return raw->flash->geometry.page_bytes == 512;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Random operations, made on the file system and on the oracle. */
 #include "steps.h"
 
 bool step_is_above(const struct model *model, int above, int node)
@@ -166,7 +167,7 @@ static void unlink_one(struct y2_fs *fs, struct model *model, u64 *random, struc
 		return;
 	if (!step->err && ram_random(random, 2))
 		y2_write(fs, held, ram_random(random, 4 * fs->chunk_bytes), (const u8 *)"still open", 10);
-	y2_forget(fs, held);
+	y2_object_put(fs, held);
 }
 
 static void rename_one(struct y2_fs *fs, struct model *model, u64 *random, struct step *step)

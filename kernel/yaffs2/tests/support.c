@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Geometries and small helpers of the tests. */
 #include "test.h"
 
-const struct y2_geometry small_geometry = { .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 32, .blocks = 256 };
+const struct y2_geometry small_geometry = { .page_bytes = 1024, .oob_bytes = 28, .chunks_per_block = 32,
+					    .blocks = 256 };
 const struct y2_geometry tiny_geometry = { .page_bytes = 512, .oob_bytes = 8, .chunks_per_block = 32, .blocks = 256 };
-const struct y2_geometry large_geometry = { .page_bytes = 2048, .oob_bytes = 38, .chunks_per_block = 64, .blocks = 128 };
+const struct y2_geometry large_geometry = { .page_bytes = 2048, .oob_bytes = 38, .chunks_per_block = 64,
+					    .blocks = 128 };
 
 u32 test_now(void)
 {
@@ -15,7 +18,8 @@ struct y2_fs *must_mount(struct ram_flash *flash, const struct y2_options *optio
 	static const struct y2_options none;
 	struct y2_fs *fs = NULL;
 
-	CHECK_EQUAL(0, (u64)y2_mount(&fs, &flash->geometry, &ram_flash_ops, flash, options ? options : &none, test_now));
+	CHECK_EQUAL(0, (u64)y2_mount(&fs, &flash->geometry, &ram_flash_ops, flash, options ? options : &none,
+				     test_now));
 	return fs;
 }
 
@@ -42,7 +46,7 @@ void collect_all_but(struct y2_fs *fs, u32 block)
 	for (u32 round = 0; round < 3; round++) {
 		y2_append_close(fs);
 		for (u32 i = 0; i < fs->geometry.blocks; i++)
-			if (i != block && y2_may_collect(fs, i))
-				CHECK_EQUAL(0, (u64)y2_collect_block(fs, i));
+			if (i != block && y2_gc_may_erase(fs, i))
+				CHECK_EQUAL(0, (u64)y2_gc_block(fs, i));
 	}
 }

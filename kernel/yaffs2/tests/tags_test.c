@@ -3,10 +3,10 @@
 #include "test.h"
 
 /*
- * seq 0x1000, object 0x101, chunk 1, 0x800 bytes: 00 10 00 00 | 01 01 00 00 | 01 00 00 00 | 00 08 00 00.
- * Bytes of odd parity are 1, 4, 5, 8, 13: line = 1^4^5^8^13 = 5, complement = ~5 (an odd number of them).
- * XOR of all bytes: 10^01^01^01^08 = 19 hex = bits 0, 3, 4. Their numbers' bit 0 is 0 for 0 and 4 (even), 1 for 3 (odd): pair
- * 2; bit 1 is 0 for 0 and 4 (even), 1 for 3 (odd): pair 2; bit 2 is 0 for 0 and 3 (even), 1 for 4 (odd): pair 2; so 0x2a.
+ * seq 0x1000, object 0x101, chunk 1, 0x800 bytes: 00 10 00 00 | 01 01 00 00 | 01 00 00 00 | 00 08 00 00. Bytes of odd
+ * parity are 1, 4, 5, 8, 13: line = 1^4^5^8^13 = 5, complement = ~5 (an odd number of them). XOR of all bytes:
+ * 10^01^01^01^08 = 19 hex = bits 0, 3, 4. Their numbers' bit 0 is 0 for 0 and 4 (even), 1 for 3 (odd): pair 2; bit 1
+ * is 0 for 0 and 4 (even), 1 for 3 (odd): pair 2; bit 2 is 0 for 0 and 3 (even), 1 for 4 (odd): pair 2; so 0x2a.
  */
 static const u8 worked_out[28] = {
 	0x00, 0x10, 0, 0, 0x01, 0x01, 0, 0, 0x01, 0, 0, 0, 0x00, 0x08, 0, 0,
@@ -28,7 +28,8 @@ static void header_tags_carry_extra_knowledge(void)
 {
 	static const u8 expected[16] = { 0x34, 0x12, 0, 0, 0x05, 0x01, 0, 0x10, 0x01, 0, 0, 0xc0, 0x39, 0x30, 0, 0 };
 	struct y2_tags tags = {
-		.seq = 0x1234, .object = 0x105, .extra = true, .type = Y2_FILE, .parent = 1, .shrink = true, .size = 12345,
+		.seq = 0x1234, .object = 0x105, .extra = true, .type = Y2_FILE, .parent = 1, .shrink = true,
+		.size = 12345,
 	};
 	struct y2_tags back;
 	u8 packed[28];
@@ -43,7 +44,8 @@ static void header_tags_carry_extra_knowledge(void)
 /* 5 GB does not fit into n_bytes: such a header must be read */
 static void long_files_have_no_extra_knowledge(void)
 {
-	struct y2_tags tags = { .seq = 0x1000, .object = 300, .extra = true, .type = Y2_FILE, .size = 5000000000ull }, back;
+	struct y2_tags tags = { .seq = 0x1000, .object = 300, .extra = true, .type = Y2_FILE, .size = 5000000000ull };
+	struct y2_tags back;
 	u8 packed[28];
 
 	y2_tags_pack(&tags, true, packed);
@@ -80,7 +82,7 @@ static void each_pair_of_bits_is_noticed(void)
 			memcpy(packed, worked_out, 28);
 			packed[a / 8] ^= (u8)(1u << a % 8);
 			packed[b / 8] ^= (u8)(1u << b % 8);
-			CHECK_EQUAL(Y2_READ_LOST, y2_tags_unpack(packed, true, &tags));
+			CHECK_EQUAL(Y2_READ_UNFIXED, y2_tags_unpack(packed, true, &tags));
 			CHECK(!tags.used);
 		}
 	}
@@ -103,7 +105,8 @@ static void erased_pages_are_unused_despite_flipped_bits(void)
 static void headers_lie_as_the_format_says(void)
 {
 	struct y2_header header = {
-		.type = Y2_FILE, .parent = 1, .name = "kernel", .mode = 0100644, .uid = 1, .gid = 2, .atime = 3, .mtime = 4,
+		.type = Y2_FILE, .parent = 1, .name = "kernel", .mode = 0100644, .uid = 1, .gid = 2, .atime = 3,
+		.mtime = 4,
 		.ctime = 5, .size = 0x123456789aull, .shadows = 0x1234, .shrink = true,
 	};
 	struct y2_header back;
@@ -113,12 +116,12 @@ static void headers_lie_as_the_format_says(void)
 	CHECK_EQUAL(1, packed[0]);
 	CHECK_EQUAL(0xffff, packed[8] | packed[9] << 8);
 	CHECK(!strcmp((char *)packed + 10, "kernel"));
-	CHECK_EQUAL(0100644, y2_get32(packed + 268));
-	CHECK_EQUAL(5, y2_get32(packed + 288));
-	CHECK_EQUAL(0x3456789a, y2_get32(packed + 292));
-	CHECK_EQUAL(0x12, y2_get32(packed + 496));
-	CHECK_EQUAL(0x1234, y2_get32(packed + 504));
-	CHECK_EQUAL(1, y2_get32(packed + 508));
+	CHECK_EQUAL(0100644, get_unaligned_le32(packed + 268));
+	CHECK_EQUAL(5, get_unaligned_le32(packed + 288));
+	CHECK_EQUAL(0x3456789a, get_unaligned_le32(packed + 292));
+	CHECK_EQUAL(0x12, get_unaligned_le32(packed + 496));
+	CHECK_EQUAL(0x1234, get_unaligned_le32(packed + 504));
+	CHECK_EQUAL(1, get_unaligned_le32(packed + 508));
 	CHECK(y2_header_unpack(packed, &back));
 	CHECK(!memcmp(&header, &back, sizeof(header)));
 }
@@ -130,7 +133,7 @@ void old_sizes_have_32_bits(void)
 	u8 packed[512];
 
 	y2_header_pack(&header, packed);
-	y2_put32(packed + 496, 0xffffffff);
+	put_unaligned_le32(0xffffffff, packed + 496);
 	CHECK(y2_header_unpack(packed, &header));
 	CHECK_EQUAL(77, header.size);
 }
@@ -151,9 +154,9 @@ static void rubbish_is_no_header(void)
 }
 
 /*
- * Object 0x101, chunk 1, serial number 1, 0x200 bytes: low word 1 | 1 << 20 | 0x200 << 22 = 0x80100001, high word 0x101 and the
- * upper two bits = 0xc0000101. Numbers of the bits that are set: 1, 21, 32, 33, 41, 63, 64; their XOR is 0x43, which goes to
- * bit 18: 0xc10c0101.
+ * Object 0x101, chunk 1, serial number 1, 0x200 bytes: low word 1 | 1 << 20 | 0x200 << 22 = 0x80100001, high word
+ * 0x101 and the upper two bits = 0xc0000101. Numbers of the bits that are set: 1, 21, 32, 33, 41, 63, 64; their XOR
+ * is 0x43, which goes to bit 18: 0xc10c0101.
  */
 static const u8 worked_out_small[8] = { 0x01, 0x00, 0x10, 0x80, 0x01, 0x01, 0x0c, 0xc1 };
 
@@ -162,24 +165,28 @@ static void short_tags_lie_as_the_format_says(void)
 	struct y2_tags tags = { .object = 0x101, .chunk = 1, .serial = 1, .bytes = 0x200 }, back;
 	u8 packed[8], mark[8];
 
-	y2_tags_small_pack(&tags, packed);
+	y2_tags_yaffs1_pack(&tags, packed);
 	CHECK(!memcmp(packed, worked_out_small, 8));
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
-	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1 && back.serial == 1 && back.bytes == 0x200);
-	y2_tags_small_mark(mark);
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
+	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1 && back.serial == 1 &&
+	      back.bytes == 0x200);
+	y2_tags_yaffs1_mark(mark);
 	for (u32 i = 0; i < 8; i++)
 		packed[i] &= mark[i];
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
 	CHECK(back.used && back.marked);
 	/* As other implementations write them: the unused bit is zero, also for the ECC, which is 3 then */
 	memcpy(packed, worked_out_small, 8);
 	packed[6] = 0x0c;
 	packed[7] = 0x40;
-	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_small_unpack(packed, &back));
+	CHECK_EQUAL(Y2_READ_CLEAN, y2_tags_yaffs1_unpack(packed, &back));
 	CHECK(back.used && !back.marked && back.object == 0x101 && back.chunk == 1);
 }
 
-/* Bits 50 to 56 are the ECC's own that may be set: see tags_small.c. Bit 62 is the mark, all of that of other drivers */
+/*
+ * Bits 50 to 56 are the ECC's own that may be set: see tags_yaffs1.c. Bit 62 is the mark, all of that of other
+ * drivers
+ */
 static void each_single_bit_of_short_tags_is_corrected(void)
 {
 	for (u32 bit = 0; bit < 64; bit++) {
@@ -191,10 +198,10 @@ static void each_single_bit_of_short_tags_is_corrected(void)
 		memcpy(packed, worked_out_small, 8);
 		packed[bit / 8] ^= (u8)(1u << bit % 8);
 		if (bit >= 57 && bit <= 61) {
-			CHECK_EQUAL(Y2_READ_LOST, y2_tags_small_unpack(packed, &back));
+			CHECK_EQUAL(Y2_READ_UNFIXED, y2_tags_yaffs1_unpack(packed, &back));
 			continue;
 		}
-		CHECK(y2_tags_small_unpack(packed, &back) != Y2_READ_LOST);
+		CHECK(y2_tags_yaffs1_unpack(packed, &back) != Y2_READ_UNFIXED);
 		CHECK_EQUAL(bit == 62, back.marked);
 		if (bit == 62)
 			continue;
@@ -205,7 +212,8 @@ static void each_single_bit_of_short_tags_is_corrected(void)
 
 const struct test tags_tests[] = {
 	TEST(tags_lie_as_the_format_says), TEST(header_tags_carry_extra_knowledge),
-	TEST(long_files_have_no_extra_knowledge), TEST(each_single_bit_is_corrected), TEST(each_pair_of_bits_is_noticed),
+	TEST(long_files_have_no_extra_knowledge), TEST(each_single_bit_is_corrected),
+	TEST(each_pair_of_bits_is_noticed),
 	TEST(erased_pages_are_unused_despite_flipped_bits), TEST(headers_lie_as_the_format_says),
 	TEST(old_sizes_have_32_bits), TEST(rubbish_is_no_header),
 	TEST(short_tags_lie_as_the_format_says), TEST(each_single_bit_of_short_tags_is_corrected), END_OF_TESTS,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Which torn page a mount cannot tell from a sound one (torn_last.h). */
 #include "torn_last.h"
 #include "raw.h"
 
@@ -42,7 +43,8 @@ bool torn_last_is_there(struct ram_flash *at_cut)
 		return false;
 	block = block_of(at_cut, at_cut->torn);
 	page = page_of(at_cut, at_cut->torn);
-	if (page + 1 != geometry->chunks_per_block || ram_flash_ops.read(at_cut, block, page, data, NULL) != Y2_READ_FIXED ||
+	if (page + 1 != geometry->chunks_per_block ||
+	    ram_flash_ops.read(at_cut, block, page, data, NULL) != Y2_READ_FIXED ||
 	    !memcmp(data, at_cut->meant, sizeof(data)))
 		return false;
 	return raw_read(&raw, block, page, NULL, &tags) && !tags.deleted && !has_another(at_cut, &tags);

@@ -9,7 +9,8 @@
 /* A header and so many chunks in one block; the power fails in the next page, which is chunk k */
 static struct ram_flash *torn_behind(u64 seed, u32 chunks, u32 k)
 {
-	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 0, .name = "f" };
+	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 0,
+					   .name = "f" };
 	struct raw_tags tags = { .object = FILE_ID, .chunk = k, .bytes = 512, .serial = 1 };
 	struct ram_flash *flash = ram_flash_new(&tiny_geometry, seed);
 	struct raw_cursor at = { .raw = raw_of(flash, false) };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of 512 bytes, all of which were deleted when the power failed in their erase. Some tags have become others by it,
- * which look right. Nothing in the block counts; but a block in which a page lives stays.
+ * Pages of 512 bytes, all of which were deleted when the power failed in their erase. Some tags have become others by
+ * it, which look right. Nothing in the block counts; but a block in which a page lives stays.
  */
 #include "raw.h"
 
 #define FILE_ID		0x101u
-#define GHOST_ID	0x178u
+#define STALE_ID	0x178u
 
 enum data { CLEAN, FIXED, LOST };
 
@@ -19,7 +19,8 @@ struct bed {
 
 static u8 *oob_of(struct bed *bed, u32 block, u32 page)
 {
-	return bed->flash->oob + (block * bed->flash->geometry.chunks_per_block + page) * bed->flash->geometry.oob_bytes;
+	return bed->flash->oob + (block * bed->flash->geometry.chunks_per_block + page) *
+				 bed->flash->geometry.oob_bytes;
 }
 
 static void damage(struct bed *bed, u32 block, u32 page, enum data data)
@@ -41,7 +42,8 @@ static void make_ours(struct bed *bed, u32 block, u32 page)
 static struct bed bed_with_a_file(void)
 {
 	struct bed bed = { .flash = ram_flash_new(&tiny_geometry, 1), .options = { .no_checkpoint = true } };
-	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 512, .name = "f" };
+	const struct raw_header header = { .type = RAW_FILE, .parent = 1, .mode = S_IFREG | 0644, .size = 512,
+					   .name = "f" };
 
 	bed.at.raw = raw_of(bed.flash, false);
 	raw_put_header(&bed.at, FILE_ID, &header);
@@ -54,7 +56,7 @@ static void put_deleted(struct bed *bed, enum data data)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, 1 + page, 512, 'd');
+	raw_put_data(&bed->at, STALE_ID, 1 + page, 512, 'd');
 	CHECK_EQUAL(0, (u64)raw_mark(&bed->at.raw, block, page));
 	damage(bed, block, page, data);
 }
@@ -64,16 +66,16 @@ static void put_nonsense(struct bed *bed)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, 1 + page, 512, 'n');
+	raw_put_data(&bed->at, STALE_ID, 1 + page, 512, 'n');
 	oob_of(bed, block, page)[6] ^= 0xf0;
 	damage(bed, block, page, LOST);
 }
 
-static void put_ghost(struct bed *bed, u32 chunk, bool ours, bool tags_fixed, enum data data)
+static void put_stale(struct bed *bed, u32 chunk, bool ours, bool tags_fixed, enum data data)
 {
 	u32 block = bed->at.block, page = bed->at.page;
 
-	raw_put_data(&bed->at, GHOST_ID, chunk, 44, 'g');
+	raw_put_data(&bed->at, STALE_ID, chunk, 44, 'g');
 	if (ours)
 		make_ours(bed, block, page);
 	if (tags_fixed)
@@ -102,7 +104,7 @@ static void tags_that_came_of_a_torn_erase_are_no_page(void)
 	const struct {
 		bool ours;
 		enum data data;
-	} ghosts[] = { { false, LOST }, { false, FIXED }, { true, LOST }, { true, FIXED } };
+	} stale[] = { { false, LOST }, { false, FIXED }, { true, LOST }, { true, FIXED } };
 
 	for (u32 i = 0; i < 4; i++) {
 		struct bed bed = bed_with_a_file();
@@ -110,13 +112,13 @@ static void tags_that_came_of_a_torn_erase_are_no_page(void)
 		put_nonsense(&bed);
 		for (u32 page = 0; page < 6; page++)
 			put_deleted(&bed, page % 3 ? LOST : FIXED);
-		put_ghost(&bed, 549448, ghosts[i].ours, false, ghosts[i].data);
+		put_stale(&bed, 549448, stale[i].ours, false, stale[i].data);
 		/* Tags that look corrected, of a page that looks corrected: no sign of life */
-		put_ghost(&bed, 131814, true, true, FIXED);
+		put_stale(&bed, 131814, true, true, FIXED);
 		put_nonsense(&bed);
 		put_deleted(&bed, LOST);
 		mount(&bed);
-		CHECK(!y2_object_find(bed.fs, GHOST_ID));
+		CHECK(!y2_object_find(bed.fs, STALE_ID));
 		end(&bed);
 	}
 }
@@ -136,7 +138,7 @@ static void a_page_that_lives_tells_that_no_erase_was_torn(void)
 			if (ours)
 				put_nonsense(&bed);
 			else
-				put_ghost(&bed, 3, false, false, LOST);
+				put_stale(&bed, 3, false, false, LOST);
 			mount(&bed);
 			CHECK_EQUAL(1024, y2_object_find(bed.fs, FILE_ID)->size);
 			end(&bed);

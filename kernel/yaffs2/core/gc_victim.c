@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half full. In the
- * background, however much space there is: what fails or fades, and now and then the oldest.
+ * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half
+ * full. In the background, however much space there is: what fails or fades, and now and then the oldest.
  */
 #include "yaffs2.h"
 
@@ -15,7 +15,7 @@ static u32 obsolete(const struct y2_block *block)
 }
 
 /* The oldest block that holds obsolete chunks: in the way of those with shrink headers */
-u32 y2_choose_oldest_dirty(struct y2_fs *fs)
+u32 y2_gc_oldest_dirty(struct y2_fs *fs)
 {
 	u32 oldest = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
 
@@ -37,7 +37,7 @@ static u32 seq_of(const struct y2_fs *fs, u32 number)
 
 static u32 oldest_dirty_seq(struct y2_fs *fs)
 {
-	return seq_of(fs, y2_choose_oldest_dirty(fs));
+	return seq_of(fs, y2_gc_oldest_dirty(fs));
 }
 
 /* Nothing that is obsolete lies in blocks older than one with shrink headers */
@@ -46,7 +46,7 @@ static bool in_order(const struct y2_block *block, u32 oldest_dirty)
 	return !block->shrink_header || block->seq <= oldest_dirty;
 }
 
-bool y2_may_collect(struct y2_fs *fs, u32 number)
+bool y2_gc_may_erase(struct y2_fs *fs, u32 number)
 {
 	const struct y2_block *block = &fs->blocks[number];
 
@@ -63,7 +63,7 @@ static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
  * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing, but what is
  * obsolete in it is in the way of others.
  */
-static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
+static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
 	if (block->state != Y2_BLOCK_FULL || block->unreadable || !in_order(block, oldest))
 		return 0;
@@ -75,30 +75,30 @@ static u32 weight(const struct y2_fs *fs, const struct y2_block *block, u32 olde
 }
 
 /* If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up */
-u32 y2_choose_best(struct y2_fs *fs)
+u32 y2_gc_victim_best(struct y2_fs *fs)
 {
 	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = 0;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
-		u32 is = weight(fs, &fs->blocks[i], oldest);
+		u32 is = gain(fs, &fs->blocks[i], oldest);
 
 		if (is > most) {
 			most = is;
 			best = i;
 		}
 	}
-	return best == Y2_NO_BLOCK ? y2_choose_oldest_dirty(fs) : best;
+	return best == Y2_NO_BLOCK ? y2_gc_oldest_dirty(fs) : best;
 }
 
 /* Or the oldest dirty block, if one waits for that because of its shrink headers */
-u32 y2_choose_failing(struct y2_fs *fs)
+u32 y2_gc_victim_prioritised(struct y2_fs *fs)
 {
 	bool left = false, held_back = false;
 	u32 oldest;
 
-	if (!fs->ailing)
+	if (!fs->gc_prioritised)
 		return Y2_NO_BLOCK;
-	oldest = y2_choose_oldest_dirty(fs);
+	oldest = y2_gc_oldest_dirty(fs);
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		const struct y2_block *block = &fs->blocks[i];
 
@@ -111,22 +111,20 @@ u32 y2_choose_failing(struct y2_fs *fs)
 			return i;
 		held_back = true;
 	}
-	fs->ailing = left;
+	fs->gc_prioritised = left;
 	return held_back && !fs->blocks[oldest].unreadable ? oldest : Y2_NO_BLOCK;
 }
 
-u32 y2_choose_sampled(struct y2_fs *fs)
+u32 y2_gc_victim_sampled(struct y2_fs *fs)
 {
 	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = fs->data_chunks / 2;
-	u32 sample = fs->geometry.blocks / SAMPLE_PART + 1;
+	u32 sample = min(fs->geometry.blocks / SAMPLE_PART + 1, SAMPLE_MOST);
 
-	if (sample > SAMPLE_MOST)
-		sample = SAMPLE_MOST;
 	for (u32 i = 0; i < sample; i++) {
 		u32 is;
 
 		fs->gc_sample = fs->gc_sample + 1 < fs->geometry.blocks ? fs->gc_sample + 1 : 0;
-		is = weight(fs, &fs->blocks[fs->gc_sample], oldest);
+		is = gain(fs, &fs->blocks[fs->gc_sample], oldest);
 		if (is > most) {
 			most = is;
 			best = fs->gc_sample;
@@ -136,7 +134,7 @@ u32 y2_choose_sampled(struct y2_fs *fs)
 }
 
 /* The oldest block of all, so that also what never changes is read and written again now and then */
-u32 y2_choose_forced(struct y2_fs *fs)
+u32 y2_gc_victim_oldest(struct y2_fs *fs)
 {
 	u32 best = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
 
@@ -146,5 +144,5 @@ u32 y2_choose_forced(struct y2_fs *fs)
 			best = i;
 		}
 	}
-	return best != Y2_NO_BLOCK && y2_may_collect(fs, best) ? best : Y2_NO_BLOCK;
+	return best != Y2_NO_BLOCK && y2_gc_may_erase(fs, best) ? best : Y2_NO_BLOCK;
 }

@@ -2,16 +2,16 @@
 /*
  * Garbage collection: what lives in a block is written again at the head of the log, then the block is erased.
  *
- * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back. Within the
- * block the same could happen if the power fails during the erase and takes the header first. So before such an erase a
- * note goes to the log that the block, with this sequence number, is void.
+ * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back.
+ * Within the block the same could happen if the power fails during the erase and takes the header first. So before
+ * such an erase a note goes to the log that the block, with this sequence number, is void.
  */
 #include "yaffs2.h"
 
 #define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
 #define ERASED_PER_FREE	4u	/* passive only while less than this part of the free chunks is erased */
 #define FORCE_EVERY	500u	/* erases between two forced collections, of the oldest block */
-#define FRUITLESS_MOST	10u	/* then the oldest dirty block, which keeps those with shrink headers from being collected */
+#define GC_MISSES_MAX	10u	/* then the oldest dirty block, for which those with shrink headers wait */
 #define GIVEN_UP	1
 
 static int copy_header(struct y2_fs *fs, struct y2_object *obj)
@@ -20,7 +20,7 @@ static int copy_header(struct y2_fs *fs, struct y2_object *obj)
 	int err = y2_object_load(fs, obj);
 
 	if (!err && y2_object_needs_name(obj))
-		return y2_take_link(fs, obj);
+		return y2_promote_link(fs, obj);
 	return err ? err : y2_header_write(fs, obj, &change);
 }
 
@@ -59,8 +59,8 @@ static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct
 }
 
 /*
- * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect: the
- * second time it is err.
+ * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect:
+ * the second time it is err.
  */
 static int give_up(struct y2_fs *fs, u32 chunk, int err)
 {
@@ -79,7 +79,7 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 	struct y2_object *obj;
 	struct y2_tags tags;
 	u32 k;
-	int result = y2_page_read(fs, chunk, fs->page, &tags);
+	int result = y2_chunk_read(fs, chunk, fs->page, &tags);
 
 	if (result < 0)
 		return result == -ENOMEM ? result : give_up(fs, chunk, result);
@@ -94,17 +94,16 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 		y2_chunk_obsolete(fs, chunk);
 		return 0;
 	}
-	if (result == Y2_READ_LOST)	/* or only its tags are */
-		result = y2_page_read(fs, chunk, fs->page, NULL);
-	if (result < 0 || (result == Y2_READ_LOST && k && !fs->blocks[fs->gc_block].unreadable))
+	if (result == Y2_READ_UNFIXED)	/* or only its tags are */
+		result = y2_chunk_read(fs, chunk, fs->page, NULL);
+	if (result < 0 || (result == Y2_READ_UNFIXED && k && !fs->blocks[fs->gc_block].unreadable))
 		return give_up(fs, chunk, -EIO);
-	if (result == Y2_READ_LOST && k) {
+	if (result == Y2_READ_UNFIXED && k) {
 		y2_warn("chunk %u of object %u is copied with errors", k, obj->id);
 		fs->stats.chunks_lost++;
 	}
 	fs->stats.gc_copies++;
-	if (tags.bytes > fs->chunk_bytes)
-		tags.bytes = fs->chunk_bytes;
+	tags.bytes = min(tags.bytes, fs->chunk_bytes);
 	return k ? copy_data(fs, obj, k, chunk, &tags) : copy_header(fs, obj);
 }
 
@@ -127,10 +126,10 @@ int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number)
 	memset(fs->page, 0xff, fs->chunk_bytes);
 	y2_header_pack(header, fs->page);
 	y2_free(header);
-	y2_put32(fs->page + Y2_NOTE, Y2_NOTE_MAGIC);
-	y2_put32(fs->page + Y2_NOTE_KIND, kind);
-	y2_put32(fs->page + Y2_NOTE_BLOCK, number);
-	y2_put32(fs->page + Y2_NOTE_SEQ, fs->blocks[number].seq);
+	put_unaligned_le32(Y2_NOTE_MAGIC, fs->page + Y2_NOTE);
+	put_unaligned_le32(kind, fs->page + Y2_NOTE_KIND);
+	put_unaligned_le32(number, fs->page + Y2_NOTE_BLOCK);
+	put_unaligned_le32(fs->blocks[number].seq, fs->page + Y2_NOTE_SEQ);
 	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
 	if (!err)
 		y2_chunk_obsolete(fs, chunk);
@@ -138,13 +137,13 @@ int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number)
 }
 
 /* All that lived in the block is elsewhere */
-static int finish(struct y2_fs *fs, u32 number)
+static int gc_finish(struct y2_fs *fs, u32 number)
 {
 	int err = 0;
 
 	fs->gc_block = Y2_NO_BLOCK;
 	if (fs->blocks[number].shrink_header) {
-		if (!y2_may_collect(fs, number))
+		if (!y2_gc_may_erase(fs, number))
 			return 0;	/* an older block got dirty meanwhile: this one waits */
 		err = y2_note_write(fs, Y2_NOTE_VOID, number);
 		fs->stats.erase_intents += !err;
@@ -157,7 +156,7 @@ static int finish(struct y2_fs *fs, u32 number)
 }
 
 /* Goes on with gc_block; copies at most so many chunks */
-static int collect_some(struct y2_fs *fs, u32 copies)
+static int gc_copy_some(struct y2_fs *fs, u32 copies)
 {
 	u32 number = fs->gc_block, first = number * fs->geometry.chunks_per_block;
 	int err = 0;
@@ -173,37 +172,40 @@ static int collect_some(struct y2_fs *fs, u32 copies)
 		}
 		fs->gc_page++;
 	}
-	return fs->blocks[number].live ? 0 : finish(fs, number);
+	return fs->blocks[number].live ? 0 : gc_finish(fs, number);
 }
 
-static int collect_step(struct y2_fs *fs, u32 copies)
+static int gc_step(struct y2_fs *fs, u32 copies)
 {
 	int err = y2_checkpoint_invalidate(fs);
 
-	fs->collecting = true;
+	fs->gc_running = true;
 	if (!err)
-		err = collect_some(fs, copies);
-	fs->collecting = false;
+		err = gc_copy_some(fs, copies);
+	fs->gc_running = false;
 	return err;
 }
 
-static void begin(struct y2_fs *fs, u32 number)
+static void gc_begin(struct y2_fs *fs, u32 number)
 {
 	fs->gc_block = number;
 	fs->gc_page = 0;
 }
 
-int y2_collect_block(struct y2_fs *fs, u32 number)
+int y2_gc_block(struct y2_fs *fs, u32 number)
 {
 	if (fs->gc_block != number)
-		begin(fs, number);
-	return collect_step(fs, 0xffffffffu);
+		gc_begin(fs, number);
+	return gc_step(fs, 0xffffffffu);
 }
 
-/* Before the next change, and before the header goes that tells what went: else what is obsolete there could come back */
-int y2_collect_unmarked(struct y2_fs *fs)
+/*
+ * Before the next change, and before the header goes that tells what went: else what is obsolete there could come
+ * back
+ */
+int y2_gc_unmarked(struct y2_fs *fs)
 {
-	if (!fs->mark_failed || fs->collecting)
+	if (!fs->mark_failed || fs->gc_running)
 		return 0;
 	fs->mark_failed = false;
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
@@ -215,7 +217,7 @@ int y2_collect_unmarked(struct y2_fs *fs)
 			y2_append_close(fs);
 		/* A second time, for what cannot be read in it */
 		for (u32 tries = 0; !err && tries < 2 && fs->blocks[i].state == Y2_BLOCK_FULL; tries++)
-			err = y2_collect_block(fs, i);
+			err = y2_gc_block(fs, i);
 		if (err) {
 			fs->mark_failed = true;
 			return err;
@@ -225,56 +227,56 @@ int y2_collect_unmarked(struct y2_fs *fs)
 }
 
 /* However much space there is */
-static u32 choose_for_health(struct y2_fs *fs)
+static u32 victim_for_refresh(struct y2_fs *fs)
 {
-	u32 number = y2_choose_failing(fs);
+	u32 number = y2_gc_victim_prioritised(fs);
 
 	if (number == Y2_NO_BLOCK && fs->erased_since_forced >= FORCE_EVERY) {
 		fs->erased_since_forced = 0;
-		number = y2_choose_forced(fs);
+		number = y2_gc_victim_oldest(fs);
 		fs->stats.forced_gc += number != Y2_NO_BLOCK;
 	}
 	return number;
 }
 
-static u32 choose_for_space(struct y2_fs *fs)
+static u32 victim_for_space(struct y2_fs *fs)
 {
-	u32 number = y2_choose_sampled(fs);
+	u32 number = y2_gc_victim_sampled(fs);
 
-	if (number == Y2_NO_BLOCK && ++fs->fruitless <= FRUITLESS_MOST)
+	if (number == Y2_NO_BLOCK && ++fs->gc_misses <= GC_MISSES_MAX)
 		return number;
-	fs->fruitless = 0;
+	fs->gc_misses = 0;
 	if (number == Y2_NO_BLOCK)
-		number = y2_choose_oldest_dirty(fs);
+		number = y2_gc_oldest_dirty(fs);
 	return number == Y2_NO_BLOCK || fs->blocks[number].unreadable ? Y2_NO_BLOCK : number;
 }
 
-static int collect_passively(struct y2_fs *fs, bool for_space)
+static int gc_passive(struct y2_fs *fs, bool for_space)
 {
 	if (fs->gc_block == Y2_NO_BLOCK) {
-		u32 number = choose_for_health(fs);
+		u32 number = victim_for_refresh(fs);
 
 		if (number == Y2_NO_BLOCK && for_space)
-			number = choose_for_space(fs);
+			number = victim_for_space(fs);
 		if (number == Y2_NO_BLOCK)
 			return 0;
-		begin(fs, number);
+		gc_begin(fs, number);
 	}
 	fs->stats.passive_gc++;
-	return collect_step(fs, PASSIVE_COPIES);
+	return gc_step(fs, PASSIVE_COPIES);
 }
 
-static int collect_aggressively(struct y2_fs *fs)
+static int gc_aggressive(struct y2_fs *fs)
 {
-	u32 number = fs->gc_block == Y2_NO_BLOCK ? y2_choose_best(fs) : fs->gc_block;
+	u32 number = fs->gc_block == Y2_NO_BLOCK ? y2_gc_victim_best(fs) : fs->gc_block;
 
 	if (number == Y2_NO_BLOCK)
 		return -ENOSPC;
 	fs->stats.aggressive_gc++;
-	return y2_collect_block(fs, number);
+	return y2_gc_block(fs, number);
 }
 
-static bool passive_is_due(const struct y2_fs *fs, u32 part)
+static bool gc_is_due(const struct y2_fs *fs, u32 part)
 {
 	u64 total = (u64)(fs->good_blocks - fs->checkpoint_blocks) * fs->data_chunks;
 
@@ -282,31 +284,31 @@ static bool passive_is_due(const struct y2_fs *fs, u32 part)
 }
 
 /* Before an operation that writes so many chunks. That it could not make enough shows when they are written. */
-int y2_make_room(struct y2_fs *fs, u32 chunks)
+int y2_gc_make_room(struct y2_fs *fs, u32 chunks)
 {
 	u32 must = 4 + chunks / fs->data_chunks, should = Y2_RESERVED_BLOCKS + 1 + y2_checkpoint_blocks_needed(fs);
 	u32 tries = 2 * fs->geometry.blocks;
 	int err;
 
-	if (fs->options.read_only || fs->collecting)
+	if (fs->options.read_only || fs->gc_running)
 		return 0;
-	err = fs->empty_blocks >= must ? y2_collect_unmarked(fs) : 0;
+	err = fs->empty_blocks >= must ? y2_gc_unmarked(fs) : 0;
 	if (should > fs->checkpoint_blocks)
 		should -= fs->checkpoint_blocks;
 	if (!err && fs->empty_blocks >= must && fs->empty_blocks < should)
-		err = collect_aggressively(fs);
-	else if (!err && fs->empty_blocks >= must && passive_is_due(fs, ERASED_PER_FREE))
-		err = collect_passively(fs, true);
+		err = gc_aggressive(fs);
+	else if (!err && fs->empty_blocks >= must && gc_is_due(fs, ERASED_PER_FREE))
+		err = gc_passive(fs, true);
 	while (!err && fs->empty_blocks < must && tries--)
-		err = collect_aggressively(fs);
+		err = gc_aggressive(fs);
 	return err == -ENOSPC || err == -ENOMEM ? 0 : err;
 }
 
-int y2_collect_background(struct y2_fs *fs)
+int y2_gc_background(struct y2_fs *fs)
 {
 	u64 copies = fs->stats.gc_copies, blocks = fs->stats.gc_blocks;
 
 	if (fs->options.read_only)
 		return 0;
-	return collect_passively(fs, passive_is_due(fs, 2)) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
+	return gc_passive(fs, gc_is_due(fs, 2)) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* After a scan: who has no place goes to lost+found, what is dead goes, links find their targets. */
+/*
+ * What is put right after a scan: objects without parent go to lost+found, deleted ones go, links find their targets;
+ * and what a power cut has left half done is finished.
+ */
 #include "scan.h"
 
 static void drop(struct y2_fs *fs, struct y2_object *obj)
@@ -21,10 +24,10 @@ static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
 }
 
 /*
- * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks, lest they
- * are found without one when the first is collected.
+ * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks,
+ * lest they are found without one when the first is collected.
  */
-static void bury_again(struct y2_fs *fs, struct y2_object *obj)
+static void rewrite_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
 	y2_object_set_type(obj, Y2_FILE);
 	obj->loaded = true;
@@ -54,7 +57,7 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 	bool is_file = obj->type == Y2_FILE || obj->type == Y2_UNKNOWN;
 	u32 base;
 
-	if (fs->small || (obj->header == Y2_NO_CHUNK && is_file && !y2_index_next_leaf(&obj->index, 0, &base))) {
+	if (fs->yaffs1 || (obj->header == Y2_NO_CHUNK && is_file && !y2_index_next_leaf(&obj->index, 0, &base))) {
 		drop(fs, obj);
 		return;
 	}
@@ -68,15 +71,18 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 	obj->type = Y2_FILE;
 	obj->index = (struct y2_index) { .root = NULL };
 	obj->size = 0;
-	bury_again(fs, obj);
+	rewrite_tombstone(fs, obj);
 }
 
-/* Another object has its name. If links lead to it, it lives on without one until y2_scan_end_shadows(). True: it is settled */
-static bool sort_out_shadowed(struct y2_fs *fs, struct y2_object *obj)
+/*
+ * Another object has its name. If links lead to it, it lives on without one until y2_scan_finish_shadows(). True: the
+ * caller has nothing more to do with it.
+ */
+static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (!obj->scan_shadowed)
 		return false;
-	if (obj->scan_seen && !obj->scan_dead && obj->scan_linked)
+	if (obj->scan_seen && !obj->scan_deleted && obj->scan_linked)
 		obj->unlinked = true;
 	else
 		end_shadowed(fs, obj);
@@ -84,19 +90,20 @@ static bool sort_out_shadowed(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /* Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up */
-static void sort_out(struct y2_fs *fs)
+static void fixup_objects(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
 	u32 bucket;
 
 	for_each_object(fs, bucket, obj, after) {
-		if (is_fixed(fs, obj) || sort_out_shadowed(fs, obj) || (obj->scan_seen && !(fs->small && obj->scan_dead)))
+		if (is_fixed(fs, obj) || fixup_shadowed(fs, obj) ||
+		    (obj->scan_seen && !(fs->yaffs1 && obj->scan_deleted)))
 			continue;
-		if (obj->scan_outlived) {
-			bury_again(fs, obj);
+		if (obj->scan_needs_tombstone) {
+			rewrite_tombstone(fs, obj);
 			continue;
 		}
-		if (obj->scan_dead || !obj->size) {
+		if (obj->scan_deleted || !obj->size) {
 			drop(fs, obj);
 			continue;
 		}
@@ -179,10 +186,10 @@ static void break_loops(struct y2_fs *fs)
 	}
 }
 
-int y2_scan_settle(struct y2_fs *fs)
+int y2_scan_fixup(struct y2_fs *fs)
 {
 	find_linked(fs);
-	sort_out(fs);
+	fixup_objects(fs);
 	find_parents(fs);
 	break_loops(fs);
 	find_targets(fs);
@@ -200,16 +207,16 @@ static struct y2_object *find_without_name(struct y2_fs *fs)
 	return NULL;
 }
 
-void y2_scan_end_shadows(struct y2_fs *fs)
+void y2_scan_finish_shadows(struct y2_fs *fs)
 {
 	struct y2_object *obj;
 
 	while ((obj = find_without_name(fs)))
-		if (y2_take_link(fs, obj))
+		if (y2_promote_link(fs, obj))
 			return;
 }
 
-void y2_scan_end_unlinked(struct y2_fs *fs)
+void y2_scan_finish_unlinked(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
 	u32 bucket;
@@ -220,10 +227,10 @@ void y2_scan_end_unlinked(struct y2_fs *fs)
 }
 
 /*
- * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a power
- * cut just then both are there, and one is enough.
+ * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a
+ * power cut just then both are there, and one is enough.
  */
-void y2_scan_end_renames(struct y2_fs *fs)
+void y2_scan_finish_renames(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
 	u32 bucket;
@@ -231,13 +238,14 @@ void y2_scan_end_renames(struct y2_fs *fs)
 	for_each_object(fs, bucket, obj, after) {
 		if (obj->type != Y2_HARDLINK || obj->parent != obj->target->parent)
 			continue;
-		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) && !strcmp(obj->name, obj->target->name))
+		if (!y2_object_load(fs, obj) && !y2_object_load(fs, obj->target) &&
+		    !strcmp(obj->name, obj->target->name))
 			y2_unlink(fs, obj);
 	}
 }
 
 /* The power failed between the header of a truncation and the shortened chunk, or another driver has left it at that */
-void y2_scan_end_tails(struct y2_fs *fs)
+void y2_scan_finish_tails(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
 	u32 bucket;
@@ -246,7 +254,7 @@ void y2_scan_end_tails(struct y2_fs *fs)
 		if (!obj->scan_tail || obj->type != Y2_FILE || obj->unlinked)
 			continue;
 		obj->scan_tail = false;
-		if (!y2_make_room(fs, 1))
+		if (!y2_gc_make_room(fs, 1))
 			y2_file_shorten_last(fs, obj);
 	}
 }

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come in any
- * order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power failed before the
- * older was marked) the one counts whose serial number is one more. First all chunks are gathered, then headers are read.
+ * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come
+ * in any order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power
+ * failed before the older was marked) the one counts whose serial number is one more. First all chunks are gathered,
+ * then headers are read.
  *
- * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that goes, and at
- * last the header is replaced or marked.
+ * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that
+ * goes, and at last the header is replaced or marked.
  */
 #include "scan.h"
 
 /* Not wanted, and not known as live */
-void y2_scan_small_dismiss(struct y2_fs *fs, u32 chunk)
+void y2_scan_yaffs1_dismiss(struct y2_fs *fs, u32 chunk)
 {
 	if (fs->options.read_only)
 		fs->unmarked = true;
 	else
-		y2_page_mark(fs, chunk);
+		y2_chunk_mark(fs, chunk);
 }
 
 /* True: the chunk takes the place of the other, which is obsolete now */
 static bool replaces(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u32 other)
 {
 	if (tags->serial != y2_serial_after(fs, other)) {
-		y2_scan_small_dismiss(fs, chunk);
+		y2_scan_yaffs1_dismiss(fs, chunk);
 		return false;
 	}
 	y2_chunk_obsolete(fs, other);
@@ -66,7 +67,7 @@ static void id_in_use(struct y2_fs *fs, u32 id)
 		fs->next_id = id + 1;
 }
 
-int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
+int y2_scan_yaffs1_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 {
 	struct y2_object *obj;
 
@@ -83,19 +84,19 @@ int y2_scan_small_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 }
 
 /* A page that may be torn: after all others, where they have left its place to it */
-int y2_scan_small_in_doubt(struct y2_fs *fs, u32 chunk)
+int y2_scan_yaffs1_maybe_torn(struct y2_fs *fs, u32 chunk)
 {
 	struct y2_object *obj;
 	struct y2_tags tags;
 
-	if (y2_page_read(fs, chunk, NULL, &tags) < 0 || !tags.used || tags.marked)
+	if (y2_chunk_read(fs, chunk, NULL, &tags) < 0 || !tags.used || tags.marked)
 		return 0;
 	obj = y2_object_find(fs, tags.object);
 	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 : obj->header != Y2_NO_CHUNK)) {
-		y2_scan_small_dismiss(fs, chunk);
+		y2_scan_yaffs1_dismiss(fs, chunk);
 		return 0;
 	}
-	return y2_scan_small_chunk(fs, chunk, &tags);
+	return y2_scan_yaffs1_chunk(fs, chunk, &tags);
 }
 
 static void set_type(struct y2_fs *fs, struct y2_object *obj, u8 type)
@@ -111,21 +112,25 @@ static void set_type(struct y2_fs *fs, struct y2_object *obj, u8 type)
 static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
 {
 	if (!header->shrink) {
-		obj->size = header->size > obj->size ? header->size : obj->size;
+		obj->size = max(header->size, obj->size);
 		return;
 	}
 	obj->size = header->size;
 	obj->scan_shrunk = true;
-	y2_file_drop_chunks(fs, obj, (u32)y2_divide(obj->size + fs->chunk_bytes - 1, fs->chunk_bytes) + 1);
+	y2_file_drop_chunks(fs, obj, (u32)DIV_ROUND_UP_ULL(obj->size, fs->chunk_bytes) + 1);
 }
 
-/* Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is meant */
+/*
+ * Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is
+ * meant
+ */
 static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj, const struct y2_header *header)
 {
-	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_LOST : y2_page_read(fs, obj->header, fs->page, NULL);
+	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, obj->header, fs->page, NULL);
 
-	return !y2_is_readable(result) || (y2_get32(fs->page + Y2_OH_PARENT) == header->parent &&
-					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name, Y2_NAME_MAX + 1));
+	return !y2_is_readable(result) || (get_unaligned_le32(fs->page + Y2_OH_PARENT) == header->parent &&
+					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name,
+						    Y2_NAME_MAX + 1));
 }
 
 static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
@@ -147,7 +152,7 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 	if (fixed)
 		return;
 	if (header->parent == Y2_ID_DELETED || header->parent == Y2_ID_UNLINKED) {
-		obj->scan_dead = true;
+		obj->scan_deleted = true;
 		return;
 	}
 	obj->scan_seen = true;
@@ -160,7 +165,7 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 	apply_shadows(fs, obj, header);
 }
 
-int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan)
+int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 {
 	struct y2_object *obj;
 
@@ -170,7 +175,7 @@ int y2_scan_small_headers(struct y2_fs *fs, struct y2_scan *scan)
 
 			if (obj->header == Y2_NO_CHUNK)
 				continue;
-			result = y2_page_read(fs, obj->header, fs->page, NULL);
+			result = y2_chunk_read(fs, obj->header, fs->page, NULL);
 			if (result == -ENOMEM)
 				return result;
 			if (!y2_is_readable(result) || !y2_header_unpack(fs->page, &scan->header))
@@ -192,16 +197,16 @@ static void mark_all(struct y2_fs *fs, bool headers)
 		for (u32 page = 0; page < fs->blocks[i].written; page++) {
 			struct y2_tags tags;
 
-			if (y2_chunk_is_live(fs, first + page) || y2_page_read(fs, first + page, NULL, &tags) < 0)
+			if (y2_chunk_is_live(fs, first + page) || y2_chunk_read(fs, first + page, NULL, &tags) < 0)
 				continue;
 			if (tags.used && !tags.marked && !tags.chunk == headers)
-				y2_page_mark(fs, first + page);
+				y2_chunk_mark(fs, first + page);
 		}
 	}
 }
 
 /* What a cut has left half way, once there may be written */
-void y2_scan_small_write(struct y2_fs *fs)
+void y2_scan_yaffs1_write(struct y2_fs *fs)
 {
 	struct y2_object *obj;
 

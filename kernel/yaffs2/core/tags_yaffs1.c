@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2, n_bytes 10,
- * obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are set, with its own
- * field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which looks like one of the tags'.
+ * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2,
+ * n_bytes 10, obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are
+ * set, with its own field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which
+ * looks like one of the tags'.
  *
- * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations leave the
- * unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so that a page which
- * lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that,
- * too, and the ECC is right for others as before.
+ * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations
+ * leave the unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so
+ * that a page which lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6
+ * of the ECC; the mark clears that, too, and the ECC is right for others as before.
  */
 #include "tags.h"
 
@@ -26,16 +27,6 @@
 #define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
-static u32 parity(u64 bits)
-{
-	u32 half = (u32)(bits ^ bits >> 32);
-
-	half ^= half >> 16;
-	half ^= half >> 8;
-	half ^= half >> 4;
-	return 0x6996u >> (half & 15) & 1;	/* of four bits */
-}
-
 /* Bit j of the XOR: the parity of those bits whose number, one more than their place, has bit j set */
 static u32 ecc_of(u32 low, u32 high)
 {
@@ -47,35 +38,29 @@ static u32 ecc_of(u32 low, u32 high)
 	u32 ecc = (u32)(bits >> 63) << 6;
 
 	for (u32 j = 0; j < 6; j++)
-		ecc |= parity(bits & with_bit[j]) << j;
+		ecc |= (hweight64(bits & with_bit[j]) & 1) << j;
 	return ecc;
 }
 
-void y2_tags_small_pack(const struct y2_tags *tags, u8 *out)
+void y2_tags_yaffs1_pack(const struct y2_tags *tags, u8 *out)
 {
 	u32 low = tags->chunk | (u32)tags->serial << SERIAL_SHIFT | tags->bytes << BYTES_SHIFT;
 	u32 high = tags->object | DELETED | UNUSED;
 
-	y2_put32(out, low);
-	y2_put32(out + 4, high | ecc_of(low, high) << ECC_SHIFT);
+	put_unaligned_le32(low, out);
+	put_unaligned_le32(high | ecc_of(low, high) << ECC_SHIFT, out + 4);
 }
 
 /* What makes deleted of any tags, programmed on top of them */
-void y2_tags_small_mark(u8 *out)
+void y2_tags_yaffs1_mark(u8 *out)
 {
-	y2_put32(out, 0xffffffffu);
-	y2_put32(out + 4, ~(DELETED | UNUSED | ECC_OF_UNUSED));
+	put_unaligned_le32(0xffffffffu, out);
+	put_unaligned_le32(~(DELETED | UNUSED | ECC_OF_UNUSED), out + 4);
 }
 
 static bool looks_erased(u32 low, u32 high)
 {
-	u32 zeros = 0;
-
-	for (u32 rest = ~low; rest; rest &= rest - 1)
-		zeros++;
-	for (u32 rest = ~high; rest; rest &= rest - 1)
-		zeros++;
-	return zeros <= MAX_FLIPPED_BITS;
+	return hweight32(~low) + hweight32(~high) <= MAX_FLIPPED_BITS;
 }
 
 /* The number of the bit that is wrong, 0: none; more than TAG_BITS: it cannot be one */
@@ -90,9 +75,9 @@ static bool makes_sense(const struct y2_tags *tags)
 	return tags->object && (tags->bytes <= MOST_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
 }
 
-enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
+enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)
 {
-	u32 low = y2_get32(in), high = y2_get32(in + 4), wrong;
+	u32 low = get_unaligned_le32(in), high = get_unaligned_le32(in + 4), wrong;
 	enum y2_read result = Y2_READ_CLEAN;
 	bool marked;
 
@@ -112,7 +97,7 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 		return Y2_READ_CLEAN;
 	}
 	if (wrong > TAG_BITS)
-		return Y2_READ_LOST;
+		return Y2_READ_UNFIXED;
 	if (wrong) {
 		result = Y2_READ_FIXED;
 		if (wrong <= 32)
@@ -124,23 +109,18 @@ enum y2_read y2_tags_small_unpack(const u8 *in, struct y2_tags *tags)
 		.used = true, .seq = Y2_SEQ_LOWEST, .object = high & OBJECT_MASK, .chunk = low & CHUNK_MASK,
 		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK,
 		.half_marked = wrong == TAG_BITS,	/* the unused bit, or its ECC */
-		.bare = !(high & UNUSED),
+		.unused_clear = !(high & UNUSED),
 	};
 	if (makes_sense(tags))
 		return result;
 	*tags = (struct y2_tags) { .used = false };
-	return Y2_READ_LOST;
-}
-
-static u32 get_swapped(const u8 *from)
-{
-	return (u32)from[0] << 24 | (u32)from[1] << 16 | (u32)from[2] << 8 | from[3];
+	return Y2_READ_UNFIXED;
 }
 
 /* The fields begin at the highest bit then; the ECC counts bytes and bits as here */
-bool y2_tags_small_unpack_swapped(const u8 *in, struct y2_tags *tags)
+bool y2_tags_yaffs1_unpack_swapped(const u8 *in, struct y2_tags *tags)
 {
-	u32 low = get_swapped(in), high = get_swapped(in + 4);
+	u32 low = get_unaligned_be32(in), high = get_unaligned_be32(in + 4);
 	u32 plain = (high | 2) & ~(ECC_MASK << 2);
 	u8 bytes[4] = { (u8)(plain >> 24), (u8)(plain >> 16), (u8)(plain >> 8), (u8)plain };
 
@@ -148,5 +128,5 @@ bool y2_tags_small_unpack_swapped(const u8 *in, struct y2_tags *tags)
 		.used = true, .seq = Y2_SEQ_LOWEST, .object = high >> 14, .chunk = low >> 12, .serial = low >> 10 & 3,
 		.bytes = low & BYTES_MASK,
 	};
-	return ecc_of(y2_get32(in), y2_get32(bytes)) == (high >> 2 & ECC_MASK) && makes_sense(tags);
+	return ecc_of(get_unaligned_le32(in), get_unaligned_le32(bytes)) == (high >> 2 & ECC_MASK) && makes_sense(tags);
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a power cut has left half programmed or half erased. A code that corrects one bit takes any odd number of wrong bits
- * for one, so such a page often looks corrected, with other content, and now and then its tags do. That a sound page needs a
- * correction is rare, and rarer still where it would be taken for a torn one here.
+ * What a power cut has left half programmed or half erased. A code that corrects one bit takes any odd number of
+ * wrong bits for one, so such a page often looks corrected, with other content, and now and then its tags do. That a
+ * sound page needs a correction is rare, and rarer still where it would be taken for a torn one here.
  *
- * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected does not
- * count if the block is not full or is the newest. A full block is emptied before it ceases to be the newest.
+ * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected
+ * does not count if the block is not full or is the newest. A full block is emptied before it ceases to be the
+ * newest.
  *
- * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is not
- * right either; and of the marks on pages of 512 bytes one bit may have gone.
+ * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is
+ * not right either; and of the marks on pages of 512 bytes one bit may have gone.
  */
 #include "scan.h"
 
-#define LOST_PART	4u	/* of the wrong pages of a torn erase, at least one in so many is beyond correction; assumed */
-#define MANY_HALF_MARKS	4u	/* assumed; cuts in the midst of a mark leave one at a time, which the next mount completes */
+#define LOST_PART	4u	/* of the wrong pages of a torn erase, one in so many is beyond correction; assumed */
+#define MANY_HALF_MARKS	4u	/* assumed; a cut in a mark leaves one at a time, which the next mount completes */
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 {
-	return y2_page_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
+	return y2_chunk_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
 }
 
 /* No wrong bit in all that was written of the block */
@@ -36,13 +37,13 @@ static bool last_counts(struct y2_fs *fs, struct y2_scan_block *found, int of_ta
 		return true;
 	if (fs->blocks[found->number].written < fs->geometry.chunks_per_block)
 		return false;
-	if (!fs->small && found->seq != fs->seq && !fs->blocks[found->number].last_torn)
+	if (!fs->yaffs1 && found->seq != fs->seq && !fs->blocks[found->number].last_torn)
 		return true;
-	if (!fs->small) {
-		fs->doubted = found->number;
+	if (!fs->yaffs1) {
+		fs->torn_full = found->number;
 		return false;
 	}
-	found->last_in_doubt = true;	/* which block is the newest cannot be known */
+	found->last_maybe_torn = true;	/* which block is the newest cannot be known */
 	return false;
 }
 
@@ -67,20 +68,20 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 }
 
 /*
- * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark, or a
- * newer block is begun.
+ * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark,
+ * or a newer block is begun.
  */
-void y2_scan_leave_out(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
+void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
 {
 	const struct y2_scan_page *at = &scan->pages[page];
 	u32 written = fs->blocks[found->number].written;
 
-	if (page + 1 != written || at->tags.marked || found->last_in_doubt)
+	if (page + 1 != written || at->tags.marked || found->last_maybe_torn)
 		return;
-	if (fs->small && y2_is_readable(at->result) && at->tags.used && !at->tags.half_marked)
-		y2_scan_small_dismiss(fs, found->number * fs->geometry.chunks_per_block + page);
-	else if (!fs->small && found->seq == fs->seq && written < fs->geometry.chunks_per_block)
-		fs->torn_end = found->number;
+	if (fs->yaffs1 && y2_is_readable(at->result) && at->tags.used && !at->tags.half_marked)
+		y2_scan_yaffs1_dismiss(fs, found->number * fs->geometry.chunks_per_block + page);
+	else if (!fs->yaffs1 && found->seq == fs->seq && written < fs->geometry.chunks_per_block)
+		fs->torn_newest = found->number;
 }
 
 /* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
@@ -92,8 +93,8 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 }
 
 /*
- * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are wrong as
- * soon as any bit of the page is: where all could be corrected the flash is only worn.
+ * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are
+ * wrong as soon as any bit of the page is: where all could be corrected the flash is only worn.
  */
 static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {
@@ -103,14 +104,15 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 /* Its tags are right, and say that no mark has ever been begun on it */
 static bool seems_to_live(const struct y2_scan_page *at)
 {
-	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked && !at->tags.bare;
+	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked &&
+	       !at->tags.unused_clear;
 }
 
 /*
- * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most of
- * the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is not
- * marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are rare, fewer
- * than wrong ones, and data beside them is never right.
+ * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most
+ * of the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is
+ * not marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are
+ * rare, fewer than wrong ones, and data beside them is never right.
  */
 static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 written)
 {
@@ -130,26 +132,26 @@ static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct 
 	return wrong > 1 && lost * LOST_PART >= wrong && (!living || living < wrong_tags);
 }
 
-static bool is_small_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+static bool is_yaffs1_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
-	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, doubtful = 0;
+	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, unclean = 0;
 
 	for (u32 page = 0; page < written; page++) {
 		const struct y2_scan_page *at = &scan->pages[page];
 
 		half_marked += at->tags.half_marked;
 		marked += at->tags.marked;
-		doubtful += at->result != Y2_READ_CLEAN || at->tags.bare;
+		unclean += at->result != Y2_READ_CLEAN || at->tags.unused_clear;
 	}
-	return half_marked >= MANY_HALF_MARKS || (marked && doubtful && marks_are_torn(fs, scan, found, written));
+	return half_marked >= MANY_HALF_MARKS || (marked && unclean && marks_are_torn(fs, scan, found, written));
 }
 
 bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
 {
 	u32 written = fs->blocks[found->number].written, wrong = 0, lost = 0;
 
-	if (fs->small)
-		return is_small_half_erased(fs, scan, found);
+	if (fs->yaffs1)
+		return is_yaffs1_half_erased(fs, scan, found);
 	for (u32 page = 0; page < written; page++) {
 		lost += !y2_is_readable(scan->pages[page].result);
 		wrong += is_wrong(fs, found, page, scan->pages[page].result);

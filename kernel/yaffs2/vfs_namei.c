@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names: each operation is on flash when it returns. */
+/* Operations on names for the VFS. Each is on flash when it returns. */
 #include <linux/pagemap.h>
 
 #include "vfs.h"
@@ -152,7 +152,8 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 		y2_lock(sbi);
 		err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
 		if (!err)
-			err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name, new_dentry->d_name.len);
+			err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name,
+					new_dentry->d_name.len);
 		y2_unlock(sbi);
 	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)

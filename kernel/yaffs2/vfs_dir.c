@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading directories. Positions: 0 and 1 are "." and "..", then an entry's cookie plus 1; so entries may come and go. */
+/*
+ * Reading directories. Positions: 0 and 1 are "." and "..", then an entry's cookie plus 1; so entries may come and
+ * go.
+ */
 #include "vfs.h"
 
 #define BATCH	16	/* entries taken under the lock, and then given to the caller without it */

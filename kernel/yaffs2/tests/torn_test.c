@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a cut has left half programmed or half erased: that it does not count, and that a sound page with a wrong bit does. */
+/*
+ * What a cut has left half programmed or half erased: that it does not count, and that a sound page with a wrong bit
+ * does.
+ */
 #include "test.h"
 
 struct bed {
@@ -41,7 +44,8 @@ static void write_chunk(struct bed *bed, struct y2_object *file, u32 k, char wha
 	u8 data[2048];
 
 	memset(data, what, sizeof(data));
-	CHECK(y2_write(bed->fs, file, (u64)k * bed->fs->chunk_bytes, data, bed->fs->chunk_bytes) == (int)bed->fs->chunk_bytes);
+	CHECK_EQUAL(bed->fs->chunk_bytes,
+		    (u64)y2_write(bed->fs, file, (u64)k * bed->fs->chunk_bytes, data, bed->fs->chunk_bytes));
 }
 
 static char first_byte(struct bed *bed, const char *name, u32 k)
@@ -54,7 +58,8 @@ static char first_byte(struct bed *bed, const char *name, u32 k)
 
 static u32 newest_chunk(const struct bed *bed)
 {
-	return bed->fs->alloc_block * bed->fs->geometry.chunks_per_block + bed->fs->blocks[bed->fs->alloc_block].written - 1;
+	return bed->fs->alloc_block * bed->fs->geometry.chunks_per_block +
+	       bed->fs->blocks[bed->fs->alloc_block].written - 1;
 }
 
 static void turn_bits(struct bed *bed, u32 chunk, u8 bits)
@@ -106,7 +111,10 @@ static void a_wrong_bit_of_a_sound_page_is_corrected(void)
 	}
 }
 
-/* Of tags alone, for they are not under the chip's code: in a block of three pages of which the last is torn, all the same */
+/*
+ * Of tags alone, for they are not under the chip's code: in a block of three pages of which the last is torn, all the
+ * same
+ */
 static void wrong_bits_of_tags_are_no_torn_erase(void)
 {
 	struct bed bed = bed_of(&large_geometry);
@@ -157,7 +165,7 @@ static void the_last_page_of_a_full_block_counts_where_no_other_does(void)
 	end(&bed);
 }
 
-static void the_last_page_of_a_full_block_gives_way_in_doubt(void)
+static void the_last_page_of_a_full_block_that_may_be_torn_yields(void)
 {
 	struct bed bed = bed_of(&tiny_geometry);
 	struct y2_object *file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
@@ -181,8 +189,8 @@ static void the_last_page_of_a_full_block_gives_way_in_doubt(void)
 }
 
 /*
- * A bit of our mark, but not that which deletes, on a page that lives: a wrong bit, unless the block shows that its erase had
- * begun. The one that deletes is all that other drivers clear, so it counts alone.
+ * A bit of our mark, but not that which deletes, on a page that lives: a wrong bit, unless the block shows that its
+ * erase had begun. The one that deletes is all that other drivers clear, so it counts alone.
  */
 static void half_a_mark_deletes_only_in_a_torn_erase(void)
 {
@@ -205,8 +213,9 @@ static void half_a_mark_deletes_only_in_a_torn_erase(void)
 	}
 }
 
-const struct test doubt_tests[] = {
+const struct test torn_tests[] = {
 	TEST(a_torn_page_that_looks_corrected_does_not_count), TEST(a_wrong_bit_of_a_sound_page_is_corrected),
 	TEST(wrong_bits_of_tags_are_no_torn_erase), TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
-	TEST(the_last_page_of_a_full_block_gives_way_in_doubt), TEST(half_a_mark_deletes_only_in_a_torn_erase), END_OF_TESTS,
+	TEST(the_last_page_of_a_full_block_that_may_be_torn_yields), TEST(half_a_mark_deletes_only_in_a_torn_erase),
+	END_OF_TESTS,
 };

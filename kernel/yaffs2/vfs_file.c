@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files through the page cache. A folio that becomes dirty is promised its chunks on flash at once, so that writing it back
- * later (writeback.c) cannot meet a full file system; that promise is its private mark.
+ * Files through the page cache. A folio that becomes dirty has its chunks on flash reserved at once, so that writing it
+ * back later (writeback.c) cannot meet a full file system. Its private mark says that it has them.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
 
 #include "vfs.h"
 
-#define SPARE_CHUNKS	8u	/* kept beside all promises, for headers */
+#define HEADER_CHUNKS	8u	/* left free beside all reservations, for headers */
 
 static int read_into(struct inode *inode, struct folio *folio)
 {
@@ -44,8 +44,8 @@ static void readahead(struct readahead_control *rac)
 		read_folio(NULL, folio);
 }
 
-/* The folio is locked. It must not be dirtied without promise */
-static int promise(struct inode *inode, struct folio *folio)
+/* The folio is locked. It must not be dirtied without a reservation */
+static int reserve(struct inode *inode, struct folio *folio)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	int err = 0;
@@ -55,17 +55,17 @@ static int promise(struct inode *inode, struct folio *folio)
 	y2_lock(sbi);
 	if (sbi->fs->options.read_only)
 		err = -EROFS;
-	else if (y2_chunks_free(sbi->fs) < sbi->folio_chunks + SPARE_CHUNKS)
+	else if (y2_chunks_free(sbi->fs) < sbi->folio_chunks + HEADER_CHUNKS)
 		err = -ENOSPC;
 	else
-		sbi->fs->promised += sbi->folio_chunks;
+		sbi->fs->reserved += sbi->folio_chunks;
 	y2_unlock(sbi);
 	if (!err)
 		folio_attach_private(folio, (void *)1);
 	return err;
 }
 
-u32 y2_take_promise(struct y2_sb *sbi, struct folio *folio)
+u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio)
 {
 	if (!folio_test_private(folio))
 		return 0;
@@ -80,11 +80,11 @@ static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
 	if (offset || length < folio_size(folio))
 		return;
 	y2_lock(sbi);
-	sbi->fs->promised -= y2_take_promise(sbi, folio);
+	sbi->fs->reserved -= y2_take_reservation(sbi, folio);
 	y2_unlock(sbi);
 }
 
-/* Only clean folios are asked for, and those have no promise */
+/* Only clean folios are asked for, and those have no reservation */
 static bool release_folio(struct folio *folio, gfp_t gfp)
 {
 	return false;
@@ -104,7 +104,7 @@ static int begin_once(struct address_space *mapping, loff_t pos, unsigned int le
 			folio_mark_uptodate(folio);
 	}
 	if (!err)
-		err = promise(inode, folio);
+		err = reserve(inode, folio);
 	if (err) {
 		folio_unlock(folio);
 		folio_put(folio);
@@ -145,8 +145,9 @@ static int read_tail(struct inode *inode, struct folio *folio, size_t at)
 }
 
 /*
- * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be written. The end
- * moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end, too.
+ * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be
+ * written. The end moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end,
+ * too.
  */
 void y2_restore_end(struct inode *inode, loff_t size)
 {
@@ -212,14 +213,14 @@ const struct address_space_operations y2_file_aops = {
 	.release_folio = release_folio, .migrate_folio = filemap_migrate_folio,
 };
 
-/* 0: the folio is locked and has its promise. -EAGAIN: it is no longer of the file */
-static int lock_promised(struct inode *inode, struct folio *folio)
+/* 0: the folio is locked and has its reservation. -EAGAIN: it is no longer of the file */
+static int lock_reserved(struct inode *inode, struct folio *folio)
 {
 	int err = -EAGAIN;
 
 	folio_lock(folio);
 	if (folio->mapping == inode->i_mapping && folio_pos(folio) < i_size_read(inode))
-		err = promise(inode, folio);
+		err = reserve(inode, folio);
 	if (err)
 		folio_unlock(folio);
 	return err;
@@ -235,7 +236,7 @@ static vm_fault_t page_mkwrite(struct vm_fault *vmf)
 	sb_start_pagefault(inode->i_sb);
 	file_update_time(vmf->vma->vm_file);
 	do {
-		err = lock_promised(inode, folio);
+		err = lock_reserved(inode, folio);
 	} while (y2_try_again(inode->i_sb, err, &tried));
 	if (!err) {
 		folio_mark_dirty(folio);
