@@ -284,6 +284,7 @@ static bool program_page(struct fb_medium *m, const struct fb_chip_span *span)
 	count_program(m, span);
 	past_of(m, number)->programmed_hours = age_hours(m);
 	m->counters.flash_programmed_pages++;
+	m->counters.spare_programmed_pages += span->column >= m->params.page_bytes;
 	if (!fails)
 		return true;
 	m->counters.program_failures++;

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from samples import write_study
 
+from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
 from flashbed.study.loading import load_study
@@ -47,6 +49,27 @@ def test_rates_and_loads() -> None:
 def test_processes_count_from_the_first_beginning_to_the_last_end() -> None:
     first, second = (f"block_input {began} {began + 2000000000} 500000000 {8 * MIB}" for began in (10**9, 3 * 10**9))
     assert metrics(first, second) == {"block_input": 4, "block_input_cpu_percent": 25}
+
+
+@pytest.fixture(scope="session")
+def bonnie_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our program, built for this host."""
+    program = tmp_path_factory.mktemp("bonnie") / "bonnie"
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "bonnie.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("seekers", [1, 3])
+def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_path: Path, seekers: int) -> None:
+    """A phase of one block lasts for less than a process takes to start. No process has more CPU time than there was;
+    getrusage() counts whole us, twice, at both ends.
+    """
+    for phase in Bonnie().phases(parameters()):
+        call = [bonnie_here, phase.name, tmp_path / "file", "4096", "4096", "1", str(seekers), "7", "0"]
+        said = subprocess.run(call, check=True, capture_output=True, text=True).stdout.split()
+        began, ended, cpu = map(int, said[1:4])
+        processes = 1 + seekers if phase.name == "random_seeks" else 1
+        assert 0 <= cpu <= processes * (ended - began + 2000), said
 
 
 @pytest.mark.parametrize("text", ["", "char_output 1 2 3", "char_output 1 2 3 fast", "rewrite 5 5 0 1"])
