@@ -404,6 +404,15 @@ u64 fb_chip_read(struct fb_medium *m, u32 page, u64 now_ns)
 	return operate(m, FB_CHIP_READ, &span, now_ns);
 }
 
+/* The array reads the page as a whole; only the caller knows that no data are wanted */
+u64 fb_chip_read_spare(struct fb_medium *m, u32 page, u64 now_ns)
+{
+	u64 ready_ns = fb_chip_read(m, page, now_ns);
+
+	m->counters.spare_read_pages += ready_ns != FB_NEVER;
+	return ready_ns;
+}
+
 /* The page that is sensed, or was, goes on to the cache register; then the array may have the next */
 u64 fb_chip_read_cached(struct fb_medium *m, bool last, u64 now_ns)
 {

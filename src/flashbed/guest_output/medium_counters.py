@@ -50,11 +50,12 @@ def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:
     """Bytes that the medium read and wrote. A raw chip knows pages only: what the driver moved is all that there is. A
-    program of the spare area alone, such as a mark of deletion, wrote no data.
+    page of which the spare area alone was read or programmed, such as for a mark of deletion, moved no data.
     """
     if "host_read_bytes" not in counters:
+        read = counters["flash_read_pages"] - counters["spare_read_pages"]
         programmed = counters["flash_programmed_pages"] - counters["spare_programmed_pages"]
-        return float(counters["flash_read_pages"] * (page_bytes or 0)), float(programmed * (page_bytes or 0))
+        return float(read * (page_bytes or 0)), float(programmed * (page_bytes or 0))
     return float(counters["host_read_bytes"]), float(counters["host_written_bytes"])
 
 
