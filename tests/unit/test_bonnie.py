@@ -14,7 +14,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
 from flashbed.study.loading import load_study
-from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.base import MARK, WorkloadOutputError
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_parameters import BonnieParameters
 
@@ -64,12 +64,16 @@ def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_p
     """A phase of one block lasts for less than a process takes to start. No process has more CPU time than there was;
     getrusage() counts whole us, twice, at both ends.
     """
-    for phase in Bonnie().phases(parameters()):
-        call = [bonnie_here, phase.name, tmp_path / "file", "4096", "4096", "1", str(seekers), "7", "0"]
-        said = subprocess.run(call, check=True, capture_output=True, text=True).stdout.split()
-        began, ended, cpu = map(int, said[1:4])
-        processes = 1 + seekers if phase.name == "random_seeks" else 1
-        assert 0 <= cpu <= processes * (ended - began + 2000), said
+    here = script(file="4k", chunk="4k", seeks=1, seek_processes=seekers)
+    for there, put in (("/bin/bonnie", bonnie_here), ("/mnt", tmp_path), ("/out", tmp_path), (MARK, "true")):
+        here = here.replace(there, str(put))
+    subprocess.run(["sh", "-c", here], check=True)
+    lines = [line.split() for line in (tmp_path / "bonnie.txt").read_text().splitlines()]
+    assert [name for name, *_ in lines] == [phase.name for phase in Bonnie().phases(parameters())]
+    for name, *numbers in lines:
+        began, ended, cpu, _ = map(int, numbers)
+        processes = 1 + seekers if name == "random_seeks" else 1
+        assert 0 <= cpu <= processes * (ended - began + 2000), (name, numbers)
 
 
 @pytest.mark.parametrize("text", ["", "char_output 1 2 3", "char_output 1 2 3 fast", "rewrite 5 5 0 1"])
