@@ -60,6 +60,7 @@ struct fb_chip_span {
 
 /* Each returns when the chip is ready again, or FB_NEVER if the operation was not carried out */
 u64 fb_chip_read(struct fb_medium *chip, u32 page, u64 now_ns);
+u64 fb_chip_read_spare(struct fb_medium *chip, u32 page, u64 now_ns);
 u64 fb_chip_read_cached(struct fb_medium *chip, bool last, u64 now_ns);
 u64 fb_chip_program(struct fb_medium *chip, const struct fb_chip_span *span, u64 now_ns);
 u64 fb_chip_program_cached(struct fb_medium *chip, const struct fb_chip_span *span, u64 now_ns);

@@ -44,6 +44,8 @@
 	C(program_failures, FB_OF_NAND, "pages", "programs that failed") \
 	C(erase_failures, FB_OF_NAND, "blocks", "erases that failed") \
 	C(refused_writes, FB_OF_FLASH, "requests", "writes and discards refused because the medium is read-only") \
+	C(spare_read_pages, FB_OF_CHIP, "pages", "pages read for their spare area only; also among those read") \
+	C(spare_programmed_pages, FB_OF_CHIP, "pages", "pages of whose spare area only was programmed; also among those programmed") \
 	C(wrong_bits, FB_OF_CHIP, "bits", "bits that read wrong, before any correction") \
 	C(broken_rules, FB_OF_CHIP, "operations", "operations that the data sheet does not allow") \
 	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \

@@ -155,6 +155,7 @@ static bool program_page(struct fb_medium *m, const struct fb_chip_span *span)
 	count_program(m, span);
 	fb_chip_past(m, number)->programmed_hours = age_hours(m);
 	m->counters.flash_programmed_pages++;
+	m->counters.spare_programmed_pages += span->column >= m->params.page_bytes;
 	if (!fails)
 		return true;
 	m->counters.program_failures++;
@@ -272,6 +273,15 @@ u64 fb_chip_read(struct fb_medium *m, u32 page, u64 now_ns)
 	struct fb_chip_span span = { page, 0, 0 };
 
 	return operate(m, FB_CHIP_READ, &span, now_ns);
+}
+
+/* The array reads the page as a whole; only the caller knows that no data are wanted */
+u64 fb_chip_read_spare(struct fb_medium *m, u32 page, u64 now_ns)
+{
+	u64 ready_ns = fb_chip_read(m, page, now_ns);
+
+	m->counters.spare_read_pages += ready_ns != FB_NEVER;
+	return ready_ns;
 }
 
 /* The page that is sensed, or was, goes on to the cache register; then the array may have the next */

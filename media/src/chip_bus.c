@@ -114,7 +114,8 @@ static void output_page(struct fb_chip_bus *bus, u32 page, u32 column)
 static void read_page(struct fb_chip_bus *bus, u64 now_ns)
 {
 	u32 page = row_of(bus, column_cycles(bus)), i;
-	u64 ready_ns = fb_chip_read(bus->chip, page, now_ns);
+	bool spare = column_of(bus) >= params_of(bus)->page_bytes;
+	u64 ready_ns = spare ? fb_chip_read_spare(bus->chip, page, now_ns) : fb_chip_read(bus->chip, page, now_ns);
 
 	if (ready_ns != FB_NEVER) {
 		bus->ready_ns = ready_ns;

@@ -171,6 +171,41 @@ static void small_pages_are_read_from_three_areas(void)
 	tear_down(&b);
 }
 
+/* By where the address points, whatever is transferred then: a page, and of the next page its spare area */
+static void the_spare_area_alone_is_counted_apart(void)
+{
+	const struct fb_params chips[] = { sample_chip(), sample_large_chip() };
+	const struct fb_counters *c;
+	struct bed b;
+	u32 i, page;
+
+	for (i = 0; i < 2; i++) {
+		set_up(&b, chips[i]);
+		for (page = 0; page < 2; page++) {
+			u32 column = page && b.params.page_bytes > 512 ? b.params.page_bytes : 0;
+
+			command(&b, page && !column ? 0x50 : 0x00);
+			command(&b, 0x80);
+			page_address(&b, page, column);
+			fb_bus_write(&b.bus, (const u8[]) { 0 }, 1);
+			command(&b, 0x10);
+			wait_ready(&b);
+			command(&b, page && !column ? 0x50 : 0x00);
+			page_address(&b, page, column);
+			if (b.params.page_bytes > 512)
+				command(&b, 0x30);
+			wait_ready(&b);
+			CHECK_EQUAL(0, next_byte(&b));
+		}
+		c = fb_medium_counters(b.chip);
+		CHECK_EQUAL(2, c->flash_programmed_pages);
+		CHECK_EQUAL(1, c->spare_programmed_pages);
+		CHECK_EQUAL(2, c->flash_read_pages);
+		CHECK_EQUAL(1, c->spare_read_pages);
+		tear_down(&b);
+	}
+}
+
 static void a_program_clears_bits_and_sets_none(void)
 {
 	struct bed b;
@@ -503,6 +538,7 @@ static void any_cycles_do_no_harm(void)
 const struct test chip_bus_tests[] = {
 	TEST(large_pages_come_back),
 	TEST(small_pages_are_read_from_three_areas),
+	TEST(the_spare_area_alone_is_counted_apart),
 	TEST(a_program_clears_bits_and_sets_none),
 	TEST(cached_reads_give_page_after_page),
 	TEST(planes_have_registers_of_their_own),

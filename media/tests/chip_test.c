@@ -67,6 +67,24 @@ static void a_small_page_takes_what_its_data_sheet_says(void)
 	free(m);
 }
 
+/* A mark in the spare area, the data, both at once, and nothing at all where the spare area begins */
+static void programs_of_the_spare_area_alone_are_counted(void)
+{
+	static const struct fb_chip_span spans[] = {
+		{ 0, 512 + 4, 1 }, { 1, 0, 512 }, { 2, 0, 528 }, { 3, 511, 2 }, { 4, 512, 0 },
+	};
+	struct fb_params p = sample_chip();
+	struct fb_medium *m = new_medium(&p);
+	u64 now_ns = 0;
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		now_ns = fb_chip_program(m, &spans[i], now_ns);
+	CHECK_EQUAL(5, counters(m)->flash_programmed_pages);
+	CHECK_EQUAL(2, counters(m)->spare_programmed_pages);
+	free(m);
+}
+
 static void a_small_page_chip_has_no_cache(void)
 {
 	struct fb_params p = sample_chip();
@@ -551,6 +569,7 @@ static void a_torn_upper_page_takes_its_lower_page_along(void)
 
 const struct test chip_tests[] = {
 	TEST(a_small_page_takes_what_its_data_sheet_says),
+	TEST(programs_of_the_spare_area_alone_are_counted),
 	TEST(a_small_page_chip_has_no_cache),
 	TEST(cached_reads_overlap_the_bus),
 	TEST(cached_reads_wait_for_the_array),

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import mtd_test_programs
+
 from flashbed.common import paths
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
-from flashbed.image import modules, test_programs
+from flashbed.image import modules
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import ARCHITECTURE
@@ -103,5 +105,5 @@ def mtd_modules(bed: Bed) -> dict[str, bytes]:
 def mtd_programs(*names: str) -> dict[str, bytes]:
     """Test programs of mtd-utils, by name."""
     archive = Archive(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
-    entry = test_programs.mtd(Cache(paths.cache_root() / "image"), archive)
+    entry = mtd_test_programs.mtd(Cache(paths.cache_root() / "image"), archive)
     return {name: entry.path(name).read_bytes() for name in names}

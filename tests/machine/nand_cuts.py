@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many power cuts of a raw chip in one guest: the controller cuts the power by itself (kernel/media_nand/power.c), its
-module is loaded anew, and guest/durable.c holds the file system to what it had synced.
+module is loaded anew, and tests/guest/durable.c holds the file system to what it had synced.
 
 A round: arm a cut, mount, check what the round before has left, write until the power is gone. In every fourth round
 the cut is armed so that it comes while mounting and checking, if those change anything.
@@ -13,12 +13,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import raw_chip
+
 from flashbed.common import paths
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Repetition
-from flashbed.image import modules, programs
+from flashbed.image import modules
 from flashbed.image.cache import Cache
-from flashbed.image.debian import Archive
 from flashbed.machine import qemu
 
 CHIPS = {
@@ -183,7 +184,6 @@ def write_profiles(folder: Path, chip: str) -> None:
 
 def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dict[str, bytes]:
     cache = Cache(paths.cache_root() / "image")
-    archive = Archive(paths.cache_root() / "debian-arm64", "arm64")
     words = {"MAKE": stack.make, "UP": stack.up, "DOWN": stack.down, **settings}
     built = {}
     for name in stack.modules:
@@ -192,7 +192,7 @@ def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dic
     return {
         "rounds": ROUNDS.encode(),
         "cuts.env": "".join(f"{name}='{value}'\n" for name, value in words.items()).encode(),
-        "durable": programs.own(cache, archive, "durable").path("durable").read_bytes(),
+        "durable": raw_chip.own_program("durable"),
         **{f"{name}.ko": path.read_bytes() for name, path in built.items()},
     }
 

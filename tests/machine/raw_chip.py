@@ -25,6 +25,9 @@ LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
 
 NOTHING = "true\n"
 
+PROGRAMS = Path(__file__).parents[1] / "guest"
+"""Sources of programs that only tests put into a guest."""
+
 WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
 """Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
 
@@ -50,10 +53,10 @@ def new_bed(study_file, folder: Path, filesystem: str, chip: str, **top: str) ->
 
 
 def own_program(name: str) -> bytes:
-    """A program of guest/, as /job/NAME: a script has to make it executable."""
+    """A program of tests/guest, as /job/NAME: a script has to make it executable."""
     root = paths.cache_root()
     archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
-    return programs.own(Cache(root / "image"), archive, name).path(name).read_bytes()
+    return programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
 
 
 def yaffs_counters(lines: Iterable[str]) -> dict[str, int]:

@@ -29,7 +29,7 @@ def built(archive: Archive) -> Kernel:
 def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
     """Everything but the kernel and fio, which take minutes: digests by part."""
     module = modules.build(cache, built, "media_blk")
-    outbox = programs.own(cache, archive, "outbox")
+    outbox = programs.outbox(cache, archive)
     tools = programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
     files = initramfs.base_files(

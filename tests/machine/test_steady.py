@@ -56,6 +56,21 @@ ramp_time=0
 runtime=4
 """
 
+THINK_MS = 20
+
+THINKS = f"""
+[thinks]
+filename=/dev/mblk0
+offset=512m
+size=64m
+rw=randread
+bs=4k
+direct=1
+time_based=1
+runtime=3
+thinktime={THINK_MS}000
+"""
+
 FILE_KIB = 1024
 
 WRITES = f"""
@@ -98,6 +113,15 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
     for one in (plain, warmed):
         (series,) = one.result["series"]
         assert sum(series["bytes"]) == pytest.approx(one.result["metrics"]["requested_bytes"], rel=0.001)
+
+
+def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
+    """fio 3.33 as Debian has it sends about 240 requests without a pause when the 5 s of warm-up were over."""
+    metrics = job(THINKS).result["metrics"]
+    assert metrics["warm_up_s"] == 5
+    request_s = metrics["requested_bytes"] / 4096 / metrics["runtime_s"]
+    # A request, its pause; what the kernel and fio take between them is a few hundredths of the pause
+    assert request_s == pytest.approx(1e3 / (THINK_MS + metrics["latency_mean_us"] / 1e3), rel=0.02)
 
 
 def test_a_load_that_is_disturbed_at_first_is_not_steady(job) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAFFS2 under several programs at once that know what must be there (guest/stress.c), for ten minutes of the guest, on
-chips with bad blocks and on chips whose blocks fail in use; then unmounted, mounted again, looked at again, emptied.
-Nothing may be lost, no space and no memory. The last time on a kernel that looks for its own bugs.
+"""YAFFS2 under several programs at once that know what must be there (tests/guest/stress.c), for ten minutes of the
+guest, on chips with bad blocks and on chips whose blocks fail in use; then unmounted, mounted again, looked at again,
+emptied. Nothing may be lost, no space and no memory. The last time on a kernel that looks for its own bugs.
 """
 
 from __future__ import annotations

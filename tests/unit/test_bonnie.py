@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from samples import write_study
 
+from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
 from flashbed.study.loading import load_study
-from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.base import MARK, WorkloadOutputError
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_parameters import BonnieParameters
 
@@ -47,6 +49,31 @@ def test_rates_and_loads() -> None:
 def test_processes_count_from_the_first_beginning_to_the_last_end() -> None:
     first, second = (f"block_input {began} {began + 2000000000} 500000000 {8 * MIB}" for began in (10**9, 3 * 10**9))
     assert metrics(first, second) == {"block_input": 4, "block_input_cpu_percent": 25}
+
+
+@pytest.fixture(scope="session")
+def bonnie_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our program, built for this host."""
+    program = tmp_path_factory.mktemp("bonnie") / "bonnie"
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "bonnie.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("seekers", [1, 3])
+def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_path: Path, seekers: int) -> None:
+    """A phase of one block lasts for less than a process takes to start. No process has more CPU time than there was;
+    getrusage() counts whole us, twice, at both ends.
+    """
+    here = script(file="4k", chunk="4k", seeks=1, seek_processes=seekers)
+    for there, put in (("/bin/bonnie", bonnie_here), ("/mnt", tmp_path), ("/out", tmp_path), (MARK, "true")):
+        here = here.replace(there, str(put))
+    subprocess.run(["sh", "-c", here], check=True)
+    lines = [line.split() for line in (tmp_path / "bonnie.txt").read_text().splitlines()]
+    assert [name for name, *_ in lines] == [phase.name for phase in Bonnie().phases(parameters())]
+    for name, *numbers in lines:
+        began, ended, cpu, _ = map(int, numbers)
+        processes = 1 + seekers if name == "random_seeks" else 1
+        assert 0 <= cpu <= processes * (ended - began + 2000), (name, numbers)
 
 
 @pytest.mark.parametrize("text", ["", "char_output 1 2 3", "char_output 1 2 3 fast", "rewrite 5 5 0 1"])

@@ -12,6 +12,7 @@ from samples import write_study
 
 from flashbed.common.errors import InputError
 from flashbed.execution.repetition import program_set
+from flashbed.guest_output import cpu_load, limit
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from flashbed.workload.base import WorkloadOutputError
@@ -41,10 +42,11 @@ def script(**values: object) -> list[str]:
     return Iozone().files(parameters(**values), 3)["measure"].decode().splitlines()
 
 
-def fio_output(direction: str, milliseconds: int) -> bytes:
+def fio_output(direction: str, milliseconds: int, usr: float = 0.0, system: float = 0.0) -> bytes:
     busy = {"total_ios": 128, "io_bytes": 4 << 20, "runtime": milliseconds, "lat_ns": {"mean": 1.0, "max": 2, "N": 1}}
     idle = {"total_ios": 0, "io_bytes": 0, "runtime": 0, "lat_ns": {"mean": 0.0, "max": 0, "N": 1}}
-    job = {"jobname": "x", "error": 0, "read": idle, "write": idle, direction: busy}
+    load = {"usr_cpu": usr, "sys_cpu": system, "job_runtime": milliseconds}
+    job = {"jobname": "x", "error": 0, "read": idle, "write": idle, direction: busy, **load}
     return json.dumps({"jobs": [job]}).encode()
 
 
@@ -87,8 +89,32 @@ def test_the_call_of_iozone() -> None:
 
 
 def test_seconds_and_rates_of_fio() -> None:
-    out = {"write.json": fio_output("write", 2000), "read.json": fio_output("read", 500)}
-    assert Iozone().metrics(out) == {"write_s": 2, "write_bandwidth": 2, "read_s": 0.5, "read_bandwidth": 8}
+    # CPU: 0.5 of 2 s, and 0.4 of 0.5 s
+    out = {"write.json": fio_output("write", 2000, 5.0, 20.0), "read.json": fio_output("read", 500, 10.0, 70.0)}
+    assert Iozone().metrics(out) == {
+        "write_s": 2,
+        "write_bandwidth": 2,
+        "read_s": 0.5,
+        "read_bandwidth": 8,
+        "runtime_s": 2.5,
+        "process_cpu_percent": pytest.approx(36),
+    }
+
+
+def test_the_start_of_fio_is_no_part_of_the_run() -> None:
+    """The CPU is busy for 250 of 400 ms, of which fio's starts and the mount have 200: of the 200 ms of run it is busy
+    for at least 50, and fio says 60. Of a run of 400 ms it were 62.5 %.
+    """
+    idle = "now at {} nsecs\n  .idle_sleeptime : {} nsecs\n  .iowait_sleeptime: 0 nsecs\n"
+    out = {
+        "write.json": fio_output("write", 150, 10.0, 20.0),
+        "read.json": fio_output("read", 50, 10.0, 20.0),
+        cpu_load.BEFORE: idle.format(0, 0).encode(),
+        cpu_load.MEASURED: idle.format(400_000_000, 150_000_000).encode(),
+    }
+    time = limit.time_of(out, Iozone().metrics(out))
+    assert time.run_ns == pytest.approx(200e6)
+    assert time.cpu_percent() == pytest.approx(30)
 
 
 def test_seconds_and_rates_of_iozone() -> None:
@@ -102,6 +128,7 @@ def test_seconds_and_rates_of_iozone() -> None:
         "read_bandwidth": 8,
         "reread_s": 0.01,
         "reread_bandwidth": 400,
+        "runtime_s": pytest.approx(3.51),
     }
     assert Iozone().metrics({**out, "tests": b"write read\n"}).keys() & {"rewrite_s", "reread_s"} == set()
 

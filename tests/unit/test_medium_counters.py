@@ -8,7 +8,7 @@ import pytest
 from flashbed.guest_output import medium_counters
 
 PAGE_BYTES = 512
-CHIP = {"flash_read_pages": 3, "flash_programmed_pages": 40}
+CHIP = {"flash_read_pages": 3, "flash_programmed_pages": 40, "spare_read_pages": 0, "spare_programmed_pages": 0}
 DEVICE = CHIP | {"host_read_bytes": 4096, "host_written_bytes": 10240}
 
 
@@ -32,6 +32,19 @@ def test_of_a_chip_the_block_device_of_the_translation_does() -> None:
     assert (found["medium_read_bytes"], found["medium_written_bytes"]) == (3 * 512, 40 * 512)
     assert found["write_amplification"] == 4
     assert found["total_write_amplification"] == 5
+
+
+def test_the_spare_area_alone_is_no_data() -> None:
+    """A file of 8 pages is written anew, as YAFFS1 does it: 8 programs of data, and on the pages of before 8 marks, for
+    which it looks at their tags. Three more pages are read for what is in them.
+    """
+    counted = {"flash_read_pages": 11, "spare_read_pages": 8}
+    counted |= {"flash_programmed_pages": 16, "spare_programmed_pages": 8}
+    assert medium_counters.moved_bytes(counted, PAGE_BYTES) == (3 * 512, 8 * 512)
+    found = medium_counters.metrics(phases(counted), PAGE_BYTES, None, 4096)
+    assert found["medium_written_bytes"] == 8 * 512
+    # A mark wears the flash as any program does
+    assert found["total_write_amplification"] == 2
 
 
 @pytest.mark.parametrize("written", [0, 4096])

@@ -205,8 +205,19 @@ def test_placements_are_the_same_everywhere() -> None:
     assert Placement.of(1) == Placement(filler_kib=541, phase_us=15536)
 
 
+def test_defaults_are_in_the_key_as_any_value_is(cell: Cell) -> None:
+    inputs = cell_inputs(cell)
+    assert set(inputs["board"]) == set(Board.model_fields) - {"title", "source"}
+    assert set(inputs["translation"]) == set(Translation.model_fields) - {"title", "source", "bad_blocks"}
+    assert inputs["translation"]["device"] is None
+    assert {"module", "attach", "detach"} <= set(inputs["filesystem"])
+
+
 def test_keys_are_the_same_everywhere() -> None:
-    """If this fails, every result ever kept is run again: raise KEY_VERSION only for a reason."""
+    """If this fails, every result ever kept is run again: raise KEY_VERSION only for a reason.
+
+    Version 2: all of a board, a translation and a file system is in the key, defaults too.
+    """
     source = {"instruction_ns": "a", "ram": "a", "capacity_bytes": "a", "queue_depth": "a"}
     cell = Cell(
         coordinates={},
@@ -222,7 +233,7 @@ def test_keys_are_the_same_everywhere() -> None:
         seed=1,
         placement=Placement.of(1),
     )
-    assert key(cell, ENVIRONMENT) == "51a53893d915e5dee3ef3309c907bfafce73ca503230b6acb7f685779d80dc20"
+    assert key(cell, ENVIRONMENT) == "b7580e056a2d3f3f3fd043418cbb324188000085443ad6637658ff4fb0d767ad"
 
 
 def test_a_scheduler_is_only_in_guests_that_have_a_queue(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
     written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
-    rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"].get("nand_cycle_ps", 0))
+    rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"]["nand_cycle_ps"])
     metrics = {
         **found,
         **reached,

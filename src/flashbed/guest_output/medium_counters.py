@@ -49,10 +49,13 @@ def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:
-    """Bytes that the medium read and wrote. A raw chip knows pages only: what the driver moved is all that there is."""
+    """Bytes that the medium read and wrote. A raw chip knows pages only: what the driver moved is all that there is. A
+    page of which the spare area alone was read or programmed, such as for a mark of deletion, moved no data.
+    """
     if "host_read_bytes" not in counters:
-        pages = counters["flash_read_pages"], counters["flash_programmed_pages"]
-        return float(pages[0] * (page_bytes or 0)), float(pages[1] * (page_bytes or 0))
+        read = counters["flash_read_pages"] - counters["spare_read_pages"]
+        programmed = counters["flash_programmed_pages"] - counters["spare_programmed_pages"]
+        return float(read * (page_bytes or 0)), float(programmed * (page_bytes or 0))
     return float(counters["host_read_bytes"]), float(counters["host_written_bytes"])
 
 

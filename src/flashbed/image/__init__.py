@@ -127,7 +127,7 @@ def build(
     common = modules.build_common(cache, built)
     chosen = modules.build_chosen(cache, built, wanted_modules)
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
-    outbox = programs.own(cache, archive, "outbox").path("outbox")
+    outbox = programs.outbox(cache, archive).path("outbox")
     base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, common), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}

@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
 from flashbed.common import paths
+from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
 from flashbed.image import toolchain
@@ -49,8 +50,10 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     """
     resolved = archive.resolve(["fio"], source=True)
     root = toolchain.sysroot(cache, archive)
+    patches = fio_patches(resolved.version("fio"))
     recipe = {
         "source": resolved.files,
+        "patches": [digest_file(patch) for patch in patches],
         "sysroot": root.digests,
         "options": FIO_OPTIONS,
         "script": digest_tree(Path(__file__)),
@@ -62,6 +65,8 @@ def fio(cache: Cache, archive: Archive) -> Entry:
         tree = folder / "tree"
         with stage("Building fio"):
             run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
+            for patch in patches:
+                run(["patch", "-p1", "-i", patch], cwd=tree)
             # The build ID is a hash over debug information too, and that knows folders of this host.
             compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -Wl,--build-id=none -ffile-prefix-map={tree}=."
             output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree)
@@ -75,9 +80,14 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
 
 
-def own(cache: Cache, archive: Archive, name: str) -> Entry:
-    """An entry with a program of ours, of one source file: `outbox`, or one that tests use."""
-    source = paths.guest() / f"{name}.c"
+def fio_patches(version: str) -> list[Path]:
+    """What is mended in fio of this Debian version, such as 3.33-3: guest/patches/fio-3.33/*.patch, by name."""
+    return sorted((paths.guest() / "patches" / f"fio-{version.partition('-')[0]}").glob("*.patch"))
+
+
+def own(cache: Cache, archive: Archive, source: Path) -> Entry:
+    """An entry with a program of ours, of one C file, under the file's name without .c."""
+    name = source.stem
     root = toolchain.sysroot(cache, archive)
     recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
 
@@ -90,7 +100,12 @@ def own(cache: Cache, archive: Archive, name: str) -> Entry:
 
 def bonnie(cache: Cache, archive: Archive) -> Entry:
     """An entry with `bonnie`, of ours: it carries out the sequence of Bonnie."""
-    return own(cache, archive, "bonnie")
+    return own(cache, archive, paths.guest() / "bonnie.c")
+
+
+def outbox(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `outbox`, of ours: it hands out what a cell leaves."""
+    return own(cache, archive, paths.guest() / "outbox.c")
 
 
 BUILT = {"fio": fio, "bonnie": bonnie}

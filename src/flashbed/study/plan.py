@@ -19,7 +19,7 @@ from flashbed.profiles.translation import Translation, has_queue
 from flashbed.study.loading import Study
 from flashbed.workload import WORKLOADS
 
-KEY_VERSION = 1
+KEY_VERSION = 2
 """Goes up when the same inputs come to mean another run."""
 
 FILLERS = 1024
@@ -130,17 +130,10 @@ def _workload(study: Study, said: dict[str, str]) -> Workload:
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
-    translation = (
-        cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}) if cell.translation.device else {}
-    )
-    board = cell.board.model_dump(exclude={"title", "source"})
-    for name in ("nand_cycle_ps", "nand_unit", "nand_wait"):
-        if board[name] == Board.model_fields[name].default:
-            del board[name]
     inputs = {
-        "board": board,
+        "board": cell.board.model_dump(exclude={"title", "source"}),
         "medium": {**cell.medium.core_parameters, **cell.medium.begins},
-        **({"translation": translation} if translation else {}),
+        "translation": cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}),
         "filesystem": _filesystem_inputs(cell.filesystem),
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
         "kernel": cell.kernel,
@@ -152,16 +145,14 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     return plain
 
 
+_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses")
+"""What of a file system says where it can stand, and changes no result there."""
+
+
 @cache
 def _filesystem_inputs(filesystem: ResolvedFileSystem) -> dict[str, Any]:
-    """Not to be changed."""
-    inputs = asdict(filesystem)
-    for name in ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses"):
-        del inputs[name]
-    for name in ("module", "attach", "detach"):  # so that what has none keeps its key
-        if not inputs[name]:
-            del inputs[name]
-    return inputs
+    """Shared between calls: not to be changed."""
+    return {name: value for name, value in asdict(filesystem).items() if name not in _TELLS_ONLY}
 
 
 def key(cell: Cell, environment: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
     prepared = {f"{PREPARE}.fio": before.encode()} if before else {}
     return {
-        "measure.fio": with_warm_up(text, _variables(parameters)).encode(),
+        "measure.fio": with_warm_up(text).encode(),
         **prepared,
         "prepare": script(PREPARE, f"{PREPARE}.json", {}) if before else EMPTY_SCRIPT,
         "measure": script("measure", OUTPUT, rates),

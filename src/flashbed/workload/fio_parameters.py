@@ -6,14 +6,13 @@ how fio is called or what it prints.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.fio_job import filled_in
 from flashbed.workload.parameters import Count, Switch, ToolParameters
 
 _SECTOR_BYTES = 512
@@ -98,18 +97,11 @@ WARM_UP_S = 5
 """How long a job that runs for a time runs before its measurement begins, if it does not say so itself, s."""
 
 
-_THINK_TIME = re.compile(r"^[ \t]*thinktime[ \t]*=[ \t]*0*[1-9]", re.MULTILINE)
-
-
-def with_warm_up(job_text: str, variables: Iterable[tuple[str, object]] = ()) -> str:
+def with_warm_up(job_text: str) -> str:
     """A job file of the user's in which each section that is time_based begins with a warm-up of WARM_UP_S; unchanged
-    if it sets ramp_time anywhere, for then it has decided on its own, or if a section has a think time, with these
-    values in place of ${name}.
-
-    fio makes up for the pauses of a warm-up: behind it, requests follow each other without any until their number is
-    what it were without pauses (github.com/axboe/fio/pull/1549; fio 3.33 has it).
+    if it sets ramp_time anywhere, for then it has decided on its own.
     """
-    if _RAMP_TIME.search(job_text) or _THINK_TIME.search(filled_in(job_text, variables)):
+    if _RAMP_TIME.search(job_text):
         return job_text
     return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
 

@@ -7,6 +7,7 @@ IOzone's licence keeps it out of Debian, and so out of what the lab fetches by i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from flashbed.workload import fio_output
 from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
@@ -22,6 +23,16 @@ CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
 
 PAIRS = (("write", "rewrite"), ("read", "reread"))
 """What IOzone does in one call, by the number that its -i has."""
+
+
+class _Done(NamedTuple):
+    """What a tool says of a test."""
+
+    size: float
+    """Bytes."""
+    seconds: float
+    cpu_s: float | None = None
+    """CPU time of its processes, as far as the tool tells it."""
 
 
 class Iozone(InPhases):
@@ -51,15 +62,21 @@ class Iozone(InPhases):
         return {**files, "measure": "".join(steps).encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Seconds and MiB/s of each test; fio's clock has steps of 1 ms, and IOzone prints whole KiB a second."""
+        """Seconds and MiB/s of each test, and the seconds of all; fio counts whole ms, and IOzone prints whole KiB
+        a second. fio tells its processes' CPU load too, over the same seconds.
+        """
         found = dict(_from_tables(out) if f"{PAIRS[0][0]}.txt" in out else _from_fio(out))
         if not found:
             raise WorkloadOutputError("write.json and write.txt are missing: nothing was measured")
         metrics: dict[str, float] = {}
-        for test, (size, seconds) in found.items():
-            metrics[f"{test}_s"] = seconds
-            if seconds > 0:
-                metrics[f"{test}_bandwidth"] = size / seconds / _MIB
+        for test, one in found.items():
+            metrics[f"{test}_s"] = one.seconds
+            if one.seconds > 0:
+                metrics[f"{test}_bandwidth"] = one.size / one.seconds / _MIB
+        metrics["runtime_s"] = sum(one.seconds for one in found.values())
+        if metrics["runtime_s"] > 0 and all(one.cpu_s is not None for one in found.values()):
+            cpu_s = sum(one.cpu_s or 0.0 for one in found.values())
+            metrics["process_cpu_percent"] = 100.0 * cpu_s / metrics["runtime_s"]
         return metrics
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
@@ -98,12 +115,13 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
     }
 
 
-def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, float]]]:
-    """Bytes and seconds of each test. Raises WorkloadOutputError."""
+def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
+    """Each test that was run. Raises WorkloadOutputError."""
     for test in TESTS:
         if f"{test}.json" in out:
             metrics = fio_output.metrics_of(out, f"{test}.json")
-            yield test, (metrics["requested_bytes"], metrics["runtime_s"])
+            cpu_s = metrics.get("process_cpu_percent", 0.0) / 100.0 * metrics["runtime_s"]
+            yield test, _Done(metrics["requested_bytes"], metrics["runtime_s"], cpu_s)
 
 
 def _own_step(said: IozoneParameters, number: int) -> str:
@@ -116,7 +134,7 @@ def _own_step(said: IozoneParameters, number: int) -> str:
     return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {wanted} >/out/tests\n"
 
 
-def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, float]]]:
+def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
     """The same, from IOzone's tables: KiB, KiB a record, then KiB a second of the test and of its repetition."""
     wanted = out.get("tests", b"").decode().split()
     for pair in PAIRS:
@@ -130,4 +148,4 @@ def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, tuple[float, f
         size, _, *rates = numbers[0]
         for test, rate in zip(pair, rates, strict=False):
             if test in wanted:
-                yield test, (float(size * _KIB), size / rate)
+                yield test, _Done(float(size * _KIB), size / rate)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test programs of mtd-utils for the guest, built static from Debian's source package: its binary package leaves them
-out. Only tests of this project put them into a guest.
+out. For tests.
 """
 
 from __future__ import annotations

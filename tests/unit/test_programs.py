@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is built for the guest: what fio is built of, and that no program is shipped which only tests use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flashbed.common import paths
+from flashbed.image import programs, toolchain
+
+PATCH = "SPDX-License-Identifier: GPL-2.0-only\n\nbecause\n\n--- a/libfio.c\n"
+
+
+class Recipes:
+    """In place of a cache: notes what an entry is made of, and makes none."""
+
+    def __init__(self) -> None:
+        self.noted: list[Any] = []
+
+    def entry(self, name: str, recipe: Any, fill: Callable[[Path], None], *, products: Sequence[str]) -> None:
+        self.noted.append(recipe)
+
+
+@pytest.fixture
+def recipe_of_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """`recipe_of_fio(version)`: with tmp_path as guest/."""
+    monkeypatch.setattr(paths, "guest", lambda: tmp_path)
+    monkeypatch.setattr(toolchain, "sysroot", lambda cache, archive: SimpleNamespace(digests={}))
+    monkeypatch.setattr(toolchain, "compiler_identity", lambda: "gcc")
+
+    def recipe(version: str) -> Any:
+        source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)
+        cache = Recipes()
+        programs.fio(cache, SimpleNamespace(resolve=lambda packages, **_: source))  # type: ignore[arg-type]
+        return cache.noted[0]
+
+    return recipe
+
+
+def test_each_patch_of_fio_is_in_what_it_is_built_of(recipe_of_fio, tmp_path: Path) -> None:
+    without = recipe_of_fio("3.33-3")
+    folder = tmp_path / "patches" / "fio-3.33"
+    folder.mkdir(parents=True)
+    (folder / "pauses.patch").write_text(PATCH)
+    with_one = recipe_of_fio("3.33-3")
+    (folder / "pauses.patch").write_text(PATCH.replace("because", "another reason"))
+    assert len({str(recipe) for recipe in (without, with_one, recipe_of_fio("3.33-3"))}) == 3
+    # A patch is for the version that it was made for
+    assert recipe_of_fio("3.39-1") == without
+
+
+def test_patches_of_fio_have_fios_licence() -> None:
+    patches = programs.fio_patches("3.33-3")
+    assert patches
+    assert all(patch.read_text().startswith("SPDX-License-Identifier: GPL-2.0-only\n") for patch in patches)
+
+
+def test_the_guest_ships_no_program_that_only_tests_use() -> None:
+    shipped = {source.stem for source in paths.guest().glob("*.c")}
+    assert shipped == {*programs.BUILT, "outbox"} - {"fio"}
