@@ -14,4 +14,7 @@ bool fb_check_whole(struct fb_complaint *complaint, const struct fb_params *para
 		    u64 unit, const char *reason);
 bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
 
+/* What every kind checks that has sectors */
+bool fb_check_sectors(const struct fb_params *params, struct fb_complaint *complaint);
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What a raw NAND chip does when it is told to: how long its array takes, what fails, which rules are broken */
 #include "chip.h"
 #include "arith.h"
-#include "check.h"
 #include "nand_faults.h"
 #include "state.h"
 
@@ -9,135 +9,6 @@
 #define PROGRAMS(count)		((count) & 0xf)
 #define SPARE_PROGRAMS(count)	((count) >> 4)
 #define MOST_PROGRAMS		0xfu
-
-/* --- made, taken up, verified --- */
-
-bool fb_chip_check(const struct fb_params *p, struct fb_complaint *complaint)
-{
-	u64 bytes = p->page_bytes * p->pages_per_block * p->blocks_per_die;
-
-	return fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
-	       fb_check_range(complaint, p, FB_PARAM_pages_per_block, 2, 0xfffffffe / p->blocks_per_die,
-			      "the chip has fewer than 2^32 pages") &&
-	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, bytes, bytes,
-			      "page_bytes * pages_per_block * blocks_per_die") &&
-	       fb_check_range(complaint, p, FB_PARAM_planes, 1, p->blocks_per_die / 4,
-			      "at least four blocks in a plane") &&
-	       fb_check_whole(complaint, p, FB_PARAM_blocks_per_die, p->planes, "must be a multiple of planes") &&
-	       fb_check_whole(complaint, p, FB_PARAM_bus_bits, 8, "must be 8 or 16") &&
-	       fb_check_range(complaint, p, FB_PARAM_factory_bad_blocks, 0, p->blocks_per_die - 4,
-			      "four blocks must be good") &&
-	       fb_faults_check(p, complaint);
-}
-
-static u64 lay_out(const struct fb_params *p, struct fb_chip *chip)
-{
-	u64 end_offset = fb_common_bytes(p);
-
-	chip->blocks_offset = fb_add_table(&end_offset, p->blocks_per_die * sizeof(struct fb_nand_block));
-	chip->pasts_offset = fb_add_table(&end_offset, p->blocks_per_die * sizeof(struct fb_nand_past));
-	chip->pages_offset = fb_add_table(&end_offset, fb_chip_pages(p));
-	return end_offset;
-}
-
-u64 fb_chip_state_bytes(const struct fb_params *p)
-{
-	struct fb_chip chip;
-
-	return lay_out(p, &chip);
-}
-
-struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block)
-{
-	return (struct fb_nand_block *)fb_table(m, m->chip.blocks_offset) + block;
-}
-
-static struct fb_nand_past *past_of(const struct fb_medium *m, u32 block)
-{
-	return (struct fb_nand_past *)fb_table(m, m->chip.pasts_offset) + block;
-}
-
-u8 *fb_chip_programs(const struct fb_medium *m, u32 page)
-{
-	return (u8 *)fb_table(m, m->chip.pages_offset) + page;
-}
-
-void fb_chip_init(struct fb_medium *m)
-{
-	lay_out(&m->params, &m->chip);
-	fb_faults_ship(&m->params, 0, fb_chip_block(m, 0), m->params.blocks_per_die, m->params.factory_bad_blocks);
-}
-
-bool fb_chip_undamaged(const struct fb_medium *m)
-{
-	struct fb_chip expected;
-
-	lay_out(&m->params, &expected);
-	return m->chip.blocks_offset == expected.blocks_offset && m->chip.pasts_offset == expected.pasts_offset &&
-	       m->chip.pages_offset == expected.pages_offset &&
-	       m->chip.queued.planes <= FB_CHIP_PLANES && m->chip.work[0].planes <= FB_CHIP_PLANES &&
-	       m->chip.work[1].planes <= FB_CHIP_PLANES;
-}
-
-void fb_chip_power_on(struct fb_medium *m)
-{
-	struct fb_chip chip = { 0 };
-
-	lay_out(&m->params, &chip);
-	m->chip = chip;
-}
-
-struct fb_wear fb_chip_wear(const struct fb_medium *m)
-{
-	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
-	u32 i;
-
-	for (i = 0; i < m->params.blocks_per_die; i++) {
-		const struct fb_nand_block *block = fb_chip_block(m, i);
-
-		wear.factory_bad_blocks += !!(block->flags & FB_BLOCK_FACTORY_BAD);
-		wear.grown_bad_blocks += !!(block->flags & FB_BLOCK_GROWN_BAD);
-		if (block->flags & FB_BLOCK_BAD)
-			continue;
-		wear.blocks++;
-		wear.erase_count_sum += block->erase_count;
-		wear.erase_count_min = fb_smaller(wear.erase_count_min, block->erase_count);
-		wear.erase_count_max = fb_later(wear.erase_count_max, block->erase_count);
-	}
-	if (!wear.blocks)
-		wear.erase_count_min = 0;
-	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
-	for (i = 0; i < m->params.blocks_per_die; i++)
-		if (!(fb_chip_block(m, i)->flags & FB_BLOCK_BAD))
-			wear.blocks_by_step[fb_chip_block(m, i)->erase_count / wear.step_erases]++;
-	return wear;
-}
-
-const char *fb_chip_verify(const struct fb_medium *m)
-{
-	u64 shipped = 0, erases = 0;
-	u32 i, row, programmed;
-
-	for (i = 0; i < m->params.blocks_per_die; i++) {
-		const struct fb_nand_block *block = fb_chip_block(m, i);
-
-		shipped += !!(block->flags & FB_BLOCK_FACTORY_BAD);
-		erases += block->erase_count;
-		if (block->programmed_pages > m->params.pages_per_block)
-			return "a block has more programmed pages than pages";
-		programmed = 0;
-		for (row = 0; row < m->params.pages_per_block; row++)
-			if (*fb_chip_programs(m, i * (u32)m->params.pages_per_block + row))
-				programmed = row + 1;
-		if (programmed != block->programmed_pages)
-			return "a block's last programmed page is another than it says";
-	}
-	if (shipped != m->params.factory_bad_blocks)
-		return "the chip has more or fewer bad blocks from the factory than it was made with";
-	if (erases != m->counters.flash_erased_blocks)
-		return "erase counts do not add up to the blocks erased";
-	return NULL;
-}
 
 bool fb_chip_bad_from_factory(const struct fb_medium *m, u32 block)
 {
@@ -282,7 +153,7 @@ static bool program_page(struct fb_medium *m, const struct fb_chip_span *span)
 	bool fails = block->flags & FB_BLOCK_BAD || fb_faults_program_fails(&m->params, &spot);
 
 	count_program(m, span);
-	past_of(m, number)->programmed_hours = age_hours(m);
+	fb_chip_past(m, number)->programmed_hours = age_hours(m);
 	m->counters.flash_programmed_pages++;
 	if (!fails)
 		return true;
@@ -302,7 +173,7 @@ static bool erase_block(struct fb_medium *m, u32 number)
 	for (row = 0; row < block->programmed_pages; row++)
 		*fb_chip_programs(m, number * (u32)m->params.pages_per_block + row) = 0;
 	block->programmed_pages = 0;
-	past_of(m, number)->reads = 0;
+	fb_chip_past(m, number)->reads = 0;
 	block->erase_count++;
 	m->counters.flash_erased_blocks++;
 	if (!fails)
@@ -316,7 +187,7 @@ static bool erase_block(struct fb_medium *m, u32 number)
 static void read_page(struct fb_medium *m, u32 page)
 {
 	if (m->params.read_bit_error_ppt)
-		past_of(m, page / (u32)m->params.pages_per_block)->reads++;
+		fb_chip_past(m, page / (u32)m->params.pages_per_block)->reads++;
 	m->counters.flash_read_pages++;
 }
 
@@ -479,7 +350,7 @@ u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
 	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
 		return 0;
 	spot.erase_count = fb_chip_block(m, block)->erase_count;
-	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, past_of(m, block), age_hours(m)), most);
+	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, fb_chip_past(m, block), age_hours(m)), most);
 	fb_faults_positions(&m->params, &spot, positions, count);
 	m->counters.wrong_bits += count;
 	return count;

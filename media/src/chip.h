@@ -30,16 +30,9 @@ struct fb_chip {
 	struct fb_chip_work work[2];	/* told last, and the one before it, which the array may still have */
 };
 
-bool fb_chip_check(const struct fb_params *params, struct fb_complaint *complaint);
-u64 fb_chip_state_bytes(const struct fb_params *params);
-void fb_chip_init(struct fb_medium *m);
-bool fb_chip_undamaged(const struct fb_medium *m);
-void fb_chip_power_on(struct fb_medium *m);
-struct fb_wear fb_chip_wear(const struct fb_medium *m);
-const char *fb_chip_verify(const struct fb_medium *m);
-
 /* For the rooms of the chip */
 struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block);
+struct fb_nand_past *fb_chip_past(const struct fb_medium *m, u32 block);
 u8 *fb_chip_programs(const struct fb_medium *m, u32 page);
 
 /* 0: lower page; 1: middle or upper, ... */

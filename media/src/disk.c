@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
 #include "check.h"
+#include "kind.h"
 #include "state.h"
 
-bool fb_disk_check(const struct fb_params *p, struct fb_complaint *complaint)
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	struct fb_geometry geometry;
 
-	if (!fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_smaller(p->cylinders, FB_MAX_ZONES),
+	if (!fb_check_sectors(p, complaint) ||
+	    !fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_smaller(p->cylinders, FB_MAX_ZONES),
 			    "no more than cylinders") ||
 	    !fb_check_range(complaint, p, FB_PARAM_inner_sectors_per_track, 1, p->outer_sectors_per_track,
 			    "no more than outer_sectors_per_track") ||
@@ -25,7 +27,7 @@ bool fb_disk_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "no more than cylinders, heads and sectors per track hold");
 }
 
-void fb_disk_init(struct fb_medium *m)
+static void init(struct fb_medium *m)
 {
 	struct fb_seek_curve read_curve = fb_read_curve(&m->params), write_curve = fb_write_curve(&m->params);
 
@@ -50,7 +52,7 @@ static bool same_geometry(const struct fb_geometry *a, const struct fb_geometry 
 	return true;
 }
 
-bool fb_disk_undamaged(const struct fb_medium *m)
+static bool undamaged(const struct fb_medium *m)
 {
 	const struct fb_disk *disk = &m->disk;
 	struct fb_seek_curve read_curve = fb_read_curve(&m->params), write_curve = fb_write_curve(&m->params);
@@ -63,7 +65,7 @@ bool fb_disk_undamaged(const struct fb_medium *m)
 }
 
 /* The write cache counts as written back: who switches a disk off properly flushes it before */
-void fb_disk_power_on(struct fb_medium *m)
+static void power_on(struct fb_medium *m)
 {
 	u32 i;
 
@@ -154,8 +156,17 @@ static u64 write(struct fb_medium *m, u64 first, u64 count, bool fua, u64 comman
 	return fb_cache_write(m, first, first + count, arrived_ns);
 }
 
-u64 fb_disk_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
+/* The controller takes up one request after another; returns when it is through */
+static u64 take_controller(struct fb_medium *m)
 {
+	m->counters.controller_ns += m->params.command_ns;
+	m->controller_free_ns = fb_later(m->now_ns, m->controller_free_ns) + m->params.command_ns;
+	return m->controller_free_ns;
+}
+
+static u64 submit(struct fb_medium *m, const struct fb_request *request)
+{
+	u64 command_done_ns = take_controller(m);
 	u64 first = request->offset_bytes / m->params.sector_bytes;
 	u64 count = request->length_bytes / m->params.sector_bytes;
 
@@ -173,7 +184,7 @@ u64 fb_disk_submit(struct fb_medium *m, const struct fb_request *request, u64 co
 	return command_done_ns;		/* a disk has nothing to discard */
 }
 
-const char *fb_disk_verify(const struct fb_medium *m)
+static const char *verify(const struct fb_medium *m)
 {
 	const struct fb_arm *arm = &m->disk.arm;
 	const char *fault;
@@ -189,3 +200,35 @@ const char *fb_disk_verify(const struct fb_medium *m)
 	fault = fb_buffer_verify(m);
 	return fault ? fault : fb_cache_verify(m);
 }
+
+static u64 pending_parts(const struct fb_params *p)
+{
+	return FB_MOST_PARTS + p->write_cache_bytes / FB_CACHED_PART_BYTES;
+}
+
+/* Tracks, of the shortest */
+static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
+{
+	return length_bytes / m->params.sector_bytes / m->params.inner_sectors_per_track + 2;
+}
+
+static void write_back(struct fb_medium *m, u64 now_ns)
+{
+	fb_cache_flush(m, now_ns);
+}
+
+const struct fb_kind_ops fb_kind_disk = {
+	.check = check,
+	.state_bytes = fb_common_bytes,
+	.init = init,
+	.undamaged = undamaged,
+	.verify = verify,
+	.power_on = power_on,
+	.submit = submit,
+	.volatile_cache = FB_PARAM_write_cache_bytes,
+	.pending_parts = pending_parts,
+	.parts_of = parts_of,
+	.write_back = write_back,
+	.catch_up = fb_cache_catch_up,
+	.tear = fb_tear_run,
+};

@@ -26,11 +26,4 @@ struct fb_disk {
 	struct fb_cache cache;
 };
 
-bool fb_disk_check(const struct fb_params *params, struct fb_complaint *complaint);
-void fb_disk_init(struct fb_medium *m);
-bool fb_disk_undamaged(const struct fb_medium *m);
-void fb_disk_power_on(struct fb_medium *m);
-u64 fb_disk_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
-const char *fb_disk_verify(const struct fb_medium *m);
-
 #endif

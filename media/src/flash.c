@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
 #include "check.h"
+#include "kind.h"
 #include "nand_faults.h"
 #include "nand_health.h"
 #include "state.h"
@@ -11,9 +12,10 @@
 /* Pages of a block are counted in 16 bits */
 #define MAX_PAGES_IN_STEP 65535ull
 
-bool fb_flash_check(const struct fb_params *p, struct fb_complaint *complaint)
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	return fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
+	return fb_check_sectors(p, complaint) &&
+	       fb_check_power_of_two(complaint, p, FB_PARAM_page_bytes) &&
 	       fb_check_range(complaint, p, FB_PARAM_page_bytes, p->sector_bytes, 65536,
 			      "at least sector_bytes") &&
 	       fb_check_range(complaint, p, FB_PARAM_channels, 1, p->dies,
@@ -44,14 +46,14 @@ static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
 	return end_offset;
 }
 
-u64 fb_flash_state_bytes(const struct fb_params *p)
+static u64 state_bytes(const struct fb_params *p)
 {
 	struct fb_flash flash = { 0 };
 
 	return lay_out(p, &flash);
 }
 
-void fb_flash_init(struct fb_medium *m)
+static void init(struct fb_medium *m)
 {
 	lay_out(&m->params, &m->flash);
 	fb_health_init(m);
@@ -71,7 +73,7 @@ static bool same(const void *a, const void *b, size_t bytes)
 	return true;
 }
 
-bool fb_flash_undamaged(const struct fb_medium *m)
+static bool undamaged(const struct fb_medium *m)
 {
 	struct fb_flash expected = { 0 };
 
@@ -83,7 +85,7 @@ bool fb_flash_undamaged(const struct fb_medium *m)
 	       expected.ahead.offset == m->flash.ahead.offset && expected.ahead.pages == m->flash.ahead.pages;
 }
 
-void fb_flash_power_on(struct fb_medium *m)
+static void power_on(struct fb_medium *m)
 {
 	u32 i;
 
@@ -96,8 +98,11 @@ void fb_flash_power_on(struct fb_medium *m)
 		fb_ftl(&m->params)->power_on(m);
 }
 
-/* Firmware puts a write into its buffer and its map; a read it finds, and waits for. So writes may have other cores. */
-u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
+/*
+ * The controller takes up a request in the lane that is free first; returns when it is through. Firmware puts a write into its
+ * buffer and its map; a read it finds, and waits for. So writes may have other cores.
+ */
+static u64 take_lane(struct fb_medium *m, enum fb_op op)
 {
 	const struct fb_params *p = &m->params;
 	bool apart = op == FB_WRITE && p->write_lanes;
@@ -105,6 +110,7 @@ u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
 	u64 lanes = apart ? p->write_lanes : p->controller_lanes;
 	u64 *lane = apart ? m->flash.write_lane_free_ns : m->flash.lane_free_ns;
 	u64 *first = lane;
+	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
 	u32 i;
 
 	for (i = 1; i < lanes; i++)
@@ -115,8 +121,11 @@ u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns)
 	return *first;
 }
 
-/* A die erases one block at a time, and all dies work at the same time */
-u64 fb_flash_restart(struct fb_medium *m)
+/*
+ * The layer scans the dies, and half-erased blocks are erased again. A die erases one block at a time, and all dies work at the
+ * same time.
+ */
+static u64 restart(struct fb_medium *m)
 {
 	u64 took_ns = fb_nand_scan(m, fb_ftl(&m->params)->scan_pages(m));
 	u32 i;
@@ -128,7 +137,7 @@ u64 fb_flash_restart(struct fb_medium *m)
 	return took_ns;
 }
 
-const char *fb_flash_verify(const struct fb_medium *m)
+static const char *verify(const struct fb_medium *m)
 {
 	const char *fault = fb_nand_verify(m);
 
@@ -242,14 +251,15 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 	return fb_later(command_done_ns, m->durable_ns);
 }
 
-void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
+static void expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
 	if (fb_ftl(&m->params)->expect)
 		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
 }
 
-u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns)
+static u64 submit(struct fb_medium *m, const struct fb_request *request)
 {
+	u64 command_done_ns = take_lane(m, request->op);
 	u64 page_bytes = m->params.page_bytes;
 	u64 page = request->offset_bytes >> m->flash.nand.layout.page_shift;
 	u64 skip = request->offset_bytes & (page_bytes - 1);
@@ -288,3 +298,46 @@ u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 c
 		fb_read_ahead_note(m, request, done_ns);
 	return done_ns;
 }
+
+static u64 blocks(const struct fb_medium *m)
+{
+	return m->params.dies * m->flash.nand.layout.blocks_per_die;
+}
+
+static u32 block_erases(const struct fb_medium *m, u64 block)
+{
+	return fb_nand_block(m, 0, block)->erase_count;
+}
+
+/* A small device has fewer, so that the ring of parts stays small beside its tables */
+static u64 pending_parts(const struct fb_params *p)
+{
+	u64 parts = fb_smaller(FB_MOST_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+
+	return fb_later(parts, FB_FEWEST_PARTS) + p->write_buffer_bytes / p->page_bytes;
+}
+
+static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
+{
+	return (length_bytes >> m->flash.nand.layout.page_shift) + 2;
+}
+
+const struct fb_kind_ops fb_kind_flash = {
+	.check = check,
+	.state_bytes = state_bytes,
+	.init = init,
+	.undamaged = undamaged,
+	.verify = verify,
+	.power_on = power_on,
+	.restart = restart,
+	.submit = submit,
+	.expect = expect,
+	.read_only = fb_health_read_only,
+	.wear = fb_nand_wear,
+	.blocks = blocks,
+	.block_erases = block_erases,
+	.volatile_cache = FB_PARAM_write_buffer_bytes,
+	.pending_parts = pending_parts,
+	.parts_of = parts_of,
+	.tear = fb_tear_page,
+};

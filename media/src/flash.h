@@ -24,19 +24,4 @@ struct fb_flash {
 	u64 write_lane_free_ns[FB_MAX_LANES];
 };
 
-bool fb_flash_check(const struct fb_params *params, struct fb_complaint *complaint);
-u64 fb_flash_state_bytes(const struct fb_params *params);
-void fb_flash_init(struct fb_medium *m);
-bool fb_flash_undamaged(const struct fb_medium *m);
-void fb_flash_power_on(struct fb_medium *m);
-
-/* After a power cut the layer scans the dies, and half-erased blocks are erased again; returns how long that takes */
-u64 fb_flash_restart(struct fb_medium *m);
-
-/* The controller takes up a request, not before ready_ns, in the lane that is free first; returns when it is through */
-u64 fb_flash_take_lane(struct fb_medium *m, enum fb_op op, u64 ready_ns);
-void fb_flash_expect(const struct fb_medium *m, const struct fb_request *request, u32 step);
-u64 fb_flash_submit(struct fb_medium *m, const struct fb_request *request, u64 command_done_ns);
-const char *fb_flash_verify(const struct fb_medium *m);
-
 #endif

@@ -96,6 +96,12 @@ extern const struct fb_ftl fb_ftl_bast;
 extern const struct fb_ftl fb_ftl_fast;
 extern const struct fb_ftl fb_ftl_dftl;
 
-const struct fb_ftl *fb_ftl(const struct fb_params *params);
+/* By the values of the parameter */
+extern const struct fb_ftl *const fb_ftls[FB_FTL_COUNT];
+
+static inline const struct fb_ftl *fb_ftl(const struct fb_params *params)
+{
+	return fb_ftls[params->ftl];
+}
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A medium as its users see it: made, taken up, asked. What a request costs is the business of its kind. */
 #include "arith.h"
+#include "kind.h"
 #include "nand_faults.h"
-#include "nand_health.h"
 #include "state.h"
 
 static u64 parts_offset(const struct fb_params *params, u64 *end_offset)
@@ -24,13 +24,7 @@ size_t fb_state_bytes(const struct fb_params *params)
 {
 	struct fb_complaint complaint;
 
-	if (!fb_check_params(params, &complaint))
-		return 0;
-	if (params->kind == FB_FLASH)
-		return fb_flash_state_bytes(params);
-	if (params->kind == FB_NAND)
-		return fb_chip_state_bytes(params);
-	return fb_common_bytes(params);
+	return fb_check_params(params, &complaint) ? fb_kind_ops(params)->state_bytes(params) : 0;
 }
 
 enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
@@ -53,30 +47,20 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 		if (fb_param_rule(i)->kinds & 1u << params->kind)
 			m->params.by_index[i] = params->by_index[i];
 	fb_power_init(m, parts_offset(&m->params, &end_offset));
-	if (params->kind == FB_FLASH)
-		fb_flash_init(m);
-	else if (params->kind == FB_DISK)
-		fb_disk_init(m);
-	else if (params->kind == FB_NAND)
-		fb_chip_init(m);
+	if (fb_kind_ops(params)->init)
+		fb_kind_ops(params)->init(m);
 	m->magic = FB_STATE_MAGIC;
 	return FB_OK;
 }
 
 static bool undamaged(const struct fb_medium *m)
 {
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 	u64 end_offset;
 
-	if (m->state_bytes != fb_state_bytes(&m->params) ||
-	    !fb_power_undamaged(m, parts_offset(&m->params, &end_offset)))
-		return false;
-	if (m->params.kind == FB_FLASH)
-		return fb_flash_undamaged(m);
-	if (m->params.kind == FB_DISK)
-		return fb_disk_undamaged(m);
-	if (m->params.kind == FB_NAND)
-		return fb_chip_undamaged(m);
-	return true;
+	return m->state_bytes == fb_state_bytes(&m->params) &&
+	       fb_power_undamaged(m, parts_offset(&m->params, &end_offset)) &&
+	       (!kind->undamaged || kind->undamaged(m));
 }
 
 enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium)
@@ -103,7 +87,8 @@ enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium)
 /* After a cut the firmware looks for what it last did before it serves anybody */
 static void restart(struct fb_medium *m)
 {
-	u64 took_ns = m->params.kind == FB_FLASH ? fb_flash_restart(m) : 0;
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+	u64 took_ns = kind->restart ? kind->restart(m) : 0;
 
 	m->controller_free_ns = took_ns;
 	m->counters.restarts++;
@@ -121,26 +106,21 @@ void fb_power_on(struct fb_medium *m)
 	m->durable_ns = 0;
 	m->link.count = 0;
 	fb_power_forget(m);
-	if (m->params.kind == FB_FLASH)
-		fb_flash_power_on(m);
-	else if (m->params.kind == FB_DISK)
-		fb_disk_power_on(m);
-	else if (m->params.kind == FB_NAND)
-		fb_chip_power_on(m);
+	if (fb_kind_ops(&m->params)->power_on)
+		fb_kind_ops(&m->params)->power_on(m);
 	if (m->power.cut)
 		restart(m);
 }
 
-static bool acceptable(const struct fb_medium *m, const struct fb_request *request)
+/* A kind without sectors has none of which a request could be whole ones: sector_bytes is 0 */
+static bool acceptable(const struct fb_medium *m, const struct fb_kind_ops *kind, const struct fb_request *request)
 {
 	u64 capacity_bytes = m->params.capacity_bytes;
 	u64 within_sector = m->params.sector_bytes - 1;
 
-	if (m->params.kind == FB_NAND)
-		return false;
 	switch (request->op) {
 	case FB_FLUSH:
-		return true;
+		return kind->submit;
 	case FB_READ:
 	case FB_WRITE:
 	case FB_DISCARD:
@@ -173,17 +153,6 @@ static void count(struct fb_counters *counters, const struct fb_request *request
 	}
 }
 
-static u64 controller_take(struct fb_medium *m, enum fb_op op)
-{
-	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
-
-	if (m->params.kind == FB_FLASH)
-		return fb_flash_take_lane(m, op, ready_ns);
-	m->counters.controller_ns += m->params.command_ns;
-	m->controller_free_ns = ready_ns + m->params.command_ns;
-	return m->controller_free_ns;
-}
-
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes)
 {
 	u64 length_ns = fb_transfer_ns(bytes, m->params.link_ps_per_byte);
@@ -192,33 +161,15 @@ u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(&m->link, m->now_ns, ready_ns, length_ns);
 }
 
-/* Nothing is ever half written: a write is there when it is done */
-static u64 null_submit(struct fb_medium *m, const struct fb_request *request, u64 done_ns)
+/* When the medium takes up the request: at now_ns, unless it has no room for a write yet */
+static u64 take_up(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
 	if (request->op == FB_WRITE)
-		fb_power_note(m, &(struct fb_pending) { .offset_bytes = request->offset_bytes,
-							.length_bytes = request->length_bytes,
-							.begin_ns = done_ns, .durable_ns = done_ns });
-	return done_ns;
-}
-
-static u64 carry_out(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
-{
-	u64 done_ns;
-
-	if (request->op == FB_WRITE)
-		now_ns = fb_power_begin_write(m, request->length_bytes, now_ns);
-	else if (m->power.unreadable_sectors && request->op == FB_READ &&
-		 fb_unreadable(m, request->offset_bytes, request->length_bytes))
+		return fb_power_begin_write(m, request->length_bytes, now_ns);
+	if (m->power.unreadable_sectors && request->op == FB_READ &&
+	    fb_unreadable(m, request->offset_bytes, request->length_bytes))
 		m->outcome = FB_UNCORRECTABLE;
-	m->now_ns = now_ns;
-	if (m->params.kind == FB_NULL)
-		return null_submit(m, request, now_ns + m->params.command_ns);
-
-	done_ns = controller_take(m, request->op);
-	if (m->params.kind == FB_DISK)
-		return fb_disk_submit(m, request, done_ns);
-	return fb_flash_submit(m, request, done_ns);
+	return now_ns;
 }
 
 /* Each moment counts once, however many requests are under way */
@@ -234,13 +185,15 @@ static void count_busy(struct fb_medium *m, u64 now_ns, u64 done_ns)
 
 u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 	u64 done_ns;
 
 	m->outcome = FB_DONE;
-	if (!acceptable(m, request))
+	if (!acceptable(m, kind, request))
 		return FB_NEVER;
 	count(&m->counters, request);
-	done_ns = carry_out(m, request, now_ns);
+	m->now_ns = take_up(m, request, now_ns);
+	done_ns = kind->submit(m, request);
 	count_busy(m, now_ns, done_ns);
 	return done_ns;
 }
@@ -252,7 +205,9 @@ enum fb_outcome fb_last_outcome(const struct fb_medium *m)
 
 bool fb_read_only(const struct fb_medium *m)
 {
-	return m->params.kind == FB_FLASH && fb_health_read_only(m);
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+
+	return kind->read_only && kind->read_only(m);
 }
 
 void fb_age(struct fb_medium *m, u64 days)
@@ -268,9 +223,11 @@ u64 fb_age_ns(const struct fb_medium *m)
 /* Reads and writes; the first step is all that a read needs */
 void fb_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
-	if (m->params.kind == FB_FLASH && (request->op == FB_WRITE || (request->op == FB_READ && !step)) &&
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+
+	if (kind->expect && (request->op == FB_WRITE || (request->op == FB_READ && !step)) &&
 	    request->offset_bytes < m->params.capacity_bytes)
-		fb_flash_expect(m, request, step);
+		kind->expect(m, request, step);
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)
@@ -285,41 +242,29 @@ const struct fb_counters *fb_medium_counters(const struct fb_medium *m)
 
 struct fb_wear fb_medium_wear(const struct fb_medium *m)
 {
-	struct fb_wear none = { 0 };
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 
-	if (m->params.kind == FB_NAND)
-		return fb_chip_wear(m);
-	return m->params.kind == FB_FLASH ? fb_nand_wear(m) : none;
+	return kind->wear ? kind->wear(m) : (struct fb_wear) { 0 };
 }
 
 u64 fb_blocks(const struct fb_medium *m)
 {
-	if (m->params.kind == FB_NAND)
-		return m->params.blocks_per_die;
-	return m->params.kind == FB_FLASH ? m->params.dies * m->flash.nand.layout.blocks_per_die : 0;
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+
+	return kind->blocks ? kind->blocks(m) : 0;
 }
 
 u32 fb_block_erases(const struct fb_medium *m, u64 block)
 {
-	if (m->params.kind == FB_NAND)
-		return fb_chip_block(m, block)->erase_count;
-	return fb_nand_block(m, 0, block)->erase_count;
+	return fb_kind_ops(&m->params)->block_erases(m, block);
 }
 
 const char *fb_verify(const struct fb_medium *m)
 {
-	const char *fault;
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+	const char *fault = fb_power_verify(m);
 
-	if (m->params.kind == FB_NAND)
-		return fb_chip_verify(m);
-	fault = fb_power_verify(m);
-	if (fault)
-		return fault;
-	if (m->params.kind == FB_FLASH)
-		return fb_flash_verify(m);
-	if (m->params.kind == FB_DISK)
-		return fb_disk_verify(m);
-	return NULL;
+	return fault || !kind->verify ? fault : kind->verify(m);
 }
 
 const char *fb_error_text(enum fb_error error)

@@ -2,10 +2,7 @@
 /* Names and ranges of the parameters, and the rules between them */
 #include "arith.h"
 #include "check.h"
-#include "chip.h"
-#include "disk.h"
-#include "flash.h"
-#include "fb_params.h"
+#include "kind.h"
 
 #define RULE(param, of_kinds, lowest, highest, otherwise, text) \
 	{ .name = #param, .meaning = text, .min = lowest, .max = highest, .fallback = otherwise, .kinds = of_kinds },
@@ -80,6 +77,15 @@ bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *p
 	return fb_check_whole(complaint, params, param, params->sector_bytes, "must be a multiple of sector_bytes");
 }
 
+bool fb_check_sectors(const struct fb_params *params, struct fb_complaint *complaint)
+{
+	return fb_check_power_of_two(complaint, params, FB_PARAM_sector_bytes) &&
+	       fb_check_multiple(complaint, params, FB_PARAM_capacity_bytes) &&
+	       fb_check_multiple(complaint, params, FB_PARAM_used_bytes) &&
+	       fb_check_range(complaint, params, FB_PARAM_used_bytes, 0, params->capacity_bytes,
+			      "no more than capacity_bytes");
+}
+
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint)
 {
 	u32 i;
@@ -90,21 +96,7 @@ bool fb_check_params(const struct fb_params *params, struct fb_complaint *compla
 		if (rules[i].kinds & 1u << params->kind &&
 		    !fb_check_range(complaint, params, i, rules[i].min, rules[i].max, NULL))
 			return false;
-
-	if (params->kind == FB_NAND)
-		return fb_chip_check(params, complaint);
-	if (!fb_check_power_of_two(complaint, params, FB_PARAM_sector_bytes) ||
-	    !fb_check_multiple(complaint, params, FB_PARAM_capacity_bytes) ||
-	    !fb_check_multiple(complaint, params, FB_PARAM_used_bytes) ||
-	    !fb_check_range(complaint, params, FB_PARAM_used_bytes, 0, params->capacity_bytes,
-			    "no more than capacity_bytes"))
-		return false;
-
-	if (params->kind == FB_FLASH)
-		return fb_flash_check(params, complaint);
-	if (params->kind == FB_DISK)
-		return fb_disk_check(params, complaint);
-	return true;
+	return fb_kind_ops(params)->check(params, complaint);
 }
 
 /* FNV-1a over the names and values of the kind's parameters, byte by byte, the lowest first */

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "power.h"
 #include "arith.h"
+#include "kind.h"
 #include "state.h"
 
 static u64 volatile_bytes(const struct fb_params *p)
 {
-	if (p->kind == FB_DISK)
-		return p->write_cache_bytes;
-	return p->kind == FB_FLASH ? p->write_buffer_bytes : 0;
+	enum fb_param cache = fb_kind_ops(p)->volatile_cache;
+
+	return cache ? p->by_index[cache] : 0;
 }
 
 u64 fb_pending_parts(const struct fb_params *p)
 {
-	u64 parts = FB_MOST_PARTS;
-
-	if (p->kind == FB_NAND)
-		return 1;	/* none: fb_chip_cut() */
-	if (p->kind != FB_FLASH)
-		return parts + volatile_bytes(p) / FB_CACHED_PART_BYTES;
-	parts = fb_smaller(parts, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
-	return fb_later(parts, FB_FEWEST_PARTS) + volatile_bytes(p) / p->page_bytes;
+	return fb_kind_ops(p)->pending_parts(p);
 }
 
 u64 fb_power_layout(const struct fb_params *p, u64 *end_offset)
@@ -91,36 +85,32 @@ static void forget_durable(struct fb_medium *m, u64 now_ns)
 	}
 }
 
-static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
-{
-	if (m->params.kind == FB_DISK)
-		return fb_smaller(length_bytes / m->params.sector_bytes / m->params.inner_sectors_per_track + 2,
-				  m->power.room);
-	if (m->params.kind == FB_NULL)
-		return 1;
-	return fb_smaller((length_bytes >> m->flash.nand.layout.page_shift) + 2, m->power.room);
-}
-
 static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)
 {
-	return !m->power.parts || (m->power.parts + parts <= m->power.room &&
-				   m->power.bytes + length_bytes <= fb_pending_bytes(&m->params));
+	u64 bytes = m->power.bytes + length_bytes;
+
+	return m->power.parts + parts <= m->power.room &&
+	       (bytes <= FB_PENDING_BYTES || bytes <= fb_pending_bytes(&m->params));
 }
 
 /* When the oldest part is on the medium. A cache that was told no time yet writes back all that it has. */
 static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 {
 	if (part_of(m, m->power.first_sequence)->durable_ns == FB_NEVER)
-		fb_cache_flush(m, now_ns);
+		fb_kind_ops(&m->params)->write_back(m, now_ns);
 	return part_of(m, m->power.first_sequence)->durable_ns;
 }
 
 u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 {
-	u64 parts = parts_of(m, length_bytes);
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+	u64 parts;
 
 	forget_durable(m, now_ns);
-	while (!has_room(m, parts, length_bytes)) {
+	if (!m->power.parts)
+		return now_ns;
+	parts = kind->parts_of ? fb_smaller(kind->parts_of(m, length_bytes), m->power.room) : 1;
+	while (m->power.parts && !has_room(m, parts, length_bytes)) {
 		now_ns = fb_later(now_ns, oldest_durable_ns(m, now_ns));
 		forget_durable(m, now_ns);
 	}
@@ -347,7 +337,7 @@ void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing,
 
 /* --- the cut --- */
 
-struct cut {
+struct fb_cut {
 	struct fb_medium *m;
 	u64 cut_ns;
 	u64 random;
@@ -356,7 +346,7 @@ struct cut {
 };
 
 /* splitmix64 (Steele et al. 2014): numbers that look random, from any seed */
-static u64 next_random(struct cut *cut)
+static u64 next_random(struct fb_cut *cut)
 {
 	u64 z = cut->random += 0x9e3779b97f4a7c15ull;
 
@@ -399,7 +389,7 @@ static void mark(struct fb_power *power, const struct sectors *range, u64 sequen
 	}
 }
 
-static void tell(struct cut *cut, struct fb_fated fated)
+static void tell(struct fb_cut *cut, struct fb_fated fated)
 {
 	struct sectors range = sectors_of(cut->m, fated.offset_bytes, fated.length_bytes);
 
@@ -438,7 +428,7 @@ static struct fb_fated torn(u64 sequence, u64 offset_bytes, u64 length_bytes, en
 }
 
 /* Each sector is old or new, by itself; runs of the same are told together */
-static void tear_into_sectors(struct cut *cut, u64 sequence, const struct fb_pending *part)
+static void tear_into_sectors(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	u64 sector_bytes = cut->m->params.sector_bytes;
 	u64 bits = next_random(cut);
@@ -462,7 +452,7 @@ static void tear_into_sectors(struct cut *cut, u64 sequence, const struct fb_pen
 }
 
 /* The chip finds the page half programmed: by seed its error correction gives up, or returns what it has */
-static void tear_page(struct cut *cut, u64 sequence, const struct fb_pending *part)
+static void tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	if (next_random(cut) & 1 && room_for_unreadable(cut->m, part->length_bytes))
 		tell(cut, torn(sequence, part->offset_bytes, part->length_bytes, FB_UNREADABLE));
@@ -471,7 +461,7 @@ static void tear_page(struct cut *cut, u64 sequence, const struct fb_pending *pa
 }
 
 /* An upper page is programmed into cells that hold other pages already */
-static void tear_neighbours(struct cut *cut, u64 sequence, const struct fb_pending *part)
+static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	struct fb_medium *m = cut->m;
 	u32 lower = part->page_kind;
@@ -496,7 +486,7 @@ static void tear_neighbours(struct cut *cut, u64 sequence, const struct fb_pendi
 }
 
 /* Sectors pass under the head one by one: those before are new, those behind are old; of the one under it, by seed */
-static void tear_track(struct cut *cut, u64 sequence, const struct fb_pending *part)
+void fb_tear_run(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	u64 sector_bytes = cut->m->params.sector_bytes;
 	u64 sectors = part->length_bytes / sector_bytes;
@@ -510,7 +500,14 @@ static void tear_track(struct cut *cut, u64 sequence, const struct fb_pending *p
 	tell(cut, torn(sequence, under + sector_bytes, end - under - sector_bytes, FB_LOST));
 }
 
-static void decide(struct cut *cut, u64 sequence, const struct fb_pending *part)
+void fb_tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
+{
+	tear_page(cut, sequence, part);
+	if (cut->m->params.paired_page_loss)
+		tear_neighbours(cut, sequence, part);
+}
+
+static void decide(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	struct fb_fated whole = {
 		.sequence = sequence,
@@ -520,13 +517,7 @@ static void decide(struct cut *cut, u64 sequence, const struct fb_pending *part)
 	};
 
 	if (part->durable_ns > cut->cut_ns && part->begin_ns < cut->cut_ns) {
-		if (cut->m->params.kind == FB_DISK) {
-			tear_track(cut, sequence, part);
-			return;
-		}
-		tear_page(cut, sequence, part);
-		if (cut->m->params.paired_page_loss)
-			tear_neighbours(cut, sequence, part);
+		fb_kind_ops(&cut->m->params)->tear(cut, sequence, part);
 		return;
 	}
 	if (part->durable_ns > cut->cut_ns)
@@ -567,19 +558,19 @@ void fb_power_forget(struct fb_medium *m)
 
 void fb_cut(struct fb_medium *m, u64 cut_ns, u64 seed, fb_tell *tell, void *context)
 {
-	struct cut cut = { m, cut_ns, seed, tell, context };
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+	struct fb_cut cut = { m, cut_ns, seed, tell, context };
 	u64 sequence = m->power.first_sequence;
 	u64 end = fb_next_sequence(m);
 
-	if (m->params.kind == FB_NAND)
+	if (!kind->submit)
 		return;
-	if (m->params.kind == FB_DISK)
-		fb_cache_catch_up(m, cut_ns);
+	if (kind->catch_up)
+		kind->catch_up(m, cut_ns);
 	forget_mended(&m->power);
 	for (; sequence < end; sequence++)
 		decide(&cut, sequence, part_of(m, sequence));
-	if (m->params.kind == FB_FLASH)
-		cut_erases(m, cut_ns);
+	cut_erases(m, cut_ns);
 	fb_power_forget(m);
 	m->power.cut = 1;
 }

@@ -59,6 +59,8 @@ struct fb_unreadable_sector {
 	u64 rewritten;		/* 0, or 1 + sequence of the first part that may have mended it */
 };
 
+struct fb_cut;
+
 struct fb_power {
 	u64 parts_offset;	/* a ring: the part with sequence s lies at s % room */
 	u64 room;
@@ -111,6 +113,10 @@ void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 /* An erase, or the program whose last part of a write this is (row: as struct fb_pending has it), was held up by a read */
 void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns);
 void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns);
+
+/* What a cut leaves of a part that was under way: of a page of flash, of a run of a disk's sectors */
+void fb_tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part);
+void fb_tear_run(struct fb_cut *cut, u64 sequence, const struct fb_pending *part);
 
 /* The page holds nothing any more that could be corrected: its sectors are unreadable, if there is room to say so */
 void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes);
