@@ -73,7 +73,7 @@ static size_t lay_out(struct sftl *layer, u8 *memory, const struct sftl_flash *f
 {
 	size_t end = SFTL_HEADER_BYTES;
 
-	layer->medium = part(memory, &end, fb_state_bytes(p));
+	layer->medium = part(memory, &end, fb_array_state_bytes(p, &sftl_array));
 	layer->physical = part(memory, &end, p->blocks_per_die * sizeof(u32));
 	layer->unclean = part(memory, &end, flash->blocks);
 	layer->spares = part(memory, &end, flash->blocks * sizeof(u32));
@@ -100,7 +100,7 @@ int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config,
 	l->flash = *flash;
 	l->bytes = bytes;
 	l->block_count = params.blocks_per_die;
-	if (fb_init(l->medium, fb_state_bytes(&params), &params))
+	if (fb_array_init(l->medium, fb_array_state_bytes(&params, &sftl_array), &params, &sftl_array))
 		err = -EINVAL;
 	if (!err)
 		err = sftl_restart(l);

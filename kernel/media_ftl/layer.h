@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A translation layer in software: the media core's layers (media/src/ftl*.c), which decide where a page goes, on real
- * flash instead of the core's model of one. soft_nand.c stands in for media/src/nand.c: where the core asks for a page to
- * be read or programmed, it is, and no time is worked out, because the flash takes its own.
+ * flash instead of the core's model of one (media/src/array.h, soft_nand.c): where the core asks for a page to be read or
+ * programmed, it is, and no time is worked out, because the flash takes its own.
  *
  * What is needed to find everything again stands beside each page (tag.h). A page that was written is on flash when
  * sftl_write() returns, so there is nothing to flush; a power cut loses at most the write that was under way.
@@ -54,6 +54,7 @@ struct sftl {
 	/* soft_nand.c */
 	u64 sequence;			/* of the next program */
 	struct sftl_held held[SFTL_HELD_PAGES];
+	u64 batch;			/* of the core, in which these were read */
 	u8 *held_data;
 	int error;			/* of the request at hand */
 	bool broken;			/* a block failed and there was no spare: tables and flash differ */

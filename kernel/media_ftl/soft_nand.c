@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's NAND (media/src/nand.h) on real flash. All times that it tells are 0: the flash has taken them already. */
+/* The array of the core's layers (media/src/array.h) on real flash. All times that it tells are 0: the flash has taken them already. */
 #include "soft_nand.h"
 #include "block_pool.h"
 
-struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
+static struct fb_nand_layout layout(const struct fb_params *p, u64 *end_offset)
 {
-	struct fb_nand_layout layout = fb_nand_geometry(p);
+	struct fb_nand_layout with_blocks = fb_nand_geometry(p);
 
-	layout.blocks_offset = fb_add_table(end_offset, layout.blocks_per_die * sizeof(struct fb_nand_block));
-	return layout;
+	with_blocks.blocks_offset = fb_add_table(end_offset, with_blocks.blocks_per_die * sizeof(struct fb_nand_block));
+	return with_blocks;
 }
 
 static u32 pages_per_block(const struct fb_medium *m)
 {
 	return m->flash.nand.layout.pages_per_block;
+}
+
+/* The core moves pages batch by batch: what it read in an earlier one and did not program is of no use any more */
+static void begin_batch(struct sftl *l)
+{
+	u32 i;
+
+	if (l->batch == l->medium->flash.nand.batch)
+		return;
+	l->batch = l->medium->flash.nand.batch;
+	for (i = 0; i < SFTL_HELD_PAGES; i++)
+		l->held[i].held = false;
 }
 
 static struct sftl_held *held_page(struct sftl *l, u32 page)
@@ -90,13 +102,14 @@ static void read_to_move(struct sftl *l, u32 place)
 		l->statistics.lost_pages++;
 }
 
-u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
+static u64 read_page(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
 {
 	struct sftl *l = sftl_of(m);
 
 	(void)die;
 	(void)ready_ns;
 	(void)transfer_bytes;
+	begin_batch(l);
 	m->counters.flash_read_pages++;
 	if (l->host_buffer)
 		read_for_host(l, place);
@@ -132,12 +145,14 @@ static int program(struct sftl *l, u32 place, u64 page)
 	return 0;
 }
 
-u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
+static u64 program_page(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
 {
 	struct sftl *l = sftl_of(m);
-	int err = program(l, place, page);
+	int err;
 
 	(void)ready_ns;
+	begin_batch(l);
+	err = program(l, place, page);
 	fb_nand_block(m, die, place / pages_per_block(m))->programmed_pages++;
 	m->counters.flash_programmed_pages++;
 	if (err && !l->error)
@@ -146,7 +161,7 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 }
 
 /* A broken layer erases nothing: what is there can be found again */
-u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
+static u64 erase_block(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 {
 	struct sftl *l = sftl_of(m);
 	struct fb_nand_block *b = fb_nand_block(m, die, block);
@@ -161,77 +176,17 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	return 0;
 }
 
-void fb_nand_begin_batch(struct fb_medium *m)
-{
-	struct sftl *l = sftl_of(m);
-	u32 i;
-
-	for (i = 0; i < SFTL_HELD_PAGES; i++)
-		l->held[i].held = false;
-}
-
-u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)
+static u64 free_ns(const struct fb_medium *m, u32 die)
 {
 	(void)m;
 	(void)die;
 	return 0;
 }
 
-/* What follows serves the core's own front end and its power model, which have no part here */
-void fb_nand_power_on(struct fb_medium *m)
-{
-	(void)m;
-}
-
-void fb_nand_promise(struct fb_medium *m)
-{
-	(void)m;
-}
-
-void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
-{
-	(void)m;
-	(void)die;
-	(void)block;
-}
-
-u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
-{
-	(void)m;
-	(void)pages_per_die;
-	return 0;
-}
-
-u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place)
-{
-	(void)m;
-	(void)die;
-	(void)place;
-	return 0;
-}
-
-void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
-{
-	(void)m;
-	(void)die;
-	(void)block;
-}
-
-u64 *fb_nand_row_part(struct fb_medium *m, u32 die)
-{
-	(void)m;
-	(void)die;
-	return NULL;
-}
-
-struct fb_wear fb_nand_wear(const struct fb_medium *m)
-{
-	(void)m;
-	return (struct fb_wear) { 0 };
-}
-
-const char *fb_nand_verify(const struct fb_medium *m)
-{
-	(void)m;
-	return NULL;
-}
+const struct fb_array sftl_array = {
+	.layout = layout,
+	.read = read_page,
+	.program = program_page,
+	.erase = erase_block,
+	.free_ns = free_ns,
+};

@@ -3,7 +3,7 @@
 #ifndef SFTL_SOFT_NAND_H
 #define SFTL_SOFT_NAND_H
 
-#include "../../media/src/state.h"
+#include "../../media/src/array.h"
 #include "layer.h"
 #include "tag.h"
 
@@ -14,6 +14,9 @@ static inline struct sftl *sftl_of(struct fb_medium *m)
 {
 	return (struct sftl *)((u8 *)m - SFTL_HEADER_BYTES);
 }
+
+/* What the core's layers are told to work on */
+extern const struct fb_array sftl_array;
 
 /* Programs a page of a block of the core, with the next sequence number */
 int sftl_program(struct sftl *layer, u32 place, u32 page, bool copied, bool lost, const void *data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "arith.h"
+#include "array.h"
 #include "check.h"
 #include "kind.h"
 #include "nand_faults.h"
@@ -34,12 +35,25 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
+/* On an array, or NULL: the model of one */
+static struct fb_nand_layout array_layout(const struct fb_params *p, const struct fb_array *other, u64 *end_offset)
+{
+	struct fb_nand_layout layout;
+
+	if (!other)
+		return fb_nand_layout(p, end_offset);
+	layout = other->layout(p, end_offset);
+	layout.special = FB_OTHER_ARRAY;
+	layout.other = other;
+	return layout;
+}
+
 /* Fills in what follows from the parameters; behind what every medium has */
-static u64 lay_out(const struct fb_params *p, struct fb_flash *flash)
+static u64 lay_out(const struct fb_params *p, const struct fb_array *other, struct fb_flash *flash)
 {
 	u64 end_offset = fb_common_bytes(p);
 
-	flash->nand.layout = fb_nand_layout(p, &end_offset);
+	flash->nand.layout = array_layout(p, other, &end_offset);
 	flash->ftl = fb_ftl(p)->layout(p, &end_offset);
 	fb_buffer_lay_out(p, &flash->buffer, &end_offset);
 	fb_read_ahead_lay_out(p, &flash->ahead, &end_offset);
@@ -50,14 +64,37 @@ static u64 state_bytes(const struct fb_params *p)
 {
 	struct fb_flash flash = { 0 };
 
-	return lay_out(p, &flash);
+	return lay_out(p, NULL, &flash);
+}
+
+size_t fb_array_state_bytes(const struct fb_params *p, const struct fb_array *array)
+{
+	struct fb_complaint complaint;
+	struct fb_flash flash = { 0 };
+
+	return fb_check_params(p, &complaint) ? lay_out(p, array, &flash) : 0;
 }
 
 static void init(struct fb_medium *m)
 {
-	lay_out(&m->params, &m->flash);
+	lay_out(&m->params, NULL, &m->flash);
 	fb_health_init(m);
 	fb_ftl(&m->params)->init(m);
+}
+
+enum fb_error fb_array_init(void *memory, size_t bytes, const struct fb_params *p, const struct fb_array *array)
+{
+	size_t state_bytes = fb_array_state_bytes(p, array);
+	struct fb_medium *m = memory;
+
+	if (!state_bytes)
+		return FB_BAD_PARAMETER;
+	if (bytes < state_bytes)
+		return FB_TRUNCATED;
+	fb_begin_state(m, p, state_bytes);
+	lay_out(&m->params, array, &m->flash);
+	fb_ftl(&m->params)->init(m);
+	return FB_OK;
 }
 
 /* Structures of 64-bit numbers only */
@@ -77,7 +114,7 @@ static bool undamaged(const struct fb_medium *m)
 {
 	struct fb_flash expected = { 0 };
 
-	lay_out(&m->params, &expected);
+	lay_out(&m->params, NULL, &expected);
 	return same(&expected.nand.layout, &m->flash.nand.layout, sizeof(expected.nand.layout)) &&
 	       same(&expected.ftl, &m->flash.ftl, sizeof(expected.ftl)) &&
 	       expected.buffer.offset == m->flash.buffer.offset && expected.buffer.pages == m->flash.buffer.pages &&

@@ -184,7 +184,7 @@ static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
 /* A failed program: its time passes, and its block is bad; returns when that is known */
 static u64 fail_program(struct fb_medium *m, const struct spot *at, u64 ready_ns)
 {
-	ready_ns = fb_nand_program(m, at->die, at->place, FB_NO_PAGE, ready_ns);
+	ready_ns = fb_array_program(m, at->die, at->place, FB_NO_PAGE, ready_ns);
 	m->counters.program_failures++;
 	m->flash.nand.has_page = 0;
 	fb_health_retire(m, at->die, at->place / (u32)m->flash.nand.layout.pages_per_block);
@@ -202,7 +202,7 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 
 		fb_nand_begin_batch(m);
 		m->flash.nand.read_failed = 0;
-		read_ns = fb_nand_read(m, die, from, *ready_ns, m->params.page_bytes);
+		read_ns = fb_array_read(m, die, from, *ready_ns, m->params.page_bytes);
 		page = m->flash.nand.read_failed ? fb_log_page_at(m, die, from) : FB_NO_PAGE;
 		if (page != FB_NO_PAGE)
 			fb_power_lose(m, page * m->params.page_bytes, m->params.page_bytes);
@@ -210,7 +210,7 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 			*ready_ns = fail_program(m, &at, read_ns);
 			return false;
 		}
-		done_ns = fb_nand_program(m, die, at.place, fb_log_page_at(m, die, from), read_ns);
+		done_ns = fb_array_program(m, die, at.place, fb_log_page_at(m, die, from), read_ns);
 		m->counters.collection_moved_pages++;
 	}
 	*ready_ns = done_ns;
@@ -246,7 +246,7 @@ static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group,
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, group, offset, ready_ns);
 	to = spot_in(m, group, offset);
-	return fb_nand_program(m, to.die, to.place, page, ready_ns);
+	return fb_array_program(m, to.die, to.place, page, ready_ns);
 }
 
 static bool in_data(const struct fb_log_tables *t, u32 page)
@@ -313,7 +313,7 @@ static u64 look_up(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns)
 	struct spot at = spot_in(m, group, offset);
 
 	m->counters.map_read_pages++;
-	return fb_nand_read(m, at.die, at.place, ready_ns, 0);
+	return fb_array_read(m, at.die, at.place, ready_ns, 0);
 }
 
 u64 fb_log_know(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
@@ -349,7 +349,7 @@ u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	if (!holds(&t, page))
 		return ready_ns;
 	from = spot_of(m, &t, page);
-	return fb_nand_read(m, from.die, from.place, ready_ns, bytes);
+	return fb_array_read(m, from.die, from.place, ready_ns, bytes);
 }
 
 bool fb_log_extends_data(const struct fb_log_tables *t, u32 page)
@@ -409,7 +409,7 @@ static u64 erase(struct fb_medium *m, u32 die, u32 layer_block, u64 ready_ns)
 	u32 block = *block_at(m, die, layer_block);
 	bool fails = m->params.erase_fail_ppb && fb_health_erase_fails(m, die, block);
 
-	ready_ns = fb_nand_erase(m, die, block, ready_ns);
+	ready_ns = fb_array_erase(m, die, block, ready_ns);
 	if (fails) {
 		m->counters.erase_failures++;
 		fb_health_retire(m, die, block);

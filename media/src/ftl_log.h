@@ -40,7 +40,7 @@
 #define FB_FTL_LOG_H
 
 #include "arith.h"
-#include "state.h"
+#include "array.h"
 
 #define FB_NO_GROUP (~(u32)0)
 #define FB_NO_LOG (~(u32)0)

@@ -231,7 +231,7 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 
 		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
 			return ready_ns;
-		ready_ns = fb_nand_program(m, die, place, FB_NO_PAGE, ready_ns);
+		ready_ns = fb_array_program(m, die, place, FB_NO_PAGE, ready_ns);
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
 		t->die->open[purpose] = FB_NO_BLOCK;
@@ -249,7 +249,7 @@ static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum f
 {
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
-	return fb_nand_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
+	return fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
 /* The page is moved as it is, with what is wrong in it */
@@ -266,7 +266,7 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 
 	fb_nand_begin_batch(m);
 	for (i = 0; i < count; i++) {
-		fb_nand_read(m, die, places[i], ready_ns, m->params.page_bytes);
+		fb_array_read(m, die, places[i], ready_ns, m->params.page_bytes);
 		if (m->params.ecc_bits && m->flash.nand.read_failed)
 			lose(m, die, t->owner[places[i]] - FB_OWNED);
 	}
@@ -309,12 +309,12 @@ void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 bl
 {
 	leave_alone(t, block);
 	if (m->params.erase_fail_ppb && can_fail(t) && fb_health_erase_fails(m, die, block)) {
-		fb_nand_erase(m, die, block, ready_ns);
+		fb_array_erase(m, die, block, ready_ns);
 		m->counters.erase_failures++;
 		fb_health_retire(m, die, block);
 		return;
 	}
-	fb_nand_erase(m, die, block, ready_ns);
+	fb_array_erase(m, die, block, ready_ns);
 	list_append(t, fb_free_list(t), block);
 	t->die->free_blocks++;
 }
@@ -416,7 +416,7 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 {
 	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
 			  fb_health_may_fail(&m->params) ? FREE_TO_FAIL - 1 : 1;
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	bool collected = false;
 
 	while (fb_spare_blocks(t) <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
@@ -425,14 +425,14 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 	}
 	if (!collected)
 		return ready_ns;
-	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
+	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
+	return fb_array_free_ns(m, die);
 }
 
 /* A share of the work with each write, so that no write waits for a whole block */
 static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 
 	if (!m->params.gc_step_pages ||
 	    (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
@@ -440,8 +440,8 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
 	if (!collect_some(m, die, t, m->params.gc_step_pages, ready_ns))
 		return ready_ns;
 	level_wear(m, die, t, ready_ns);
-	m->counters.collection_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
+	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
+	return fb_array_free_ns(m, die);
 }
 
 /*
@@ -450,8 +450,8 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
  */
 static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_nand_free_ns(m, die) < m->now_ns)
-		if (!collect_some(m, die, t, m->params.planes, fb_nand_free_ns(m, die)))
+	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_array_free_ns(m, die) < m->now_ns)
+		if (!collect_some(m, die, t, m->params.planes, fb_array_free_ns(m, die)))
 			return;
 }
 
@@ -502,7 +502,7 @@ u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
-	return fb_nand_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
+	return fb_array_read(m, die, t.map[index] - FB_MAPPED, ready_ns, bytes);
 }
 
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
@@ -513,7 +513,7 @@ u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	if (t.map[at.index] == FB_UNMAPPED)
 		return ready_ns;
 	work_while_idle(m, at.die, &t);
-	return fb_nand_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
+	return fb_array_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
 }
 
 static enum fb_open_block open_block_for(const struct fb_medium *m, const struct fb_die_tables *t, u32 index)

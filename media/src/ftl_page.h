@@ -23,7 +23,7 @@
 #define FB_FTL_PAGE_H
 
 #include "arith.h"
-#include "state.h"
+#include "array.h"
 
 enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
 

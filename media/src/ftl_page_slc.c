@@ -81,7 +81,7 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 
 u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 begin_ns = fb_later(ready_ns, fb_nand_free_ns(m, die));
+	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	bool folded = false;
 
 	if (!fb_slc_full(t))
@@ -93,15 +93,15 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 			folded = true;
 	if (!folded)
 		return ready_ns;
-	m->counters.slc_fold_ns += fb_nand_free_ns(m, die) - begin_ns;
-	return fb_nand_free_ns(m, die);
+	m->counters.slc_fold_ns += fb_array_free_ns(m, die) - begin_ns;
+	return fb_array_free_ns(m, die);
 }
 
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
-	u64 begin_ns = fb_nand_free_ns(m, die) + m->params.slc_idle_ns;
+	u64 begin_ns = fb_array_free_ns(m, die) + m->params.slc_idle_ns;
 
-	for (; begin_ns < m->now_ns; begin_ns = fb_nand_free_ns(m, die))
+	for (; begin_ns < m->now_ns; begin_ns = fb_array_free_ns(m, die))
 		if (!fold_some(m, die, t, m->params.planes, begin_ns))
 			return;
 }

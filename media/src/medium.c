@@ -27,17 +27,10 @@ size_t fb_state_bytes(const struct fb_params *params)
 	return fb_check_params(params, &complaint) ? fb_kind_ops(params)->state_bytes(params) : 0;
 }
 
-enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
+void fb_begin_state(struct fb_medium *m, const struct fb_params *params, size_t state_bytes)
 {
-	struct fb_medium *m = memory;
-	size_t state_bytes = fb_state_bytes(params);
 	u64 end_offset;
 	u32 i;
-
-	if (!state_bytes)
-		return FB_BAD_PARAMETER;
-	if (bytes < state_bytes)
-		return FB_TRUNCATED;
 
 	m->version = FB_STATE_VERSION;
 	m->param_count = FB_PARAM_COUNT;
@@ -47,6 +40,18 @@ enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params
 		if (fb_param_rule(i)->kinds & 1u << params->kind)
 			m->params.by_index[i] = params->by_index[i];
 	fb_power_init(m, parts_offset(&m->params, &end_offset));
+}
+
+enum fb_error fb_init(void *memory, size_t bytes, const struct fb_params *params)
+{
+	struct fb_medium *m = memory;
+	size_t state_bytes = fb_state_bytes(params);
+
+	if (!state_bytes)
+		return FB_BAD_PARAMETER;
+	if (bytes < state_bytes)
+		return FB_TRUNCATED;
+	fb_begin_state(m, params, state_bytes);
 	if (fb_kind_ops(params)->init)
 		fb_kind_ops(params)->init(m);
 	m->magic = FB_STATE_MAGIC;

@@ -14,7 +14,7 @@ struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 	if (p->ecc_bits)
 		layout.pasts_offset = fb_add_table(end_offset,
 						   p->dies * layout.blocks_per_die * sizeof(struct fb_nand_past));
-	layout.special = p->ecc_bits || p->suspend_ns;
+	layout.special = p->ecc_bits || p->suspend_ns ? FB_SPECIAL_DIES : 0;
 	layout.reserves_offset = fb_health_layout(p, end_offset);
 	return layout;
 }

@@ -95,10 +95,18 @@ struct fb_die {
 	u64 resume_ns;		/* ... then it goes on so much later */
 };
 
+#define FB_SPECIAL_DIES	1u	/* bits can be wrong, or operations make way */
+#define FB_OTHER_ARRAY	2u	/* array.h */
+
+struct fb_array;
+
 /* Where the tables lie, in bytes from the start of the state, and how large they are for each die */
 struct fb_nand_layout {
 	u64 dies_offset;
-	u64 channels_offset;
+	union {
+		u64 channels_offset;
+		const struct fb_array *other;	/* with FB_OTHER_ARRAY: it is asked in place of the model, which has no channels */
+	};
 	u64 blocks_offset;
 	u64 pasts_offset;
 	u64 reserves_offset;
@@ -109,7 +117,7 @@ struct fb_nand_layout {
 	struct fb_divisor by_pages_per_block;
 	struct fb_divisor by_planes;
 	struct fb_divisor by_channels;
-	u64 special;			/* bits can be wrong, or operations make way: what most media need not look at */
+	u64 special;			/* what most media need not look at: FB_SPECIAL_DIES, FB_OTHER_ARRAY */
 };
 
 struct fb_nand {

@@ -75,8 +75,9 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 	return offset;
 }
 
-/* The part of the state that every medium has */
+/* The part of the state that every medium has, and filling it in; but the magic, which comes last */
 u64 fb_common_bytes(const struct fb_params *params);
+void fb_begin_state(struct fb_medium *m, const struct fb_params *params, size_t state_bytes);
 
 /* Sends bytes over the host link, not before ready_ns; returns when they are over */
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);
