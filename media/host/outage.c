@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "outage.h"
-#include "splitmix.h"
+#include "random.h"
 
 bool outage_wanted(const struct outage *outage)
 {
@@ -12,7 +12,7 @@ u64 outage_moment(const struct outage *outage, u64 now_ns, u64 done_ns)
 {
 	u64 random = ~outage->seed;
 
-	return now_ns + splitmix(&random) % (done_ns - now_ns + 1);
+	return now_ns + fb_splitmix(&random) % (done_ns - now_ns + 1);
 }
 
 struct telling {

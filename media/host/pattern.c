@@ -3,7 +3,7 @@
 
 #include "message.h"
 #include "pattern.h"
-#include "splitmix.h"
+#include "random.h"
 
 static struct trace_entry at_place(const struct pattern *p, u64 place)
 {
@@ -19,7 +19,7 @@ static struct trace_entry at_place(const struct pattern *p, u64 place)
 
 struct trace_entry pattern_at(const struct pattern *p, u64 i)
 {
-	return at_place(p, p->random ? splitmix_at(p->seed, i) % p->places : i % p->places);
+	return at_place(p, p->random ? fb_splitmix_at(p->seed, i) % p->places : i % p->places);
 }
 
 bool pattern_make(struct trace *trace, const struct pattern *pattern, u64 bytes)

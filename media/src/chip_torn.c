@@ -2,23 +2,10 @@
 /* What is left of a raw chip's pages when its power goes, or when it is reset, while it programs or erases */
 #include "chip.h"
 #include "arith.h"
+#include "random.h"
 #include "state.h"
 
 #define WHOLE 1024u
-
-/* The finishing steps of splitmix64 (Steele et al. 2014) */
-static u64 mix(u64 z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-static u64 next_chance(u64 *state)
-{
-	*state += 0x9e3779b97f4a7c15ull;
-	return mix(*state);
-}
 
 static u32 done_of(const struct fb_chip_work *work, u64 cut_ns)
 {
@@ -110,7 +97,7 @@ static u8 noise(u64 *state, u32 set)
 	u32 bit;
 
 	for (bit = 0; bit < 8; bit++)
-		byte |= (next_chance(state) % WHOLE < set) << bit;
+		byte |= (fb_splitmix(state) % WHOLE < set) << bit;
 	return byte;
 }
 
@@ -132,7 +119,7 @@ static u8 torn_byte(const struct fb_chip_torn *torn, u8 byte, u64 *state)
 
 void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content)
 {
-	u64 state = mix(seed ^ mix(page + 0x9e3779b97f4a7c15ull));
+	u64 state = fb_mix(seed ^ fb_mix(page + FB_SPLITMIX_STEP));
 	u32 from = torn->op == FB_CHIP_ERASE ? 0 : torn->span.column;
 	u32 bytes = torn->op == FB_CHIP_ERASE ? fb_raw_page_bytes(p) : torn->span.bytes;
 	u32 i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Which block the page-mapped layer collects */
 #include "ftl_page.h"
+#include "random.h"
 
 /* After so many draws that hit no block worth collecting, the greedy choice is taken */
 #define MAX_DRAWS 1024
@@ -55,15 +56,9 @@ static u32 cost_benefit(struct fb_die_tables *t)
 	return best;
 }
 
-/* xorshift64* */
 static u32 draw(struct fb_die_tables *t)
 {
-	u64 *random = &t->die->random;
-
-	*random ^= *random >> 12;
-	*random ^= *random << 25;
-	*random ^= *random >> 27;
-	return (*random * 0x2545f4914f6cdd1dull >> 32) * t->block_count >> 32;
+	return (fb_xorshift(&t->die->random) >> 32) * t->block_count >> 32;
 }
 
 /* A block without a stale page gains nothing and does not count as drawn */

@@ -2,6 +2,7 @@
 #include "nand_faults.h"
 #include "arith.h"
 #include "check.h"
+#include "random.h"
 
 #define WEAR_ONE	1024u		/* w = 1 */
 #define MOST_WEAR	(16 * WEAR_ONE)
@@ -13,26 +14,12 @@
 
 enum chance { CHANCE_SHIPPED, CHANCE_PROGRAM, CHANCE_ERASE, CHANCE_BITS, CHANCE_POSITIONS };
 
-/* The finishing steps of splitmix64 (Steele et al. 2014) */
-static u64 mix(u64 z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static u64 chance_of(const struct fb_params *p, enum chance what, const struct fb_fault_spot *spot, u32 attempt)
 {
-	u64 z = mix(p->seed << 32 | what << 16 | attempt);
+	u64 z = fb_mix(p->seed << 32 | what << 16 | attempt);
 
-	z = mix(z + ((u64)spot->die << 32 | spot->place) + 0x9e3779b97f4a7c15ull);
-	return mix(z + spot->erase_count + 0x9e3779b97f4a7c15ull);
-}
-
-static u64 next_chance(u64 *state)
-{
-	*state += 0x9e3779b97f4a7c15ull;
-	return mix(*state);
+	z = fb_mix(z + ((u64)spot->die << 32 | spot->place) + FB_SPLITMIX_STEP);
+	return fb_mix(z + spot->erase_count + FB_SPLITMIX_STEP);
 }
 
 /* --- bad blocks, failures --- */
@@ -45,7 +32,7 @@ void fb_faults_ship(const struct fb_params *p, u32 die, struct fb_nand_block *bl
 	u32 i;
 
 	for (i = 1; i < count && bad; i++) {
-		if ((next_chance(&state) >> 32) * (count - i) >> 32 >= bad)
+		if ((fb_splitmix(&state) >> 32) * (count - i) >> 32 >= bad)
 			continue;
 		blocks[i].flags |= FB_BLOCK_FACTORY_BAD;
 		bad--;
@@ -134,7 +121,7 @@ static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
 	u32 worst = 0;
 
 	while (bits--) {
-		u16 *thrown = &count[(next_chance(state) >> 32) * codewords >> 32];
+		u16 *thrown = &count[(fb_splitmix(state) >> 32) * codewords >> 32];
 
 		if (++*thrown > worst)
 			worst = *thrown;
@@ -152,8 +139,8 @@ struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struc
 	u64 state = chance_of(p, CHANCE_BITS, spot, attempt);
 
 	for (; mean > 8u << 24; mean -= 8u << 24)
-		errors.bits += poisson_of(8u << 24, exp_of_whole[8], next_chance(&state));
-	errors.bits += poisson_of(mean, fb_faults_exp(mean), next_chance(&state));
+		errors.bits += poisson_of(8u << 24, exp_of_whole[8], fb_splitmix(&state));
+	errors.bits += poisson_of(mean, fb_faults_exp(mean), fb_splitmix(&state));
 	errors.worst = errors.bits;
 	if (errors.bits > p->ecc_bits && p->page_bytes > p->ecc_codeword_bytes)
 		errors.worst = worst_codeword(p, &state, errors.bits);
@@ -203,7 +190,7 @@ void fb_faults_positions(const struct fb_params *p, const struct fb_fault_spot *
 	u32 i = 0;
 
 	while (i < count) {
-		u32 position = (next_chance(&state) >> 32) * (p->page_bytes * 8) >> 32;
+		u32 position = (fb_splitmix(&state) >> 32) * (p->page_bytes * 8) >> 32;
 
 		if (!among(positions, i, position))
 			positions[i++] = position;

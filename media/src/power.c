@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The parts of writes that are not on the medium yet: a ring, and what is noted in it */
 #include "power.h"
 #include "arith.h"
 #include "kind.h"
-#include "state.h"
+#include "power_parts.h"
 
 static u64 volatile_bytes(const struct fb_params *p)
 {
@@ -36,11 +37,6 @@ bool fb_power_undamaged(const struct fb_medium *m, u64 parts_offset)
 	       m->power.by_room.by == by_room.by && m->power.by_room.reciprocal == by_room.reciprocal;
 }
 
-static struct fb_pending *part_of(const struct fb_medium *m, u64 sequence)
-{
-	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + fb_remainder(&m->power.by_room, sequence);
-}
-
 u64 fb_next_sequence(const struct fb_medium *m)
 {
 	return m->power.first_sequence + m->power.parts;
@@ -49,16 +45,6 @@ u64 fb_next_sequence(const struct fb_medium *m)
 u64 fb_oldest_pending(const struct fb_medium *m)
 {
 	return m->power.first_sequence;
-}
-
-u64 fb_last_request_ns(const struct fb_medium *m)
-{
-	return m->now_ns;
-}
-
-u64 fb_half_erased_blocks(const struct fb_medium *m)
-{
-	return m->power.half_erased;
 }
 
 u64 fb_pending_bytes(const struct fb_params *params)
@@ -77,7 +63,7 @@ static void forget_first(struct fb_power *power, const struct fb_pending *part)
 static void forget_durable(struct fb_medium *m, u64 now_ns)
 {
 	while (m->power.parts) {
-		const struct fb_pending *first = part_of(m, m->power.first_sequence);
+		const struct fb_pending *first = fb_power_part(m, m->power.first_sequence);
 
 		if (first->durable_ns > now_ns)
 			return;
@@ -96,9 +82,9 @@ static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)
 /* When the oldest part is on the medium. A cache that was told no time yet writes back all that it has. */
 static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 {
-	if (part_of(m, m->power.first_sequence)->durable_ns == FB_NEVER)
+	if (fb_power_part(m, m->power.first_sequence)->durable_ns == FB_NEVER)
 		fb_kind_ops(&m->params)->write_back(m, now_ns);
-	return part_of(m, m->power.first_sequence)->durable_ns;
+	return fb_power_part(m, m->power.first_sequence)->durable_ns;
 }
 
 u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
@@ -117,74 +103,6 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 	return now_ns;
 }
 
-/* --- sectors that a cut made unreadable --- */
-
-u64 fb_unreadable_sectors(const struct fb_medium *m)
-{
-	u64 count = 0;
-	u32 i;
-
-	for (i = 0; i < m->power.unreadable_sectors; i++)
-		count += !m->power.unreadable[i].rewritten;
-	return count;
-}
-
-struct sectors {
-	u64 first;
-	u64 end;
-};
-
-static struct sectors sectors_of(const struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
-{
-	u64 first = offset_bytes / m->params.sector_bytes;
-
-	return (struct sectors) { first, first + length_bytes / m->params.sector_bytes };
-}
-
-static bool within(const struct sectors *range, u64 sector)
-{
-	return sector >= range->first && sector < range->end;
-}
-
-bool fb_unreadable(const struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
-{
-	struct sectors range = sectors_of(m, offset_bytes, length_bytes);
-	u32 i;
-
-	for (i = 0; i < m->power.unreadable_sectors; i++)
-		if (!m->power.unreadable[i].rewritten && within(&range, m->power.unreadable[i].sector))
-			return true;
-	return false;
-}
-
-static void readable_again(struct fb_power *power, u32 i)
-{
-	power->unreadable[i] = power->unreadable[--power->unreadable_sectors];
-}
-
-/* What was written again counts as readable, and is for good when the write cannot be lost any more */
-static void note_rewritten(struct fb_medium *m, const struct fb_pending *part, u64 sequence)
-{
-	struct sectors range = sectors_of(m, part->offset_bytes, part->length_bytes);
-	u32 i;
-
-	for (i = 0; i < m->power.unreadable_sectors; i++)
-		if (!m->power.unreadable[i].rewritten && within(&range, m->power.unreadable[i].sector))
-			m->power.unreadable[i].rewritten = sequence + 1;
-}
-
-/* Of the rewritten sectors, those whose part has left the ring are mended */
-static void forget_mended(struct fb_power *power)
-{
-	u32 i = 0;
-
-	while (i < power->unreadable_sectors)
-		if (power->unreadable[i].rewritten && power->unreadable[i].rewritten <= power->first_sequence)
-			readable_again(power, i);
-		else
-			i++;
-}
-
 /* --- noting --- */
 
 void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
@@ -193,17 +111,17 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 	u64 sequence = fb_next_sequence(m);
 
 	if (power->unreadable_sectors)
-		note_rewritten(m, part, sequence);
+		fb_unreadable_rewritten(m, part, sequence);
 	power->bytes += part->length_bytes;
 	if (power->parts == power->room) {
 		/* Longer than the whole ring: its last part takes the rest */
-		struct fb_pending *last = part_of(m, sequence - 1);
+		struct fb_pending *last = fb_power_part(m, sequence - 1);
 
 		last->length_bytes += part->length_bytes;
 		last->durable_ns = fb_later(last->durable_ns, part->durable_ns);
 		return;
 	}
-	*part_of(m, sequence) = *part;
+	*fb_power_part(m, sequence) = *part;
 	power->parts++;
 }
 
@@ -215,7 +133,7 @@ void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64
 
 	joint.row = row;
 	for (before = row; before > m->power.first_sequence; before = other->row) {
-		other = part_of(m, before - 1);
+		other = fb_power_part(m, before - 1);
 		other->begin_ns = part->begin_ns;
 		other->durable_ns = part->durable_ns;
 	}
@@ -232,7 +150,7 @@ static u64 time_in(const struct fb_pending *run, u64 offset_bytes)
 static void append(struct fb_medium *m, struct fb_chain *chain, u64 first, u64 last)
 {
 	if (chain->first)
-		part_of(m, chain->last - 1)->row = first;
+		fb_power_part(m, chain->last - 1)->row = first;
 	else
 		chain->first = first;
 	chain->last = last;
@@ -261,7 +179,7 @@ void fb_power_note_written_back(struct fb_medium *m, struct fb_chain *chain, con
 	u64 at, next;
 
 	for (at = chain->first; at; at = next) {
-		struct fb_pending *part = part_of(m, at - 1);
+		struct fb_pending *part = fb_power_part(m, at - 1);
 		u64 part_end = part->offset_bytes + part->length_bytes;
 
 		next = part->row;
@@ -282,7 +200,7 @@ u64 fb_power_chained(const struct fb_medium *m, const struct fb_chain *chain)
 	u64 count = 0;
 
 	while (at) {
-		const struct fb_pending *part = part_of(m, at - 1);
+		const struct fb_pending *part = fb_power_part(m, at - 1);
 
 		if (at <= m->power.first_sequence || at > fb_next_sequence(m) || part->durable_ns != FB_NEVER ||
 		    ++count > m->power.parts || (!part->row && at != chain->last))
@@ -298,7 +216,7 @@ u64 fb_power_undecided(const struct fb_medium *m)
 	u64 i;
 
 	for (i = 0; i < m->power.parts; i++)
-		count += part_of(m, m->power.first_sequence + i)->durable_ns == FB_NEVER;
+		count += fb_power_part(m, m->power.first_sequence + i)->durable_ns == FB_NEVER;
 	return count;
 }
 
@@ -312,7 +230,7 @@ void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns)
 	struct fb_pending *part;
 
 	for (; row > m->power.first_sequence; row = part->row) {
-		part = part_of(m, row - 1);
+		part = fb_power_part(m, row - 1);
 		part->durable_ns = end_ns;
 	}
 }
@@ -335,216 +253,6 @@ void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing,
 	}
 }
 
-/* --- the cut --- */
-
-struct fb_cut {
-	struct fb_medium *m;
-	u64 cut_ns;
-	u64 random;
-	fb_tell *tell;
-	void *context;
-};
-
-/* splitmix64 (Steele et al. 2014): numbers that look random, from any seed */
-static u64 next_random(struct fb_cut *cut)
-{
-	u64 z = cut->random += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-static void mark_unreadable(struct fb_power *power, const struct sectors *range)
-{
-	u64 sector;
-	u32 i;
-
-	for (i = 0; i < power->unreadable_sectors;)
-		if (within(range, power->unreadable[i].sector))
-			readable_again(power, i);
-		else
-			i++;
-	for (sector = range->first; sector < range->end; sector++)
-		power->unreadable[power->unreadable_sectors++] = (struct fb_unreadable_sector) { .sector = sector };
-}
-
-static void mark(struct fb_power *power, const struct sectors *range, u64 sequence, enum fb_fate fate)
-{
-	u32 i = 0;
-
-	if (fate == FB_UNREADABLE) {
-		mark_unreadable(power, range);
-		return;
-	}
-	while (i < power->unreadable_sectors) {
-		struct fb_unreadable_sector *u = &power->unreadable[i];
-
-		if (fate == FB_LOST && u->rewritten == sequence + 1)
-			u->rewritten = 0;
-		if (fate == FB_KEPT && within(range, u->sector))
-			readable_again(power, i);
-		else
-			i++;
-	}
-}
-
-static void tell(struct fb_cut *cut, struct fb_fated fated)
-{
-	struct sectors range = sectors_of(cut->m, fated.offset_bytes, fated.length_bytes);
-
-	if (!fated.length_bytes)
-		return;
-	if (cut->m->power.unreadable_sectors || fated.fate == FB_UNREADABLE)
-		mark(&cut->m->power, &range, fated.sequence, fated.fate);
-	cut->tell(cut->context, &fated);
-}
-
-static bool room_for_unreadable(const struct fb_medium *m, u64 length_bytes)
-{
-	return m->power.unreadable_sectors + length_bytes / m->params.sector_bytes <= FB_UNREADABLE_SECTORS;
-}
-
-void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
-{
-	u64 end_bytes = fb_smaller(offset_bytes + length_bytes, m->params.capacity_bytes);
-	struct sectors range;
-
-	if (offset_bytes >= end_bytes || !room_for_unreadable(m, end_bytes - offset_bytes))
-		return;
-	range = sectors_of(m, offset_bytes, end_bytes - offset_bytes);
-	mark_unreadable(&m->power, &range);
-}
-
-static struct fb_fated torn(u64 sequence, u64 offset_bytes, u64 length_bytes, enum fb_fate fate)
-{
-	return (struct fb_fated) {
-		.sequence = sequence,
-		.offset_bytes = offset_bytes,
-		.length_bytes = length_bytes,
-		.fate = fate,
-		.torn = true,
-	};
-}
-
-/* Each sector is old or new, by itself; runs of the same are told together */
-static void tear_into_sectors(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	u64 sector_bytes = cut->m->params.sector_bytes;
-	u64 bits = next_random(cut);
-	u64 run = 0, at;
-	u32 left = 64;
-
-	for (at = 0; at < part->length_bytes; at += sector_bytes) {
-		enum fb_fate fate = bits & 1 ? FB_KEPT : FB_LOST;
-
-		run += sector_bytes;
-		bits >>= 1;
-		if (!--left) {
-			bits = next_random(cut);
-			left = 64;
-		}
-		if (at + sector_bytes < part->length_bytes && (bits & 1 ? FB_KEPT : FB_LOST) == fate)
-			continue;
-		tell(cut, torn(sequence, part->offset_bytes + at + sector_bytes - run, run, fate));
-		run = 0;
-	}
-}
-
-/* The chip finds the page half programmed: by seed its error correction gives up, or returns what it has */
-static void tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	if (next_random(cut) & 1 && room_for_unreadable(cut->m, part->length_bytes))
-		tell(cut, torn(sequence, part->offset_bytes, part->length_bytes, FB_UNREADABLE));
-	else
-		tear_into_sectors(cut, sequence, part);
-}
-
-/* An upper page is programmed into cells that hold other pages already */
-static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	struct fb_medium *m = cut->m;
-	u32 lower = part->page_kind;
-
-	while (lower) {
-		u64 page = fb_ftl(&m->params)->page_at(m, part->die, part->place - lower-- * m->params.planes);
-		u64 offset_bytes = page * m->params.page_bytes;
-		struct fb_fated fated = {
-			.sequence = sequence,
-			.offset_bytes = offset_bytes,
-			.length_bytes = m->params.page_bytes,
-			.fate = FB_UNREADABLE,
-			.neighbour = true,
-		};
-
-		if (page == FB_NO_PAGE || offset_bytes >= m->params.capacity_bytes)
-			continue;
-		fated.length_bytes = fb_smaller(fated.length_bytes, m->params.capacity_bytes - offset_bytes);
-		if (next_random(cut) & 1 && room_for_unreadable(m, fated.length_bytes))
-			tell(cut, fated);
-	}
-}
-
-/* Sectors pass under the head one by one: those before are new, those behind are old; of the one under it, by seed */
-void fb_tear_run(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	u64 sector_bytes = cut->m->params.sector_bytes;
-	u64 sectors = part->length_bytes / sector_bytes;
-	u64 passed = (cut->cut_ns - part->begin_ns) * sectors / (part->durable_ns - part->begin_ns);
-	u64 under = part->offset_bytes + passed * sector_bytes;
-	u64 end = part->offset_bytes + part->length_bytes;
-	bool readable = next_random(cut) & 1 || !room_for_unreadable(cut->m, sector_bytes);
-
-	tell(cut, torn(sequence, part->offset_bytes, passed * sector_bytes, FB_KEPT));
-	tell(cut, torn(sequence, under, sector_bytes, readable ? FB_LOST : FB_UNREADABLE));
-	tell(cut, torn(sequence, under + sector_bytes, end - under - sector_bytes, FB_LOST));
-}
-
-void fb_tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	tear_page(cut, sequence, part);
-	if (cut->m->params.paired_page_loss)
-		tear_neighbours(cut, sequence, part);
-}
-
-static void decide(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	struct fb_fated whole = {
-		.sequence = sequence,
-		.offset_bytes = part->offset_bytes,
-		.length_bytes = part->length_bytes,
-		.fate = FB_KEPT,
-	};
-
-	if (part->durable_ns > cut->cut_ns && part->begin_ns < cut->cut_ns) {
-		fb_kind_ops(&cut->m->params)->tear(cut, sequence, part);
-		return;
-	}
-	if (part->durable_ns > cut->cut_ns)
-		whole.fate = FB_LOST;
-	tell(cut, whole);
-}
-
-static void cut_erases(struct fb_medium *m, u64 cut_ns)
-{
-	u64 known = fb_smaller(m->power.erases, FB_KNOWN_ERASES);
-	u32 i;
-
-	for (i = 0; i < known; i++) {
-		const struct fb_erasing *e = &m->power.erasing[i];
-
-		if (e->begin_ns >= cut_ns || e->end_ns <= cut_ns)
-			continue;
-		fb_nand_erase_again(m, e->die, e->block);
-		m->power.half_erased++;
-	}
-}
-
-bool fb_off(const struct fb_medium *m)
-{
-	return m->power.cut;
-}
-
 void fb_power_forget(struct fb_medium *m)
 {
 	struct fb_power *power = &m->power;
@@ -553,26 +261,7 @@ void fb_power_forget(struct fb_medium *m)
 	power->parts = 0;
 	power->bytes = 0;
 	power->erases = 0;
-	forget_mended(power);
-}
-
-void fb_cut(struct fb_medium *m, u64 cut_ns, u64 seed, fb_tell *tell, void *context)
-{
-	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
-	struct fb_cut cut = { m, cut_ns, seed, tell, context };
-	u64 sequence = m->power.first_sequence;
-	u64 end = fb_next_sequence(m);
-
-	if (!kind->submit)
-		return;
-	if (kind->catch_up)
-		kind->catch_up(m, cut_ns);
-	forget_mended(&m->power);
-	for (; sequence < end; sequence++)
-		decide(&cut, sequence, part_of(m, sequence));
-	cut_erases(m, cut_ns);
-	fb_power_forget(m);
-	m->power.cut = 1;
+	fb_unreadable_forget_mended(power);
 }
 
 const char *fb_power_verify(const struct fb_medium *m)
@@ -583,7 +272,7 @@ const char *fb_power_verify(const struct fb_medium *m)
 	if (m->power.parts > m->power.room)
 		return "more writes are pending than there is room for";
 	for (i = 0; i < m->power.parts; i++)
-		bytes += part_of(m, m->power.first_sequence + i)->length_bytes;
+		bytes += fb_power_part(m, m->power.first_sequence + i)->length_bytes;
 	if (bytes != m->power.bytes)
 		return "pending writes do not add up to their bytes";
 	if (m->power.unreadable_sectors > FB_UNREADABLE_SECTORS)

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "fb_medium.h"
+#include "random.h"
 
 enum { REQUEST_BYTES = 4096, FILL_BYTES = 1 << 20, STEPS = 20000000, LOADS = 1000000 };
 
@@ -54,18 +55,10 @@ static double seconds(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-static u64 next_random(u64 *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
-
 /* A number below limit */
 static u64 draw(u64 *state, u64 limit)
 {
-	return (next_random(state) >> 32) * limit >> 32;
+	return (fb_xorshift(state) >> 32) * limit >> 32;
 }
 
 static volatile u64 sink;
@@ -78,7 +71,7 @@ static void calibrate(void)
 	int i;
 
 	for (i = 0; i < STEPS; i++)
-		next_random(&state);
+		fb_xorshift(&state);
 	step_ns = (seconds() - begin) / STEPS * 1e9;
 	sink = state;
 	printf("a step of the hash: %.2f ns\n", step_ns);

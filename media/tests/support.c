@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "random.h"
 #include "test.h"
 
 void check_failed(const char *file, int line, const char *condition)
@@ -41,8 +42,5 @@ u64 submit(struct fb_medium *medium, enum fb_op op, u64 offset_bytes, u64 length
 
 u64 next_random(u64 *state)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
+	return fb_xorshift(state);
 }
