@@ -72,6 +72,9 @@ struct fb_ftl {
 	/* Puts a whole page, which is in the controller at ready_ns, into a fresh place; returns when it is programmed */
 	u64 (*write)(struct fb_medium *m, u64 page, u64 ready_ns);
 
+	/* Collection or folding has moved a page of the die to a fresh place; NULL: nobody else need know where it lies */
+	void (*moved)(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
+
 	/* Pages from first to before end hold nothing any more */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
 

@@ -18,12 +18,14 @@
  * Collection may put more pages into the cache than it holds; the writes that follow bring it back to its size.
  */
 #include "ftl_page.h"
-#include "nand_health.h"
 
 /* Pages of the map that a request at most writes to make way; rows of them, if they are written together */
 #define MOST_EVICTIONS 8
 
 #define MAX_PLANES 8
+
+/* For the host, for what collection moves, for the map */
+#define OPEN_BLOCKS 3
 
 /* A changed entry, with the number of its page */
 #define CHANGE_BYTES 8
@@ -48,10 +50,14 @@ static u32 head_of(const struct fb_medium *m)
 	return m->params.dies * m->flash.ftl.map_pages_per_die;
 }
 
+static u64 map_pages_per_die(const struct fb_params *p)
+{
+	return fb_divide_up(fb_page_data_pages_per_die(p) * sizeof(u32), p->page_bytes);
+}
+
 static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	u64 data_pages = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
-	u64 map_pages = fb_divide_up(data_pages * sizeof(u32), p->page_bytes);
+	u64 map_pages = map_pages_per_die(p);
 	u64 room;
 
 	if (!fb_check_range(complaint, p, FB_PARAM_map_cache_bytes, p->page_bytes, 1ull << 36,
@@ -59,10 +65,10 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	    (p->map_update_bytes &&
 	     !fb_check_range(complaint, p, FB_PARAM_map_update_bytes, p->dies * CHANGE_BYTES, 1ull << 36,
 			     "0, or at least 8 bytes a die")) ||
-	    !fb_page_check(p, complaint))
+	    !fb_page_check(p, OPEN_BLOCKS, complaint))
 		return false;
-	room = (fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - 3) * fb_nand_pages(p);
-	if (data_pages + map_pages <= room)
+	room = fb_page_usable_blocks(p, OPEN_BLOCKS) * fb_nand_pages(p);
+	if (fb_page_data_pages_per_die(p) + map_pages <= room)
 		return true;
 	return fb_complain(complaint, p, FB_PARAM_capacity_bytes, 4096, (room - map_pages) * p->page_bytes * p->dies,
 			   "the map needs room, too");
@@ -76,7 +82,7 @@ static u64 words_of_page(const struct fb_params *p)
 
 static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 {
-	struct fb_ftl_layout layout = fb_page_layout(p, end_offset);
+	struct fb_ftl_layout layout = fb_page_layout(p, map_pages_per_die(p), end_offset);
 
 	layout.cache_pages = p->map_cache_bytes / p->page_bytes;
 	layout.cache_offset = fb_add_table(end_offset, (p->dies * layout.map_pages_per_die + 1) *
@@ -275,7 +281,7 @@ static void make_way(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 		keep_changes_few(m, asked_die, ready_ns);
 }
 
-void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns)
+static void moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns)
 {
 	if (index >= data_pages_per_die(m))
 		return;
@@ -294,9 +300,13 @@ static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 
 static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
+	struct fb_die_page at = fb_die_page(m, page);
+	struct fb_die_tables t;
+
 	ready_ns = look_up(m, page % m->params.dies, page / m->params.dies, true, ready_ns);
 	make_way(m, page % m->params.dies, ready_ns);
-	return fb_page_write(m, page, ready_ns);
+	t = fb_die_tables(m, at.die);
+	return fb_page_program(m, at.die, &t, at.index, t.slc_blocks ? FB_OPEN_SLC : FB_OPEN_FOR_HOST, ready_ns);
 }
 
 static void discard(struct fb_medium *m, u64 first, u64 end)
@@ -381,6 +391,7 @@ const struct fb_ftl fb_ftl_dftl = {
 	.expect = fb_page_expect,
 	.read = read,
 	.write = write,
+	.moved = moved,
 	.discard = discard,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,

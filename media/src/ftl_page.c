@@ -17,34 +17,37 @@
 #define HOT_PART 4
 
 /* A die keeps its blocks open beside its reserve; what remains must hold the capacity */
-static u64 open_blocks(const struct fb_params *p)
+u64 fb_page_usable_blocks(const struct fb_params *p, u64 open_blocks)
 {
-	if (p->ftl == FB_FTL_DFTL)
-		return 3;		/* one is for the map */
-	return p->open_blocks > 2 ? p->open_blocks : 2;
+	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks;
 }
 
-static u64 usable_blocks_per_die(const struct fb_params *p)
-{
-	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks(p);
-}
-
-bool fb_page_check(const struct fb_params *p, struct fb_complaint *complaint)
+bool fb_page_check(const struct fb_params *p, u64 open_blocks, struct fb_complaint *complaint)
 {
 	return fb_check_range(complaint, p, FB_PARAM_open_blocks, p->gc_step_pages || p->gc_idle_blocks ? 2 : 1, 3,
 			      "at least 2 with gc_step_pages or gc_idle_blocks") &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks(p) - 1,
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks - 1,
 			      "less than the good blocks of a plane without spare and open ones and one for data") &&
 	       fb_slc_check(p, complaint) &&
 	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
 			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
-			      usable_blocks_per_die(p) * fb_nand_pages(p) * p->page_bytes * p->dies,
+			      fb_page_usable_blocks(p, open_blocks) * fb_nand_pages(p) * p->page_bytes * p->dies,
 			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
 			      "blocks + blocks of the SLC cache)) blocks");
 }
 
-struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
+static bool check(const struct fb_params *p, struct fb_complaint *complaint)
+{
+	return fb_page_check(p, p->open_blocks > 2 ? p->open_blocks : 2, complaint);
+}
+
+u64 fb_page_data_pages_per_die(const struct fb_params *p)
+{
+	return fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
+}
+
+struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 map_pages_per_die, u64 *end_offset)
 {
 	struct fb_ftl_layout layout = { 0 };
 
@@ -53,10 +56,8 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	layout.pages_per_block = fb_nand_pages(p);
 	layout.slc_blocks_per_die = fb_slc_blocks_per_die(p);
 	layout.block_records_per_die = layout.blocks_per_die + 1 + layout.pages_per_block + 1 + 1;
-	layout.logical_pages_per_die = fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
-	if (p->ftl == FB_FTL_DFTL)
-		layout.map_pages_per_die = fb_divide_up(layout.logical_pages_per_die * sizeof(u32), p->page_bytes);
-	layout.logical_pages_per_die += layout.map_pages_per_die;
+	layout.map_pages_per_die = map_pages_per_die;
+	layout.logical_pages_per_die = fb_page_data_pages_per_die(p) + map_pages_per_die;
 	layout.physical_pages_per_die = p->blocks_per_die * p->pages_per_block;
 
 	layout.dies_offset = fb_add_table(end_offset, p->dies * sizeof(struct fb_page_die));
@@ -68,6 +69,11 @@ struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 *end_offset)
 	layout.map_offset = fb_add_table(end_offset, p->dies * layout.logical_pages_per_die * sizeof(u32));
 	layout.owner_offset = fb_add_table(end_offset, p->dies * layout.physical_pages_per_die * sizeof(u32));
 	return layout;
+}
+
+static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
+{
+	return fb_page_layout(p, 0, end_offset);
 }
 
 static void list_init(struct fb_die_tables *t, u32 head)
@@ -262,6 +268,7 @@ static void lose(struct fb_medium *m, u32 die, u32 index)
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
 		      const u32 *places, u32 count, u64 ready_ns)
 {
+	const struct fb_ftl *ftl = fb_ftl(&m->params);
 	u32 i;
 
 	fb_nand_begin_batch(m);
@@ -274,8 +281,8 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 		u32 index = t->owner[places[i]] - FB_OWNED;
 
 		program(m, die, t, from->to, index, ready_ns);
-		if (m->params.ftl == FB_FTL_DFTL)
-			fb_map_moved(m, die, index, ready_ns);
+		if (ftl->moved)
+			ftl->moved(m, die, index, ready_ns);
 		t->owner[places[i]] = FB_STALE;
 		t->blocks[from->block].valid_pages--;
 		++*from->moved_pages;
@@ -522,7 +529,7 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 
 	if (t->slc_blocks)
 		return FB_OPEN_SLC;
-	if (m->params.open_blocks < 3 || m->params.ftl == FB_FTL_DFTL || t->map[index] == FB_UNMAPPED)
+	if (m->params.open_blocks < 3 || t->map[index] == FB_UNMAPPED)
 		return FB_OPEN_FOR_HOST;
 	block = fb_block_of(t, t->map[index] - FB_MAPPED);
 	age = t->die->clock - t->ages[block].opened;
@@ -554,7 +561,7 @@ u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 i
 	return program(m, die, t, open, index, ready_ns);
 }
 
-u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns)
+static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 {
 	struct fb_die_page at = fb_die_page(m, page);
 	struct fb_die_tables t = fb_die_tables(m, at.die);
@@ -641,13 +648,13 @@ void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programme
 }
 
 const struct fb_ftl fb_ftl_page = {
-	.check = fb_page_check,
-	.layout = fb_page_layout,
+	.check = check,
+	.layout = layout,
 	.init = fb_page_init,
 	.mapped = fb_page_mapped,
 	.expect = fb_page_expect,
 	.read = fb_page_read,
-	.write = fb_page_write,
+	.write = write,
 	.discard = fb_page_discard,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,

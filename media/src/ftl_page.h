@@ -171,13 +171,15 @@ static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
 	return t->die->free_blocks > kept ? t->die->free_blocks - kept : 0;
 }
 
-bool fb_page_check(const struct fb_params *params, struct fb_complaint *complaint);
-struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 *end_offset);
+/* What a die keeps open beside its reserve is not for data; nor are pages of the map, which come behind the data pages */
+bool fb_page_check(const struct fb_params *params, u64 open_blocks, struct fb_complaint *complaint);
+u64 fb_page_usable_blocks(const struct fb_params *params, u64 open_blocks);
+u64 fb_page_data_pages_per_die(const struct fb_params *params);
+struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 map_pages_per_die, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);
 bool fb_page_mapped(const struct fb_medium *m, u64 page);
 void fb_page_expect(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
-u64 fb_page_write(struct fb_medium *m, u64 page, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
 u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place);
 u64 fb_page_scan_pages(const struct fb_medium *m);
@@ -228,9 +230,6 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 
 /* What the die has folded since it became idle */
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
-
-/* dftl: collection has moved a page of the die, so the map has changed */
-void fb_map_moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
 /* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
 u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);
