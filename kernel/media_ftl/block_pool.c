@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Good blocks for the core's blocks: a spare takes over what a failing block held */
 #include "block_pool.h"
 #include "tag.h"
 

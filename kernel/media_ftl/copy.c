@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Pages copied to a fresh block while a flash is scanned */
 #include "copy.h"
 
 #define MOST_TRIES 4

@@ -6,7 +6,7 @@
 #include "scan.h"
 #include "tag.h"
 
-/* Programs at the place `to` what lies at `from`, under this tag; but it is lost if it was, or if it cannot be read */
+/* Programs at `to` what lies at `from`, under this tag; but it is lost if it was, or if it cannot be read */
 int sftl_copy_page(struct sftl_scan *scan, u32 from, u32 to, struct sftl_tag tag);
 
 /*

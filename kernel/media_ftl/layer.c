@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A layer is started and stopped; a page of it read, written, discarded */
 #include "block_pool.h"
 #include "layer.h"
 #include "restart.h"
 #include "soft_nand.h"
 
-#define COLLECTION_RESERVE	4
+#define GC_RESERVE	4
 #define OPEN_BLOCKS		2
 
 /* More than a write and the merges that it leads to can use */
@@ -28,7 +29,7 @@ static void flash_params(const struct sftl_flash *flash, const struct sftl_confi
 	p->channels = 1;
 	p->ftl = config->ftl;
 	p->open_blocks = OPEN_BLOCKS;
-	p->gc_reserve_blocks = COLLECTION_RESERVE;
+	p->gc_reserve_blocks = GC_RESERVE;
 	p->log_blocks = config->ftl == FB_FTL_PAGE ? 0 : config->log_blocks;
 }
 
@@ -51,7 +52,7 @@ static int choose_params(const struct sftl_flash *flash, const struct sftl_confi
 	flash_params(flash, config, p);
 	p->blocks_per_die = blocks;
 	if (config->ftl == FB_FTL_PAGE)
-		kept = COLLECTION_RESERVE + OPEN_BLOCKS + blocks * config->over_provisioning_percent / 100;
+		kept = GC_RESERVE + OPEN_BLOCKS + blocks * config->over_provisioning_percent / 100;
 	else
 		kept = config->log_blocks + 1;
 	if (blocks <= kept)

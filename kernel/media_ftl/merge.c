@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Log-block layers at their start: merges undone that a cut interrupted, logical groups brought into one block each */
 #include "merge.h"
 #include "copy.h"
 
@@ -42,15 +43,15 @@ static void list_copies(const struct sftl_scan *s, struct copies *c)
 	u32 block;
 
 	for (block = 0; block < s->flash->blocks; block++) {
-		u32 place = block * pages;
+		u32 ppn = block * pages;
 		u32 group;
 
-		while (place < block * pages + s->programmed[block] && s->found[place].page == SFTL_MOST_PAGES)
-			place++;
-		if (place == block * pages + s->programmed[block] || !s->found[place].copied)
+		while (ppn < block * pages + s->programmed[block] && s->found[ppn].page == SFTL_MOST_PAGES)
+			ppn++;
+		if (ppn == block * pages + s->programmed[block] || !s->found[ppn].copied)
 			continue;
-		group = group_of(s, s->found[place].page);
-		c->begin[block] = s->found[place].sequence;
+		group = group_of(s, s->found[ppn].page);
+		c->begin[block] = s->found[ppn].sequence;
 		c->next[block] = c->first[group];
 		c->first[group] = block + 1;
 	}
@@ -59,16 +60,16 @@ static void list_copies(const struct sftl_scan *s, struct copies *c)
 static void find_cut_short(const struct sftl_scan *s, struct copies *c)
 {
 	u32 pages = s->flash->pages_per_block;
-	u32 places = s->flash->blocks * pages;
-	u32 place, copy;
+	u32 ppns = s->flash->blocks * pages;
+	u32 ppn, copy;
 
-	for (place = 0; place < places; place++) {
-		u32 page = s->found[place].page;
+	for (ppn = 0; ppn < ppns; ppn++) {
+		u32 page = s->found[ppn].page;
 
 		if (page == SFTL_MOST_PAGES)
 			continue;
 		for (copy = c->first[group_of(s, page)]; copy; copy = c->next[copy - 1])
-			if (s->found[place].sequence < c->begin[copy - 1] &&
+			if (s->found[ppn].sequence < c->begin[copy - 1] &&
 			    s->found[(copy - 1) * pages + page % pages].page != page)
 				c->cut_short[copy - 1] = true;
 	}
@@ -113,12 +114,12 @@ static bool in_order(const struct sftl_scan *s, u32 group)
 	if (block == SFTL_NOWHERE)
 		return true;
 	for (offset = 0; offset < pages; offset++) {
-		u32 place = block * pages + offset;
+		u32 ppn = block * pages + offset;
 		u32 page = group * pages + offset;
 
-		if (s->newest[page] != SFTL_NOWHERE && s->newest[page] != place)
+		if (s->newest[page] != SFTL_NOWHERE && s->newest[page] != ppn)
 			return false;
-		if (s->found[place].page != SFTL_MOST_PAGES && s->found[place].page != page)
+		if (s->found[ppn].page != SFTL_MOST_PAGES && s->found[ppn].page != page)
 			return false;
 	}
 	return !s->torn[block];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* From what a scan found to the core's tables */
 #include "restart.h"
-#include "doubt.h"
+#include "torn.h"
 #include "merge.h"
 #include "scan.h"
 #include "soft_nand.h"
@@ -29,7 +30,7 @@ static int share_out(struct sftl *l, const struct sftl_scan *s)
 	return used == l->block_count ? 0 : -ENOSPC;
 }
 
-/* What counts, in the core's own numbers of blocks: 1 + page for each place */
+/* What counts, in the core's own numbers of blocks: 1 + page for each flash page */
 static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *pages, u32 *programmed)
 {
 	const struct fb_params *p = &l->medium->params;
@@ -43,7 +44,7 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 		if (!s->newest_pages[l->physical[block]])
 			continue;
 		programmed[block] = s->torn[l->physical[block]] ? per_block : s->programmed[l->physical[block]];
-		/* Blocks that were left in doubt are not full either; the page-mapped layer goes on with some only */
+		/* Blocks that were left as torn are not full either; the page-mapped layer goes on with some only */
 		if (p->ftl == FB_FTL_PAGE && programmed[block] < per_block && ++open > p->open_blocks)
 			programmed[block] = per_block;
 		for (i = 0; i < per_block; i++) {
@@ -82,7 +83,7 @@ int sftl_restart(struct sftl *l)
 	if (!err && !in_order)
 		err = sftl_undo_merges(&scan);
 	if (!err)
-		err = sftl_leave_doubtful_block(&scan);
+		err = sftl_leave_torn_block(&scan);
 	if (!err && !in_order)
 		err = sftl_merge_groups(&scan, &l->statistics.merged_at_start);
 	l->sequence = scan.highest_sequence + 1;

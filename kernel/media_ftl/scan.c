@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the tags of all pages of a flash, and tells what counts from what a power cut left */
 #include "scan.h"
 #include "tag.h"
 
@@ -9,12 +10,12 @@ static void *room(const struct sftl_flash *flash, size_t count, size_t bytes)
 
 static int begin(struct sftl_scan *s, const struct sftl_flash *flash, u32 pages, bool in_order)
 {
-	size_t places = (size_t)flash->blocks * flash->pages_per_block;
+	size_t ppns = (size_t)flash->blocks * flash->pages_per_block;
 
 	*s = (struct sftl_scan) {
-		.flash = flash, .pages = pages, .in_order = in_order, .doubtful = SFTL_NOWHERE,
+		.flash = flash, .pages = pages, .in_order = in_order, .maybe_torn = SFTL_NOWHERE,
 	};
-	s->found = room(flash, places, sizeof(*s->found));
+	s->found = room(flash, ppns, sizeof(*s->found));
 	s->programmed = room(flash, flash->blocks, sizeof(*s->programmed));
 	s->torn = room(flash, flash->blocks, sizeof(*s->torn));
 	s->newest = room(flash, pages, sizeof(*s->newest));
@@ -35,10 +36,10 @@ void sftl_scan_end(struct sftl_scan *s)
 			s->flash->release(parts[i]);
 }
 
-static void drop(struct sftl_scan *s, u32 place)
+static void drop(struct sftl_scan *s, u32 ppn)
 {
-	s->found[place].page = SFTL_MOST_PAGES;
-	s->torn[place / s->flash->pages_per_block] = true;
+	s->found[ppn].page = SFTL_MOST_PAGES;
+	s->torn[ppn / s->flash->pages_per_block] = true;
 }
 
 /* Any other error is the flash's */
@@ -47,16 +48,16 @@ static bool is_of_page(int err)
 	return !err || err == -EBADMSG || err == -EUCLEAN;
 }
 
-static int read_data(struct sftl_scan *s, u32 place)
+static int read_data(struct sftl_scan *s, u32 ppn)
 {
 	u32 pages = s->flash->pages_per_block;
 	u8 spare[SFTL_SPARE_BYTES];
 
-	return s->flash->read(s->flash->context, place / pages, place % pages, s->buffer, spare);
+	return s->flash->read(s->flash->context, ppn / pages, ppn % pages, s->buffer, spare);
 }
 
 /* Notes what the tag says, if it says something that can be; else it is illegible */
-static enum sftl_tag_kind note(struct sftl_scan *s, u32 place, const u8 *spare, u64 *last_sequence)
+static enum sftl_tag_kind note(struct sftl_scan *s, u32 ppn, const u8 *spare, u64 *last_sequence)
 {
 	struct sftl_tag tag;
 	enum sftl_tag_kind kind = sftl_decode(spare, &tag);
@@ -64,20 +65,20 @@ static enum sftl_tag_kind note(struct sftl_scan *s, u32 place, const u8 *spare, 
 	if (kind == SFTL_ERASED)
 		return kind;
 	if (kind == SFTL_ILLEGIBLE || tag.page >= s->pages || tag.sequence <= *last_sequence) {
-		drop(s, place);
+		drop(s, ppn);
 		return SFTL_ILLEGIBLE;
 	}
 	*last_sequence = tag.sequence;
-	s->found[place] = (struct sftl_found) {
+	s->found[ppn] = (struct sftl_found) {
 		.page = tag.page, .copied = tag.copied, .corrected = tag.corrected, .sequence = tag.sequence,
 	};
 	return kind;
 }
 
-static void doubt(struct sftl_scan *s, u32 place)
+static void note_maybe_torn(struct sftl_scan *s, u32 ppn)
 {
-	if (s->doubtful == SFTL_NOWHERE || s->found[s->doubtful].sequence < s->found[place].sequence)
-		s->doubtful = place;
+	if (s->maybe_torn == SFTL_NOWHERE || s->found[s->maybe_torn].sequence < s->found[ppn].sequence)
+		s->maybe_torn = ppn;
 }
 
 static int check_last(struct sftl_scan *s, u32 block)
@@ -90,7 +91,7 @@ static int check_last(struct sftl_scan *s, u32 block)
 	err = read_data(s, last);
 	if (!err || !is_of_page(err))
 		return err;
-	doubt(s, last);
+	note_maybe_torn(s, last);
 	if (err == -EBADMSG)
 		drop(s, last);
 	return 0;
@@ -122,26 +123,26 @@ static int look_behind(struct sftl_scan *s, u32 block)
 	return 0;
 }
 
-static int drop_unless_clean(struct sftl_scan *s, u32 place)
+static int drop_unless_clean(struct sftl_scan *s, u32 ppn)
 {
-	int err = read_data(s, place);
+	int err = read_data(s, ppn);
 
 	if (!is_of_page(err))
 		return err;
 	if (err)
-		drop(s, place);
+		drop(s, ppn);
 	return 0;
 }
 
 static int check_all(struct sftl_scan *s, u32 block)
 {
-	u32 place = block * s->flash->pages_per_block;
-	u32 end = place + s->programmed[block];
+	u32 ppn = block * s->flash->pages_per_block;
+	u32 end = ppn + s->programmed[block];
 	int err = 0;
 
-	for (; place < end && !err; place++)
-		if (s->found[place].page != SFTL_MOST_PAGES)
-			err = drop_unless_clean(s, place);
+	for (; ppn < end && !err; ppn++)
+		if (s->found[ppn].page != SFTL_MOST_PAGES)
+			err = drop_unless_clean(s, ppn);
 	return err;
 }
 
@@ -201,11 +202,11 @@ static int scan_block(struct sftl_scan *s, u32 block)
 
 static void nothing_in(struct sftl_scan *s, u32 block)
 {
-	u32 place = block * s->flash->pages_per_block;
-	u32 end = place + s->flash->pages_per_block;
+	u32 ppn = block * s->flash->pages_per_block;
+	u32 end = ppn + s->flash->pages_per_block;
 
-	for (; place < end; place++)
-		s->found[place] = (struct sftl_found) { .page = SFTL_MOST_PAGES };
+	for (; ppn < end; ppn++)
+		s->found[ppn] = (struct sftl_found) { .page = SFTL_MOST_PAGES };
 }
 
 void sftl_scan_erase(struct sftl_scan *s, u32 block)
@@ -245,66 +246,66 @@ static int scan_blocks(struct sftl_scan *s)
 /* The numbers of torn pages may be anything; only that of the program that was cut short is the next one */
 static void find_highest_sequence(struct sftl_scan *s)
 {
-	u32 places = s->flash->blocks * s->flash->pages_per_block;
+	u32 ppns = s->flash->blocks * s->flash->pages_per_block;
 	u64 highest = 0;
-	u32 place;
+	u32 ppn;
 
-	for (place = 0; place < places; place++)
-		if (s->found[place].page != SFTL_MOST_PAGES && s->found[place].sequence > highest)
-			highest = s->found[place].sequence;
-	if (s->doubtful != SFTL_NOWHERE && s->found[s->doubtful].sequence >= highest)
-		drop(s, s->doubtful);
+	for (ppn = 0; ppn < ppns; ppn++)
+		if (s->found[ppn].page != SFTL_MOST_PAGES && s->found[ppn].sequence > highest)
+			highest = s->found[ppn].sequence;
+	if (s->maybe_torn != SFTL_NOWHERE && s->found[s->maybe_torn].sequence >= highest)
+		drop(s, s->maybe_torn);
 	else
-		s->doubtful = SFTL_NOWHERE;
+		s->maybe_torn = SFTL_NOWHERE;
 	s->highest_sequence = highest + 1;
 }
 
-static bool is_last(const struct sftl_scan *s, u32 place)
+static bool is_last(const struct sftl_scan *s, u32 ppn)
 {
 	u32 pages = s->flash->pages_per_block;
 
-	return place % pages + 1 == s->programmed[place / pages];
+	return ppn % pages + 1 == s->programmed[ppn / pages];
 }
 
 /*
  * Two copies of the same program: the block of one was being copied. One that is clean will do; what had to be corrected
  * may be a copy cut short, if it is the last of its block.
  */
-static int settle(struct sftl_scan *s, u32 *newest, u32 place)
+static int settle(struct sftl_scan *s, u32 *newest, u32 ppn)
 {
 	int first = read_data(s, *newest), second;
 
 	if (!first || !is_of_page(first))
 		return first;
-	second = read_data(s, place);
+	second = read_data(s, ppn);
 	if (!is_of_page(second))
 		return second;
 	if (first == -EBADMSG)
 		drop(s, *newest);
 	if (first == -EBADMSG || !second || (second == -EUCLEAN && is_last(s, *newest)))
-		*newest = place;
+		*newest = ppn;
 	return 0;
 }
 
 int sftl_scan_newest(struct sftl_scan *s)
 {
-	u32 places = s->flash->blocks * s->flash->pages_per_block;
-	u32 place, page;
+	u32 ppns = s->flash->blocks * s->flash->pages_per_block;
+	u32 ppn, page;
 	int err = 0;
 
 	for (page = 0; page < s->pages; page++)
 		s->newest[page] = SFTL_NOWHERE;
-	for (place = 0; place < places && !err; place++) {
-		const struct sftl_found *found = &s->found[place];
+	for (ppn = 0; ppn < ppns && !err; ppn++) {
+		const struct sftl_found *found = &s->found[ppn];
 		u32 *newest;
 
 		if (found->page == SFTL_MOST_PAGES)
 			continue;
 		newest = &s->newest[found->page];
 		if (*newest == SFTL_NOWHERE || s->found[*newest].sequence < found->sequence)
-			*newest = place;
+			*newest = ppn;
 		else if (s->found[*newest].sequence == found->sequence)
-			err = settle(s, newest, place);
+			err = settle(s, newest, ppn);
 	}
 	for (page = 0; page < s->flash->blocks; page++)
 		s->newest_pages[page] = 0;

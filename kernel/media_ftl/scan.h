@@ -8,7 +8,7 @@
  * The page that was being programmed may have a sound tag and torn data. Nothing is ever programmed behind it, so the data
  * of the last page of each block are read. If they had to be corrected, its number tells: programs follow one another, so
  * a page is complete if a higher number was seen. Of the highest number nobody can tell. It does not count, and its block
- * is left at once (doubt.c), before a higher one would vouch for it; also if it cannot be read, for an erase that is cut
+ * is left at once (torn.c), before a higher one would vouch for it; also if it cannot be read, for an erase that is cut
  * short may change that. The price: a write which a cut follows before any other is lost if its page happens to have a
  * wrong bit.
  *
@@ -25,7 +25,7 @@
 
 #define SFTL_NOWHERE (~(u32)0)
 
-/* Physical places: page of the flash, counted through its blocks */
+/* ppn: page of the flash, counted through its blocks */
 struct sftl_found {
 	u32 page;		/* SFTL_MOST_PAGES: nothing that counts */
 	bool copied;
@@ -35,15 +35,15 @@ struct sftl_found {
 
 struct sftl_scan {
 	const struct sftl_flash *flash;
-	struct sftl_found *found;	/* of each place */
+	struct sftl_found *found;	/* of each flash page */
 	u32 *programmed;		/* of each block: pages up to the last that is not erased; bad blocks have 0 */
 	bool *torn;			/* of each block: something in it was not programmed as it should; it takes no more pages */
-	u32 *newest;			/* of each logical page its place, or SFTL_NOWHERE */
+	u32 *newest;			/* of each logical page its ppn, or SFTL_NOWHERE */
 	u32 *newest_pages;		/* of each block: how many pages have their newest copy there */
 	u32 pages;			/* logical */
 	bool in_order;			/* in each block the layer programs all pages, from the first on */
 	u64 highest_sequence;
-	u32 doubtful;			/* the place that was programmed last, if its data are not clean, or SFTL_NOWHERE */
+	u32 maybe_torn;			/* the flash page that was programmed last, if its data are not clean, or SFTL_NOWHERE */
 	void *buffer;			/* a page */
 };
 

@@ -53,12 +53,12 @@ static u8 *data_of(struct sftl *l, const struct sftl_held *held)
 	return l->held_data + (held - l->held) * (size_t)l->flash.page_bytes;
 }
 
-/* Reads a place; *tag is what stands there. A place that the core padded has nothing on it, which reads as zeros. */
-static int read_place(struct sftl *l, u32 place, void *data, struct sftl_tag *tag)
+/* Reads a flash page; *tag is what stands there. One that the core padded has nothing on it, which reads as zeros. */
+static int read_place(struct sftl *l, u32 ppn, void *data, struct sftl_tag *tag)
 {
 	u32 pages = pages_per_block(l->medium);
 	u8 spare[SFTL_SPARE_BYTES];
-	int err = sftl_pool_read(l, place / pages, place % pages, data, spare);
+	int err = sftl_pool_read(l, ppn / pages, ppn % pages, data, spare);
 
 	*tag = (struct sftl_tag) { .page = SFTL_MOST_PAGES };
 	switch (sftl_decode(spare, tag)) {
@@ -73,17 +73,17 @@ static int read_place(struct sftl *l, u32 place, void *data, struct sftl_tag *ta
 	return err || tag->lost ? -EIO : 0;
 }
 
-static void read_for_host(struct sftl *l, u32 place)
+static void read_for_host(struct sftl *l, u32 ppn)
 {
 	struct sftl_tag tag;
 
-	l->error = read_place(l, place, l->host_buffer, &tag);
+	l->error = read_place(l, ppn, l->host_buffer, &tag);
 	if (!l->error && tag.sequence && tag.page != l->host_page)
 		l->error = -EIO;
 }
 
 /* The layer that asks knows which page lies there, also if the tag does not say it any more */
-static void read_to_move(struct sftl *l, u32 place)
+static void read_to_move(struct sftl *l, u32 ppn)
 {
 	u32 pages = pages_per_block(l->medium);
 	struct sftl_held *held = free_hold(l);
@@ -94,15 +94,15 @@ static void read_to_move(struct sftl *l, u32 place)
 		return;
 	}
 	held->held = true;
-	held->lost = read_place(l, place, data_of(l, held), &tag) != 0;
+	held->lost = read_place(l, ppn, data_of(l, held), &tag) != 0;
 	held->page = tag.page;
 	if (held->page == SFTL_MOST_PAGES)
-		held->page = fb_ftl(&l->medium->params)->page_at(l->medium, 0, place / pages * pages + place % pages);
+		held->page = fb_ftl(&l->medium->params)->page_at(l->medium, 0, ppn / pages * pages + ppn % pages);
 	if (held->lost)
 		l->statistics.lost_pages++;
 }
 
-static u64 read_page(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
+static u64 read_page(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes)
 {
 	struct sftl *l = sftl_of(m);
 
@@ -112,13 +112,13 @@ static u64 read_page(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 
 	begin_batch(l);
 	m->counters.flash_read_pages++;
 	if (l->host_buffer)
-		read_for_host(l, place);
+		read_for_host(l, ppn);
 	else
-		read_to_move(l, place);
+		read_to_move(l, ppn);
 	return 0;
 }
 
-int sftl_program(struct sftl *l, u32 place, u32 page, bool copied, bool lost, const void *data)
+int sftl_program(struct sftl *l, u32 ppn, u32 page, bool copied, bool lost, const void *data)
 {
 	u32 pages = pages_per_block(l->medium);
 	struct sftl_tag tag = { .page = page, .lost = lost, .copied = copied, .sequence = l->sequence };
@@ -126,11 +126,11 @@ int sftl_program(struct sftl *l, u32 place, u32 page, bool copied, bool lost, co
 
 	l->sequence++;
 	sftl_encode(&tag, spare);
-	return sftl_pool_program(l, place / pages, place % pages, data, spare);
+	return sftl_pool_program(l, ppn / pages, ppn % pages, data, spare);
 }
 
-/* A held page goes to its new place; else it is the host's; else the core pads, and the page stays erased */
-static int program(struct sftl *l, u32 place, u64 page)
+/* A held page goes where it belongs now; else it is the host's; else the core pads, and the page stays erased */
+static int program(struct sftl *l, u32 ppn, u64 page)
 {
 	struct sftl_held *held = page == FB_NO_PAGE ? NULL : held_page(l, page);
 
@@ -138,22 +138,22 @@ static int program(struct sftl *l, u32 place, u64 page)
 		return -EIO;
 	if (held) {
 		held->held = false;
-		return sftl_program(l, place, page, true, held->lost, data_of(l, held));
+		return sftl_program(l, ppn, page, true, held->lost, data_of(l, held));
 	}
 	if (l->host_data && page == l->host_page)
-		return sftl_program(l, place, page, false, false, l->host_data);
+		return sftl_program(l, ppn, page, false, false, l->host_data);
 	return 0;
 }
 
-static u64 program_page(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
+static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns)
 {
 	struct sftl *l = sftl_of(m);
 	int err;
 
 	(void)ready_ns;
 	begin_batch(l);
-	err = program(l, place, page);
-	fb_nand_block(m, die, place / pages_per_block(m))->programmed_pages++;
+	err = program(l, ppn, page);
+	fb_nand_block(m, die, ppn / pages_per_block(m))->programmed_pages++;
 	m->counters.flash_programmed_pages++;
 	if (err && !l->error)
 		l->error = err;

@@ -19,6 +19,6 @@ static inline struct sftl *sftl_of(struct fb_medium *m)
 extern const struct fb_array sftl_array;
 
 /* Programs a page of a block of the core, with the next sequence number */
-int sftl_program(struct sftl *layer, u32 place, u32 page, bool copied, bool lost, const void *data);
+int sftl_program(struct sftl *layer, u32 ppn, u32 page, bool copied, bool lost, const void *data);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Tags of pages to bytes of the spare area and back, with their CRC */
 #include "tag.h"
 
 #define PAGE_BITS	21

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Parameters of a medium from arguments key=value, with a message for each that does not fit */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

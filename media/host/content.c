@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The content of a medium that nobody has used, as a file: sparse, but for a raw chip */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

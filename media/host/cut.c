@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* "fbmedia cut" and "fbmedia undo": a power cut carried out on the files of a medium */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

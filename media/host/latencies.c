@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Latencies of requests, sorted when a percentile is asked for */
 #include "latencies.h"
 
 static void swap(u64 *a, u64 *b)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A power cut in the middle of a replay: when it comes, and what it did */
 #include "outage.h"
 #include "random.h"
 

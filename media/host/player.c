@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Puts a trace to a medium, request by request, as fast as its queue allows or at the trace's times */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -78,17 +79,17 @@ static u64 moment_in_time(const struct outage *outage, u64 begin_ns)
 }
 
 /* The requests behind request i */
-static void expect_next(const struct fb_medium *medium, const struct trace *trace, size_t i)
+static void prefetch_next(const struct fb_medium *medium, const struct trace *trace, size_t i)
 {
 	u32 step;
 
-	for (step = 0; step < FB_EXPECT_STEPS; step++) {
-		size_t next = i + (FB_EXPECT_STEPS - step) * FB_EXPECT_APART;
+	for (step = 0; step < FB_PREFETCH_STEPS; step++) {
+		size_t next = i + (FB_PREFETCH_STEPS - step) * FB_PREFETCH_APART;
 
 		if (next < trace->count) {
 			struct trace_entry entry = trace_at(trace, next);
 
-			fb_expect(medium, &entry.request, step);
+			fb_prefetch(medium, &entry.request, step);
 		}
 	}
 }
@@ -115,7 +116,7 @@ static u64 put_all(struct fb_medium *medium, const struct trace *trace, const st
 		}
 		if (now_ns > cut_ns)
 			return cut_ns;
-		expect_next(medium, trace, i);
+		prefetch_next(medium, trace, i);
 		done_ns = fb_submit(medium, &entry.request, now_ns);
 		if (options->queue_depth)
 			add_done(under_way, done_ns);

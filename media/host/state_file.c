@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The state of a medium in a file: made, taken up, saved */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

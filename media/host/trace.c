@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A trace from a file, whichever of the two formats it has; which requests it may hold */
 #include <stdlib.h>
 
 #include "message.h"

@@ -84,11 +84,11 @@ u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 no
 /*
  * For whoever knows requests ahead: this one comes soon. What it will be looked up in is fetched from memory meanwhile;
  * nothing else happens, and no answer depends on it. Each step uses what the one before has fetched: step 0 is for the
- * request that comes FB_EXPECT_STEPS * FB_EXPECT_APART requests later, step 1 for one FB_EXPECT_APART nearer, and so on.
+ * request that comes FB_PREFETCH_STEPS * FB_PREFETCH_APART requests later, step 1 for one FB_PREFETCH_APART nearer, and so on.
  */
-#define FB_EXPECT_STEPS 3
-#define FB_EXPECT_APART 8
-void fb_expect(const struct fb_medium *medium, const struct fb_request *request, u32 step);
+#define FB_PREFETCH_STEPS 3
+#define FB_PREFETCH_APART 8
+void fb_prefetch(const struct fb_medium *medium, const struct fb_request *request, u32 step);
 
 /* How the request ended for which fb_submit() was last called; FB_DONE if that said FB_NEVER */
 enum fb_outcome fb_last_outcome(const struct fb_medium *medium);

@@ -16,8 +16,8 @@ struct fb_array {
 	struct fb_nand_layout (*layout)(const struct fb_params *params, u64 *end_offset);
 
 	/* As fb_nand_read(), ..., in nand.h */
-	u64 (*read)(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes);
-	u64 (*program)(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns);
+	u64 (*read)(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes);
+	u64 (*program)(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);
 	u64 (*erase)(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 	u64 (*free_ns)(const struct fb_medium *m, u32 die);
 };
@@ -32,19 +32,19 @@ static inline const struct fb_array *fb_other_array(const struct fb_nand_layout 
 size_t fb_array_state_bytes(const struct fb_params *params, const struct fb_array *array);
 enum fb_error fb_array_init(void *memory, size_t bytes, const struct fb_params *params, const struct fb_array *array);
 
-static inline u64 fb_array_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
+static inline u64 fb_array_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_array *other = fb_other_array(&m->flash.nand.layout);
 
-	return other ? other->read(m, die, place, ready_ns, transfer_bytes) :
-		       fb_nand_read(m, die, place, ready_ns, transfer_bytes);
+	return other ? other->read(m, die, ppn, ready_ns, transfer_bytes) :
+		       fb_nand_read(m, die, ppn, ready_ns, transfer_bytes);
 }
 
-static inline u64 fb_array_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
+static inline u64 fb_array_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns)
 {
 	const struct fb_array *other = fb_other_array(&m->flash.nand.layout);
 
-	return other ? other->program(m, die, place, page, ready_ns) : fb_nand_program(m, die, place, page, ready_ns);
+	return other ? other->program(m, die, ppn, page, ready_ns) : fb_nand_program(m, die, ppn, page, ready_ns);
 }
 
 static inline u64 fb_array_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
@@ -54,7 +54,7 @@ static inline u64 fb_array_erase(struct fb_medium *m, u32 die, u32 block, u64 re
 	return other ? other->erase(m, die, block, ready_ns) : fb_nand_erase(m, die, block, ready_ns);
 }
 
-/* When the die has finished what it has been told so far */
+/* When the die has finished what was issued to it so far */
 static inline u64 fb_array_free_ns(const struct fb_medium *m, u32 die)
 {
 	const struct fb_array *other = fb_other_array(&m->flash.nand.layout);

@@ -345,7 +345,7 @@ struct fb_chip_status fb_chip_status(const struct fb_medium *m, u64 now_ns)
 u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
 {
 	u32 block = page / (u32)m->params.pages_per_block, count;
-	struct fb_fault_spot spot = { .place = page };
+	struct fb_fault_spot spot = { .ppn = page };
 
 	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
 		return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content */
 #include "fb_chip_bus.h"
 
 enum {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The counters by their number: name, unit, meaning, kinds */
 #include "fb_counters.h"
 
 #define RULE(counter, of_kinds, of_unit, text) \

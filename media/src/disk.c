@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A rotating disk as a kind of medium: its requests, through buffer, cache and arm, and its state */
 #include "arith.h"
 #include "check.h"
 #include "kind.h"
@@ -70,7 +71,7 @@ static void power_on(struct fb_medium *m)
 	u32 i;
 
 	m->disk.arm.free_ns = 0;
-	m->disk.arm.promised = 0;
+	m->disk.arm.reserved = 0;
 	m->disk.arm.oldest = 0;
 	fb_cache_clear(&m->disk.cache);
 	m->disk.buffer.reading = 0;
@@ -192,10 +193,10 @@ static const char *verify(const struct fb_medium *m)
 
 	if (arm->track.cylinder >= m->params.cylinders || arm->track.head >= m->params.heads)
 		return "the arm is off the disk";
-	if (arm->promised > m->params.reorder_depth)
+	if (arm->reserved > m->params.reorder_depth)
 		return "the arm has more to do than it can have";
-	for (i = 1; i < arm->promised; i++)
-		if (fb_arm_promise(arm, i)->pass.end_ns < fb_arm_promise(arm, i - 1)->pass.end_ns)
+	for (i = 1; i < arm->reserved; i++)
+		if (fb_arm_reservation(arm, i)->pass.end_ns < fb_arm_reservation(arm, i - 1)->pass.end_ns)
 			return "the arm's work is out of order";
 	fault = fb_buffer_verify(m);
 	return fault ? fault : fb_cache_verify(m);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The arm of a disk: what it does when, and the runs that it has reserved time for */
 #include "arith.h"
 #include "state.h"
 
@@ -109,27 +110,27 @@ static void take_back(struct fb_counters *c, const struct fb_pass *pass)
 static void remove_first(struct fb_arm *arm)
 {
 	arm->oldest = (arm->oldest + 1) % FB_MAX_REORDER;
-	arm->promised--;
+	arm->reserved--;
 }
 
 static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const struct fb_pass *pass)
 {
 	struct fb_arm *arm = &m->disk.arm;
-	struct fb_promise *promise;
+	struct fb_reservation *reservation;
 	u64 i;
 
-	for (i = arm->promised; i > at; i--)
-		*fb_arm_promise(arm, i) = *fb_arm_promise(arm, i - 1);
-	promise = fb_arm_promise(arm, at);
-	promise->run = *run;
-	promise->pass = *pass;
-	arm->promised++;
+	for (i = arm->reserved; i > at; i--)
+		*fb_arm_reservation(arm, i) = *fb_arm_reservation(arm, i - 1);
+	reservation = fb_arm_reservation(arm, at);
+	reservation->run = *run;
+	reservation->pass = *pass;
+	arm->reserved++;
 	count(&m->counters, pass);
 }
 
 /* Is the arm, done with before and then with the run, at the next one's first sector in time? */
 static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run, u64 angle_ns,
-		 const struct fb_promise *after)
+		 const struct fb_reservation *after)
 {
 	u64 least_ns = run->count * m->disk.geometry.revolution_ns / run->place.sectors_per_track;
 	u64 ns = before->end_ns;
@@ -146,7 +147,7 @@ static bool fits(const struct fb_medium *m, const struct fb_pass *before, const 
 }
 
 /*
- * The arm is on its way to the first promise that is not done, so that one stays first. One more than reorder_depth
+ * The arm is on its way to the first reservation that is not done, so that one stays first. One more than reorder_depth
  * cannot be looked at.
  */
 bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass)
@@ -154,14 +155,14 @@ bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass
 	struct fb_arm *arm = &m->disk.arm;
 	u64 i, angle_ns;
 
-	while (arm->promised && fb_arm_promise(arm, 0)->pass.end_ns <= run->start_ns)
+	while (arm->reserved && fb_arm_reservation(arm, 0)->pass.end_ns <= run->start_ns)
 		remove_first(arm);
-	if (arm->promised < 2 || arm->promised >= m->params.reorder_depth)
+	if (arm->reserved < 2 || arm->reserved >= m->params.reorder_depth)
 		return false;
 	angle_ns = fb_geometry_angle_ns(&m->disk.geometry, &run->place);
-	for (i = 1; i < arm->promised; i++) {
-		const struct fb_pass *before = &fb_arm_promise(arm, i - 1)->pass;
-		struct fb_promise *after = fb_arm_promise(arm, i);
+	for (i = 1; i < arm->reserved; i++) {
+		const struct fb_pass *before = &fb_arm_reservation(arm, i - 1)->pass;
+		struct fb_reservation *after = fb_arm_reservation(arm, i);
 		struct fb_run here = *run, later = after->run;
 		struct fb_pass again;
 
@@ -193,9 +194,9 @@ struct fb_pass fb_arm_append(struct fb_medium *m, const struct fb_run *run)
 	if (m->params.reorder_depth == 1) {
 		count(&m->counters, &pass);
 	} else {
-		if (arm->promised == m->params.reorder_depth)
+		if (arm->reserved == m->params.reorder_depth)
 			remove_first(arm);
-		put(m, arm->promised, run, &pass);
+		put(m, arm->reserved, run, &pass);
 	}
 	arm->track = pass.track;
 	arm->free_ns = pass.end_ns;

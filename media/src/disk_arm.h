@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The arm and what it has been told to do: runs of sectors, one after the other. When each is done has been answered
- * already, so a run that comes later is taken before another only if that one is done when it was promised all the
+ * already, so a run that comes later is taken before another only if that one is done when it was reserved all the
  * same: in the time in which the arm would else wait for the platter.
  */
 #ifndef FB_DISK_ARM_H
@@ -35,23 +35,23 @@ struct fb_pass {
 	struct fb_track track;	/* where the arm is left */
 };
 
-struct fb_promise {
+struct fb_reservation {
 	struct fb_run run;
 	struct fb_pass pass;
 };
 
 struct fb_arm {
-	struct fb_track track;	/* after all that was promised */
+	struct fb_track track;	/* after all that was reserved */
 	u64 free_ns;
-	u64 oldest;		/* place of the first promise */
-	u64 promised;
-	struct fb_promise promise[FB_MAX_REORDER];	/* a ring: the last ones, in the order of being carried out */
+	u64 oldest;		/* where the first reservation is in the ring */
+	u64 reserved;
+	struct fb_reservation reservation[FB_MAX_REORDER];	/* a ring: the last ones, in the order of being carried out */
 };
 
 /* By number; 0 is carried out first */
-static inline struct fb_promise *fb_arm_promise(const struct fb_arm *arm, u64 number)
+static inline struct fb_reservation *fb_arm_reservation(const struct fb_arm *arm, u64 number)
 {
-	return (struct fb_promise *)&arm->promise[(arm->oldest + number) % FB_MAX_REORDER];
+	return (struct fb_reservation *)&arm->reservation[(arm->oldest + number) % FB_MAX_REORDER];
 }
 
 /* Time of moving the arm to a track, settling included */
@@ -66,7 +66,7 @@ struct fb_pass fb_arm_begin(const struct fb_medium *m, struct fb_track from, con
 /* What happens if the arm, free and on a track, does this. Changes nothing. */
 struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, const struct fb_run *run);
 
-/* Puts a run between two that were promised, if both stay as they are; false if it fits nowhere */
+/* Puts a run between two that were reserved, if both stay as they are; false if it fits nowhere */
 bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass);
 
 /* Puts a run behind all others */

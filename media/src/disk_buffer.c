@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The segments of a disk's buffer: what was read, and what the disk reads on by itself */
 #include "arith.h"
 #include "state.h"
 

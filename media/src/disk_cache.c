@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The write cache of a disk: extents that wait, those on their way over the link, and what is written back when */
 #include "arith.h"
 #include "state.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Where a sector lies on the platters, and when it passes under the head */
 #include "disk_geometry.h"
 
 #define MINUTE_NS 60000000000ull

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* How long a seek takes: a curve through the figures of a data sheet */
 #include "arith.h"
 #include "disk_seek.h"
 

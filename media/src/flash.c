@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A flash device as a kind of medium: its requests, cut into pages, through controller, link and buffers */
 #include "arith.h"
 #include "array.h"
 #include "check.h"
@@ -209,7 +210,7 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 	return fb_link_take(m, flash_done_ns, bytes);
 }
 
-/* The part of a page that was programmed last. The rest of the page is safe in its old place. */
+/* The part of a page that was programmed last. The rest of the page is safe where it was. */
 static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
 {
 	const struct fb_programming *last = &m->flash.nand.last;
@@ -220,7 +221,7 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 		.durable_ns = last->end_ns,
 		.die = last->die,
 		.page_kind = last->page_kind,
-		.place = last->place,
+		.ppn = last->ppn,
 	};
 
 	u64 *row_part = fb_nand_row_part(m, last->die);
@@ -284,14 +285,14 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 {
 	if (m->params.flush_ignored)
 		return command_done_ns;
-	fb_nand_promise(m);
+	fb_nand_acknowledge(m);
 	return fb_later(command_done_ns, m->durable_ns);
 }
 
-static void expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
+static void prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
-	if (fb_ftl(&m->params)->expect)
-		fb_ftl(&m->params)->expect(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
+	if (fb_ftl(&m->params)->prefetch)
+		fb_ftl(&m->params)->prefetch(m, request->offset_bytes >> m->flash.nand.layout.page_shift, step);
 }
 
 static u64 submit(struct fb_medium *m, const struct fb_request *request)
@@ -330,7 +331,7 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 		page++;
 	}
 	if (through)
-		fb_nand_promise(m);
+		fb_nand_acknowledge(m);
 	if (request->op == FB_READ && m->flash.ahead.pages)
 		fb_read_ahead_note(m, request, done_ns);
 	return done_ns;
@@ -368,7 +369,7 @@ const struct fb_kind_ops fb_kind_flash = {
 	.power_on = power_on,
 	.restart = restart,
 	.submit = submit,
-	.expect = expect,
+	.prefetch = prefetch,
 	.read_only = fb_health_read_only,
 	.wear = fb_nand_wear,
 	.blocks = blocks,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A flash device: cuts requests into pages and sends them over the host link to the translation layer (ftl.h), which
- * finds them places on the dies (nand.h). Without a write buffer a write is done when its last page is programmed.
+ * finds them flash pages on the dies (nand.h). Without a write buffer a write is done when its last page is programmed.
  */
 #ifndef FB_FLASH_H
 #define FB_FLASH_H

@@ -63,29 +63,29 @@ struct fb_ftl {
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
 
-	/* The page will be read (step 0 only) or written soon (fb_expect()); NULL: nothing is gained by knowing that */
-	void (*expect)(const struct fb_medium *m, u64 page, u32 step);
+	/* The page will be read (step 0 only) or written soon (fb_prefetch()); NULL: nothing is gained by knowing that */
+	void (*prefetch)(const struct fb_medium *m, u64 page, u32 step);
 
-	/* Brings bytes of a page to the controller; ready_ns, if it has no place on flash */
+	/* Brings bytes of a page to the controller; ready_ns, if it is not on flash */
 	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 
-	/* Puts a whole page, which is in the controller at ready_ns, into a fresh place; returns when it is programmed */
+	/* Puts a whole page, which is in the controller at ready_ns, into a fresh flash page; returns when it is programmed */
 	u64 (*write)(struct fb_medium *m, u64 page, u64 ready_ns);
 
-	/* Collection or folding has moved a page of the die to a fresh place; NULL: nobody else need know where it lies */
+	/* Collection or folding has moved a page of the die to another flash page; NULL: nobody else need know where it lies */
 	void (*moved)(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
 	/* Pages from first to before end hold nothing any more */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
 
 	/* The logical page whose newest content lies there; FB_NO_PAGE, if there is none */
-	u64 (*page_at)(const struct fb_medium *m, u32 die, u32 place);
+	u64 (*page_at)(const struct fb_medium *m, u32 die, u32 ppn);
 
 	/* Pages of each die that the firmware reads after a power cut, to know again what lies where */
 	u64 (*scan_pages)(const struct fb_medium *m);
 
 	/*
-	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[place] is 0, or
+	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[ppn] is 0, or
 	 * 1 + the logical page whose newest content lies there; programmed[block] counts pages from the block's start.
 	 */
 	void (*restore)(struct fb_medium *m, const u32 *pages, const u32 *programmed);

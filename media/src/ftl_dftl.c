@@ -3,7 +3,7 @@
  * DFTL: the page-mapped layer for a controller that cannot hold the map. The map lies on flash, in pages of page_bytes / 4
  * entries each on the die whose pages it maps; they are written to an open block of their own and collected like others.
  * The controller keeps those used last. A lookup that misses reads a page of the map; a page of the map that was changed is
- * written when it has to make way, and when collection moves a page, its entry changes too.
+ * written when it is evicted, and when collection moves a page, its entry changes too.
  *
  * Gupta et al. 2009, "DFTL: a flash translation layer employing demand-based selective caching of page-level address
  * mappings", which caches single entries; this layer caches whole pages of the map.
@@ -19,7 +19,7 @@
  */
 #include "ftl_page.h"
 
-/* Pages of the map that a request at most writes to make way; rows of them, if they are written together */
+/* Changed pages of the map that a request evicts at most; rows of them, if they are written together */
 #define MOST_EVICTIONS 8
 
 #define MAX_PLANES 8
@@ -255,8 +255,8 @@ static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 rea
 	return fb_page_fetch(m, die, index_of(m, entry), m->params.page_bytes, ready_ns);
 }
 
-/* The pages that were used longest ago make way, until the cache has its size again */
-static void make_way(struct fb_medium *m, u32 asked_die, u64 ready_ns)
+/* The pages that were used longest ago are evicted, until the cache has its size again */
+static void evict(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 {
 	u32 head = head_of(m);
 	struct fb_cached_map *all = entries(m);
@@ -294,7 +294,7 @@ static void moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns)
 static u64 read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 {
 	ready_ns = look_up(m, page % m->params.dies, page / m->params.dies, false, ready_ns);
-	make_way(m, page % m->params.dies, ready_ns);
+	evict(m, page % m->params.dies, ready_ns);
 	return fb_page_read(m, page, bytes, ready_ns);
 }
 
@@ -304,7 +304,7 @@ static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 	struct fb_die_tables t;
 
 	ready_ns = look_up(m, page % m->params.dies, page / m->params.dies, true, ready_ns);
-	make_way(m, page % m->params.dies, ready_ns);
+	evict(m, page % m->params.dies, ready_ns);
 	t = fb_die_tables(m, at.die);
 	return fb_page_program(m, at.die, &t, at.index, t.slc_blocks ? FB_OPEN_SLC : FB_OPEN_FOR_HOST, ready_ns);
 }
@@ -318,7 +318,7 @@ static void discard(struct fb_medium *m, u64 first, u64 end)
 			continue;
 		look_up(m, page % m->params.dies, page / m->params.dies, true, m->now_ns);
 		fb_page_discard(m, page, page + 1);
-		make_way(m, page % m->params.dies, m->now_ns);
+		evict(m, page % m->params.dies, m->now_ns);
 	}
 }
 
@@ -388,7 +388,7 @@ const struct fb_ftl fb_ftl_dftl = {
 	.layout = layout,
 	.init = init,
 	.mapped = fb_page_mapped,
-	.expect = fb_page_expect,
+	.prefetch = fb_page_prefetch,
 	.read = read,
 	.write = write,
 	.moved = moved,

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What the log-block layers share: groups and the blocks that they are made of, logs, and the three merges.
+ *
+ * Longer than 500 lines: a program that fails copies a block in the midst of a merge, and a merge reads and writes through the
+ * functions that serve the host. Shared logs, verification, BAST and FAST have files of their own.
+ */
 #include "ftl_log.h"
 #include "nand_health.h"
 
@@ -162,10 +168,10 @@ void fb_log_init(struct fb_medium *m)
 	t.free->merging = FB_NO_GROUP;
 }
 
-/* The dies and places of a group's pages */
+/* Where a group's page lies */
 struct spot {
 	u32 die;
-	u32 place;
+	u32 ppn;
 };
 
 static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
@@ -177,17 +183,17 @@ static struct spot spot_in(const struct fb_medium *m, u32 group, u32 offset)
 
 	return (struct spot) {
 		.die = die,
-		.place = *block_at(m, die, layer_block) * pages + offset / dies % pages,
+		.ppn = *block_at(m, die, layer_block) * pages + offset / dies % pages,
 	};
 }
 
 /* A failed program: its time passes, and its block is bad; returns when that is known */
 static u64 fail_program(struct fb_medium *m, const struct spot *at, u64 ready_ns)
 {
-	ready_ns = fb_array_program(m, at->die, at->place, FB_NO_PAGE, ready_ns);
+	ready_ns = fb_array_program(m, at->die, at->ppn, FB_NO_PAGE, ready_ns);
 	m->counters.program_failures++;
 	m->flash.nand.has_page = 0;
-	fb_health_retire(m, at->die, at->place / (u32)m->flash.nand.layout.pages_per_block);
+	fb_health_retire(m, at->die, at->ppn / (u32)m->flash.nand.layout.pages_per_block);
 	return ready_ns;
 }
 
@@ -197,7 +203,7 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 	struct spot at = { die, to };
 	u64 done_ns = *ready_ns;
 
-	for (; pages; pages--, from++, at.place++) {
+	for (; pages; pages--, from++, at.ppn++) {
 		u64 read_ns, page;
 
 		fb_nand_begin_batch(m);
@@ -206,11 +212,11 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 		page = m->flash.nand.read_failed ? fb_log_page_at(m, die, from) : FB_NO_PAGE;
 		if (page != FB_NO_PAGE)
 			fb_power_lose(m, page * m->params.page_bytes, m->params.page_bytes);
-		if (fb_health_program_fails(m, die, at.place)) {
+		if (fb_health_program_fails(m, die, at.ppn)) {
 			*ready_ns = fail_program(m, &at, read_ns);
 			return false;
 		}
-		done_ns = fb_array_program(m, die, at.place, fb_log_page_at(m, die, from), read_ns);
+		done_ns = fb_array_program(m, die, at.ppn, fb_log_page_at(m, die, from), read_ns);
 		m->counters.collection_moved_pages++;
 	}
 	*ready_ns = done_ns;
@@ -223,15 +229,15 @@ static u64 fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_n
 	u32 pages = m->flash.nand.layout.pages_per_block;
 	struct spot to = spot_in(m, group, offset);
 
-	while (fb_health_program_fails(m, to.die, to.place)) {
-		u32 from = to.place / pages;
+	while (fb_health_program_fails(m, to.die, to.ppn)) {
+		u32 from = to.ppn / pages;
 		u32 layer_block = *layer_block_of(m, to.die, from) - FB_IN_GROUP;
 		u32 spare;
 
 		ready_ns = fail_program(m, &to, ready_ns);
 		do {
 			spare = spare_block(m, to.die);
-		} while (!copy_block(m, to.die, from * pages, spare * pages, to.place % pages, &ready_ns));
+		} while (!copy_block(m, to.die, from * pages, spare * pages, to.ppn % pages, &ready_ns));
 		replace(m, to.die, layer_block, spare);
 		to = spot_in(m, group, offset);
 	}
@@ -246,7 +252,7 @@ static u64 program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group,
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, group, offset, ready_ns);
 	to = spot_in(m, group, offset);
-	return fb_array_program(m, to.die, to.place, page, ready_ns);
+	return fb_array_program(m, to.die, to.ppn, page, ready_ns);
 }
 
 static bool in_data(const struct fb_log_tables *t, u32 page)
@@ -272,14 +278,14 @@ bool fb_log_mapped(const struct fb_medium *m, u64 page)
 /* Of a page that holds something */
 static struct spot spot_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 page)
 {
-	u32 place;
+	u32 slot;
 
 	if (!t->latest[page] && fb_log_merged(t, page))
 		return spot_in(m, t->free->merging_into, page % t->pages_per_group);
 	if (!t->latest[page])
 		return spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, page % t->pages_per_group);
-	place = t->latest[page] - FB_IN_LOG;
-	return spot_in(m, t->logs[place / t->pages_per_group].group, place % t->pages_per_group);
+	slot = t->latest[page] - FB_IN_LOG;
+	return spot_in(m, t->logs[slot / t->pages_per_group].group, slot % t->pages_per_group);
 }
 
 void fb_log_power_on(struct fb_medium *m)
@@ -313,7 +319,7 @@ static u64 look_up(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns)
 	struct spot at = spot_in(m, group, offset);
 
 	m->counters.map_read_pages++;
-	return fb_array_read(m, at.die, at.place, ready_ns, 0);
+	return fb_array_read(m, at.die, at.ppn, ready_ns, 0);
 }
 
 u64 fb_log_know(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
@@ -349,7 +355,7 @@ u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 	if (!holds(&t, page))
 		return ready_ns;
 	from = spot_of(m, &t, page);
-	return fb_array_read(m, from.die, from.place, ready_ns, bytes);
+	return fb_array_read(m, from.die, from.ppn, ready_ns, bytes);
 }
 
 bool fb_log_extends_data(const struct fb_log_tables *t, u32 page)
@@ -384,22 +390,22 @@ bool fb_log_full(const struct fb_log_tables *t, u32 log)
 	return t->groups[t->logs[log].group].programmed_pages == t->pages_per_group;
 }
 
-static void put_in_log(struct fb_log_tables *t, u32 place, u32 page)
+static void put_in_log(struct fb_log_tables *t, u32 slot, u32 page)
 {
-	t->owner[place] = page + FB_LOGGED;
-	t->latest[page] = place + FB_IN_LOG;
+	t->owner[slot] = page + FB_LOGGED;
+	t->latest[page] = slot + FB_IN_LOG;
 }
 
 u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns)
 {
 	struct fb_log *l = &t->logs[log];
 	u32 offset = t->groups[l->group].programmed_pages;
-	u32 place = fb_log_place(t, log, offset);
+	u32 slot = fb_log_slot(t, log, offset);
 
 	if (offset != page % t->pages_per_group)
 		l->in_order = 0;
 	l->last_use = t->free->uses++;
-	put_in_log(t, place, page);
+	put_in_log(t, slot, page);
 	return program_next(m, t, l->group, page, ready_ns);
 }
 
@@ -436,11 +442,11 @@ static u64 release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 
 
 static void forget_owners(struct fb_log_tables *t, u32 log)
 {
-	u32 place = fb_log_place(t, log, 0);
-	u32 end = place + t->pages_per_group;
+	u32 slot = fb_log_slot(t, log, 0);
+	u32 end = slot + t->pages_per_group;
 
-	for (; place < end; place++)
-		t->owner[place] = 0;
+	for (; slot < end; slot++)
+		t->owner[slot] = 0;
 	t->logs[log].group = FB_NO_GROUP;
 	if (t->free->closing == FB_CLOSING + log)
 		t->free->closing = 0;
@@ -475,7 +481,7 @@ static bool stays_in_plane(const struct fb_medium *m, const struct fb_log_tables
 		return false;
 	from = spot_of(m, t, page);
 	to = spot_in(m, to_group, page % t->pages_per_group);
-	return from.die == to.die && from.place % planes == to.place % planes;
+	return from.die == to.die && from.ppn % planes == to.ppn % planes;
 }
 
 /* The log that lies in a group */
@@ -514,7 +520,7 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		if (t->free->merging == page / t->pages_per_group)
 			t->latest[page + i] = 0;
 		if (log != FB_NO_LOG)
-			put_in_log(t, fb_log_place(t, log, (page + i) % t->pages_per_group), page + i);
+			put_in_log(t, fb_log_slot(t, log, (page + i) % t->pages_per_group), page + i);
 	}
 	m->flash.nand.has_page = 0;
 	return done_ns;
@@ -619,7 +625,7 @@ static u64 complete_log(struct fb_medium *m, struct fb_log_tables *t, u32 log, u
 	for (offset = 0; offset < t->pages_per_group; offset++) {
 		u32 *latest = &t->latest[first + offset];
 
-		if (offset >= logged || *latest == fb_log_place(t, log, offset) + FB_IN_LOG)
+		if (offset >= logged || *latest == fb_log_slot(t, log, offset) + FB_IN_LOG)
 			*latest = 0;
 	}
 	forget_owners(t, log);
@@ -682,15 +688,15 @@ void fb_log_discard(struct fb_medium *m, u64 first, u64 end)
 		discard_group(m, &t, group);
 }
 
-u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place)
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 ppn)
 {
 	struct fb_log_tables t = fb_log_tables(m);
 	u32 pages_of_die = t.pages_per_group / m->params.dies;
 	u32 pages = m->flash.nand.layout.pages_per_block;
-	u32 layer_block = *layer_block_of(m, die, place / pages);
-	u32 layer_place = (layer_block - FB_IN_GROUP) * pages + place % pages;
-	u32 group = layer_place / pages_of_die;
-	u32 offset = layer_place % pages_of_die * m->params.dies + die;
+	u32 layer_block = *layer_block_of(m, die, ppn / pages);
+	u32 layer_ppn = (layer_block - FB_IN_GROUP) * pages + ppn % pages;
+	u32 group = layer_ppn / pages_of_die;
+	u32 offset = layer_ppn % pages_of_die * m->params.dies + die;
 	u32 user, logged, page;
 
 	if (!layer_block || offset >= t.groups[group].programmed_pages)
@@ -702,7 +708,7 @@ u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place)
 			return FB_NO_PAGE;
 		return t.latest[page] ? FB_NO_PAGE : page;
 	}
-	logged = fb_log_place(&t, user - FB_GROUP_LOG, offset);
+	logged = fb_log_slot(&t, user - FB_GROUP_LOG, offset);
 	page = t.owner[logged] - FB_LOGGED;
 	return t.owner[logged] && t.latest[page] == logged + FB_IN_LOG ? page : FB_NO_PAGE;
 }
@@ -715,11 +721,11 @@ u64 fb_log_scan_pages(const struct fb_medium *m)
 	return t.group_count + fb_divide_up((u64)t.log_count * t.pages_per_group, m->params.dies);
 }
 
-static u32 first_page_in(const u32 *pages, u32 place, u32 end)
+static u32 first_page_in(const u32 *pages, u32 ppn, u32 end)
 {
-	while (place < end && !pages[place])
-		place++;
-	return place < end ? pages[place] - 1 : 0;
+	while (ppn < end && !pages[ppn])
+		ppn++;
+	return ppn < end ? pages[ppn] - 1 : 0;
 }
 
 void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed)
@@ -729,14 +735,14 @@ void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed
 
 	t.free->count = 0;
 	for (group = 0; group < t.group_count; group++) {
-		u32 place = group * t.pages_per_group;
+		u32 ppn = group * t.pages_per_group;
 		u32 logical_group;
 
 		if (!programmed[group]) {
 			put_free(&t, group);
 			continue;
 		}
-		logical_group = first_page_in(pages, place, place + programmed[group]) / t.pages_per_group;
+		logical_group = first_page_in(pages, ppn, ppn + programmed[group]) / t.pages_per_group;
 		t.map[logical_group] = group + FB_MAPPED_GROUP;
 		t.groups[group].user = FB_GROUP_DATA + logical_group;
 		t.groups[group].programmed_pages = programmed[group];

@@ -22,7 +22,7 @@
  * group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential log of FAST is
  * completed in steps, too: pages behind its own are appended to it as if they were written again.
  *
- * The model keeps the place of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
+ * The model keeps the slot of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
  * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
  * group: it knows that of known_groups, and for another it first reads the spare area of the first page of the group's
  * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across the
@@ -84,10 +84,10 @@ struct fb_log {
 /* map[]: for each logical group its data group: FB_MAPPED_GROUP + group. Zero: none. */
 #define FB_MAPPED_GROUP	1u
 
-/* latest[]: for each logical page, where it is in a log: FB_IN_LOG + place. Zero: in the data group, if anywhere. */
+/* latest[]: for each logical page, where it is in a log: FB_IN_LOG + slot. Zero: in the data group, if anywhere. */
 #define FB_IN_LOG	1u
 
-/* owner[]: for each place of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
+/* owner[]: for each slot of the logs, what was programmed there: FB_LOGGED + logical page. Zero: nothing. */
 #define FB_LOGGED	1u
 
 /* counted[]: for each logical group, the last log that was found to hold a valid page of it, in counted_logs */
@@ -141,8 +141,8 @@ static inline struct fb_log_tables fb_log_tables(const struct fb_medium *m)
 	};
 }
 
-/* A place of a log is counted through all logs */
-static inline u32 fb_log_place(const struct fb_log_tables *t, u32 log, u32 offset)
+/* Where a log has a page: slots are counted through all logs */
+static inline u32 fb_log_slot(const struct fb_log_tables *t, u32 log, u32 offset)
 {
 	return log * t->pages_per_group + offset;
 }
@@ -172,7 +172,7 @@ void fb_log_power_on(struct fb_medium *m);
 bool fb_log_mapped(const struct fb_medium *m, u64 page);
 u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
-u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 place);
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_log_scan_pages(const struct fb_medium *m);
 
 /* Each group holds pages of one logical group, at their own offsets; there are no logs */

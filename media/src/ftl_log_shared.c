@@ -28,10 +28,10 @@ static bool has_own_log(const struct fb_medium *m, const struct fb_log_tables *t
 static u32 next_group(const struct fb_log_tables *t, u32 log, u32 *offset)
 {
 	for (; *offset < t->pages_per_group; ++*offset) {
-		u32 place = fb_log_place(t, log, *offset);
-		u32 page = t->owner[place] - FB_LOGGED;
+		u32 slot = fb_log_slot(t, log, *offset);
+		u32 page = t->owner[slot] - FB_LOGGED;
 
-		if (t->owner[place] && t->latest[page] == place + FB_IN_LOG)
+		if (t->owner[slot] && t->latest[page] == slot + FB_IN_LOG)
 			return page / t->pages_per_group;
 	}
 	return FB_NO_GROUP;

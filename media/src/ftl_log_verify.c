@@ -53,7 +53,7 @@ static const char *verify_order(const struct fb_log_tables *t, u32 log)
 	u32 offset;
 
 	for (offset = 0; offset < t->groups[l->group].programmed_pages; offset++)
-		if (t->owner[fb_log_place(t, log, offset)] !=
+		if (t->owner[fb_log_slot(t, log, offset)] !=
 		    l->logical_group * t->pages_per_group + offset + FB_LOGGED)
 			return "a log is not in order";
 	return NULL;
@@ -128,25 +128,25 @@ static const char *verify_logs(const struct fb_medium *m, const struct fb_log_ta
 static const char *verify_logged(const struct fb_log_tables *t)
 {
 	u32 pages = t->logical_groups * t->pages_per_group;
-	u32 page, place;
+	u32 page, slot;
 
-	for (place = 0; place < t->log_count * t->pages_per_group; place++)
-		if (t->owner[place] > pages)
+	for (slot = 0; slot < t->log_count * t->pages_per_group; slot++)
+		if (t->owner[slot] > pages)
 			return "a log has a page that does not exist";
 	for (page = 0; page < pages; page++) {
 		const struct fb_log *log;
 
 		if (!t->latest[page])
 			continue;
-		place = t->latest[page] - FB_IN_LOG;
-		if (place >= t->log_count * t->pages_per_group)
+		slot = t->latest[page] - FB_IN_LOG;
+		if (slot >= t->log_count * t->pages_per_group)
 			return "a page is said to be beyond the logs";
-		log = &t->logs[place / t->pages_per_group];
+		log = &t->logs[slot / t->pages_per_group];
 		if (log->group == FB_NO_GROUP ||
-		    place % t->pages_per_group >= t->groups[log->group].programmed_pages)
+		    slot % t->pages_per_group >= t->groups[log->group].programmed_pages)
 			return "a page is said to be where nothing was programmed";
-		if (t->owner[place] != page + FB_LOGGED)
-			return "a page is said to be at a place that is not its own";
+		if (t->owner[slot] != page + FB_LOGGED)
+			return "a page is said to be in a slot that is not its own";
 		if (log->logical_group != FB_NO_GROUP && log->logical_group != page / t->pages_per_group)
 			return "a page is in a log of another group";
 	}

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The page-mapped layer: its map, its open blocks, what it writes where, and its garbage collection.
+ *
+ * Longer than 500 lines: writing, failing programs, moving pages and collecting call each other both ways, so a cut through them
+ * would make most of these functions public. Choice of a victim, SLC cache, verification and DFTL have files of their own.
+ */
 #include "ftl_page.h"
 #include "nand_health.h"
 
@@ -129,17 +135,17 @@ static void list_as_full(struct fb_die_tables *t, u32 block)
 		t->die->fewest_valid = valid;
 }
 
-/* The page's present place, if it has one, no longer counts */
+/* The page's present flash page, if it has one, no longer counts */
 static void invalidate(struct fb_die_tables *t, u32 index)
 {
-	u32 place, block;
+	u32 ppn, block;
 
 	if (t->map[index] == FB_UNMAPPED)
 		return;
-	place = t->map[index] - FB_MAPPED;
-	block = fb_block_of(t, place);
+	ppn = t->map[index] - FB_MAPPED;
+	block = fb_block_of(t, ppn);
 	t->map[index] = FB_UNMAPPED;
-	t->owner[place] = FB_STALE;
+	t->owner[ppn] = FB_STALE;
 	t->blocks[block].valid_pages--;
 	if (fb_full(t, block)) {
 		fb_list_remove(t, block);
@@ -191,24 +197,24 @@ static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 		list_as_full(t, block);
 }
 
-/* The next page of the open block becomes the page's place, which is returned */
+/* The next page of the open block becomes the logical page's; returns it */
 static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
 {
 	u32 block = t->die->open[purpose];
 	struct fb_block *b;
-	u32 place;
+	u32 ppn;
 
 	if (block == FB_NO_BLOCK)
 		block = open_block(m, die, t, purpose);
 	b = &t->blocks[block];
-	place = block * t->pages_per_block + b->programmed_pages;
-	t->owner[place] = index + FB_OWNED;
-	t->map[index] = place + FB_MAPPED;
+	ppn = block * t->pages_per_block + b->programmed_pages;
+	t->owner[ppn] = index + FB_OWNED;
+	t->map[index] = ppn + FB_MAPPED;
 	b->valid_pages++;
 	b->programmed_pages++;
 	if (b->programmed_pages == (purpose == FB_OPEN_SLC ? t->slc_pages_per_block : t->pages_per_block))
 		close_block(t, purpose);
-	return place;
+	return ppn;
 }
 
 static bool can_fail(const struct fb_die_tables *t)
@@ -219,11 +225,11 @@ static bool can_fail(const struct fb_die_tables *t)
 /* Nothing of the block is valid any more: it is left alone */
 static void leave_alone(struct fb_die_tables *t, u32 block)
 {
-	u32 place = block * t->pages_per_block;
-	u32 end = place + t->pages_per_block;
+	u32 ppn = block * t->pages_per_block;
+	u32 end = ppn + t->pages_per_block;
 
-	for (; place < end; place++)
-		t->owner[place] = FB_ERASED;
+	for (; ppn < end; ppn++)
+		t->owner[ppn] = FB_ERASED;
 	t->blocks[block].programmed_pages = 0;
 }
 
@@ -233,11 +239,11 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 {
 	for (;;) {
 		u32 block = open_block(m, die, t, purpose);
-		u32 place = block * t->pages_per_block + t->blocks[block].programmed_pages;
+		u32 ppn = block * t->pages_per_block + t->blocks[block].programmed_pages;
 
-		if (!can_fail(t) || !fb_health_program_fails(m, die, place))
+		if (!can_fail(t) || !fb_health_program_fails(m, die, ppn))
 			return ready_ns;
-		ready_ns = fb_array_program(m, die, place, FB_NO_PAGE, ready_ns);
+		ready_ns = fb_array_program(m, die, ppn, FB_NO_PAGE, ready_ns);
 		m->counters.program_failures++;
 		fb_health_retire(m, die, block);
 		t->die->open[purpose] = FB_NO_BLOCK;
@@ -266,24 +272,24 @@ static void lose(struct fb_medium *m, u32 die, u32 index)
 
 /* Reads and programs as many pages at a time as the die has planes, so that they can join */
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
-		      const u32 *places, u32 count, u64 ready_ns)
+		      const u32 *ppns, u32 count, u64 ready_ns)
 {
 	const struct fb_ftl *ftl = fb_ftl(&m->params);
 	u32 i;
 
 	fb_nand_begin_batch(m);
 	for (i = 0; i < count; i++) {
-		fb_array_read(m, die, places[i], ready_ns, m->params.page_bytes);
+		fb_array_read(m, die, ppns[i], ready_ns, m->params.page_bytes);
 		if (m->params.ecc_bits && m->flash.nand.read_failed)
-			lose(m, die, t->owner[places[i]] - FB_OWNED);
+			lose(m, die, t->owner[ppns[i]] - FB_OWNED);
 	}
 	for (i = 0; i < count; i++) {
-		u32 index = t->owner[places[i]] - FB_OWNED;
+		u32 index = t->owner[ppns[i]] - FB_OWNED;
 
 		program(m, die, t, from->to, index, ready_ns);
 		if (ftl->moved)
 			ftl->moved(m, die, index, ready_ns);
-		t->owner[places[i]] = FB_STALE;
+		t->owner[ppns[i]] = FB_STALE;
 		t->blocks[from->block].valid_pages--;
 		++*from->moved_pages;
 	}
@@ -292,22 +298,22 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
 		  u64 ready_ns)
 {
-	u32 *place = from->place;
+	u32 *ppn = from->ppn;
 	u32 end = (from->block + 1) * t->pages_per_block;
 	const u16 *valid = &t->blocks[from->block].valid_pages;
-	u32 places[MAX_PLANES];
+	u32 ppns[MAX_PLANES];
 	u32 count = 0;
 
-	for (; pages && *valid && *place < end; ++*place) {
-		if (*place + FETCH_AHEAD < end)
-			__builtin_prefetch(&t->map[t->owner[*place + FETCH_AHEAD] - FB_OWNED], 1);
-		if (t->owner[*place] < FB_OWNED)
+	for (; pages && *valid && *ppn < end; ++*ppn) {
+		if (*ppn + FETCH_AHEAD < end)
+			__builtin_prefetch(&t->map[t->owner[*ppn + FETCH_AHEAD] - FB_OWNED], 1);
+		if (t->owner[*ppn] < FB_OWNED)
 			continue;
-		places[count++] = *place;
+		ppns[count++] = *ppn;
 		pages--;
 		if (pages && count < m->params.planes && count < *valid)
 			continue;
-		move_some(m, die, t, from, places, count, ready_ns);
+		move_some(m, die, t, from, ppns, count, ready_ns);
 		count = 0;
 	}
 }
@@ -326,12 +332,12 @@ void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 bl
 	t->die->free_blocks++;
 }
 
-static void begin_collection(struct fb_medium *m, struct fb_die_tables *t, u32 block)
+static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 {
 	if (!fb_bad(t, block))
 		fb_list_remove(t, block);
 	t->die->victim = block;
-	t->die->victim_place = block * t->pages_per_block;
+	t->die->victim_ppn = block * t->pages_per_block;
 	m->counters.collections++;
 }
 
@@ -349,7 +355,7 @@ static u32 failed_block(const struct fb_die_tables *t)
 }
 
 /* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
-static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
+static bool gc_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
 {
 	u32 block = t->die->victim;
 
@@ -359,12 +365,12 @@ static bool collect_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 			block = fb_choose_victim(&m->params, t);
 		if (block == FB_NO_BLOCK)
 			return false;
-		begin_collection(m, t, block);
+		gc_begin(m, t, block);
 	}
 	fb_page_move(m, die, t, &(struct fb_emptying) {
 		.block = block,
-		.place = &t->die->victim_place,
-		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_COLLECTION : FB_OPEN_FOR_HOST,
+		.ppn = &t->die->victim_ppn,
+		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_GC : FB_OPEN_FOR_HOST,
 		.moved_pages = &m->counters.collection_moved_pages,
 	}, pages, ready_ns);
 	if (t->blocks[block].valid_pages)
@@ -410,9 +416,9 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
 	t->die->least_erased = t->nand[block].erase_count;
 	if (most < t->die->least_erased + m->params.wear_threshold)
 		return;
-	begin_collection(m, t, block);
+	gc_begin(m, t, block);
 	m->counters.wear_collections++;
-	collect_some(m, die, t, t->pages_per_block, ready_ns);
+	gc_some(m, die, t, t->pages_per_block, ready_ns);
 }
 
 /*
@@ -426,7 +432,7 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	bool collected = false;
 
-	while (fb_spare_blocks(t) <= keep_blocks && collect_some(m, die, t, t->pages_per_block, ready_ns)) {
+	while (fb_spare_blocks(t) <= keep_blocks && gc_some(m, die, t, t->pages_per_block, ready_ns)) {
 		collected = true;
 		level_wear(m, die, t, ready_ns);
 	}
@@ -444,7 +450,7 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
 	if (!m->params.gc_step_pages ||
 	    (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
 		return ready_ns;
-	if (!collect_some(m, die, t, m->params.gc_step_pages, ready_ns))
+	if (!gc_some(m, die, t, m->params.gc_step_pages, ready_ns))
 		return ready_ns;
 	level_wear(m, die, t, ready_ns);
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
@@ -455,10 +461,10 @@ static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t,
  * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step that
  * began before then holds the request up until it is done.
  */
-static void collect_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+static void gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
 	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_array_free_ns(m, die) < m->now_ns)
-		if (!collect_some(m, die, t, m->params.planes, fb_array_free_ns(m, die)))
+		if (!gc_some(m, die, t, m->params.planes, fb_array_free_ns(m, die)))
 			return;
 }
 
@@ -467,7 +473,7 @@ static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *
 	if (m->params.slc_idle_fold)
 		fb_slc_fold_while_idle(m, die, t);
 	if (m->params.gc_idle_blocks)
-		collect_while_idle(m, die, t);
+		gc_while_idle(m, die, t);
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -477,22 +483,22 @@ static u32 *map_entry(const struct fb_medium *m, u64 page)
 	return fb_die_tables(m, at.die).map + at.index;
 }
 
-/* The page's entry in the map; then its old place, and the block; then the block's neighbours on its list */
-void fb_page_expect(const struct fb_medium *m, u64 page, u32 step)
+/* The page's entry in the map; then its flash page, and the block; then the block's neighbours on its list */
+void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step)
 {
 	struct fb_die_page at = fb_die_page(m, page);
 	struct fb_die_tables t = fb_die_tables(m, at.die);
 	const struct fb_block *block;
-	u32 place;
+	u32 ppn;
 
 	if (!step)
 		__builtin_prefetch(&t.map[at.index], 1);
 	if (!step || t.map[at.index] == FB_UNMAPPED)
 		return;
-	place = t.map[at.index] - FB_MAPPED;
-	block = &t.blocks[fb_quotient(t.by_pages_per_block, place)];
+	ppn = t.map[at.index] - FB_MAPPED;
+	block = &t.blocks[fb_quotient(t.by_pages_per_block, ppn)];
 	if (step == 1) {
-		__builtin_prefetch(&t.owner[place], 1);
+		__builtin_prefetch(&t.owner[ppn], 1);
 		__builtin_prefetch(block, 1);
 	} else if (block->programmed_pages == t.pages_per_block) {
 		__builtin_prefetch(&t.blocks[block->next], 1);
@@ -540,7 +546,7 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	while (t->die->failed_blocks && can_fail(t))
-		if (!collect_some(m, die, t, t->pages_per_block, ready_ns))
+		if (!gc_some(m, die, t, t->pages_per_block, ready_ns))
 			return;
 }
 
@@ -579,11 +585,11 @@ void fb_page_discard(struct fb_medium *m, u64 first, u64 end)
 	}
 }
 
-u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place)
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn)
 {
 	struct fb_die_tables t = fb_die_tables(m, die);
 
-	return t.owner[place] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[place] - FB_OWNED) * m->params.dies + die;
+	return t.owner[ppn] < FB_OWNED ? FB_NO_PAGE : (u64)(t.owner[ppn] - FB_OWNED) * m->params.dies + die;
 }
 
 /*
@@ -629,18 +635,18 @@ static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 bloc
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed)
 {
 	struct fb_die_tables t = fb_die_tables(m, 0);
-	u32 block, place;
+	u32 block, ppn;
 
 	for (block = 0; block < t.block_count; block++) {
 		u32 first = block * t.pages_per_block;
 
 		if (!programmed[block])
 			continue;
-		for (place = first; place < first + programmed[block]; place++) {
-			t.owner[place] = pages[place] ? pages[place] - 1 + FB_OWNED : FB_STALE;
-			if (!pages[place])
+		for (ppn = first; ppn < first + programmed[block]; ppn++) {
+			t.owner[ppn] = pages[ppn] ? pages[ppn] - 1 + FB_OWNED : FB_STALE;
+			if (!pages[ppn])
 				continue;
-			t.map[pages[place] - 1] = place + FB_MAPPED;
+			t.map[pages[ppn] - 1] = ppn + FB_MAPPED;
 			t.blocks[block].valid_pages++;
 		}
 		restore_block(m, &t, block, programmed[block]);
@@ -652,7 +658,7 @@ const struct fb_ftl fb_ftl_page = {
 	.layout = layout,
 	.init = fb_page_init,
 	.mapped = fb_page_mapped,
-	.expect = fb_page_expect,
+	.prefetch = fb_page_prefetch,
 	.read = fb_page_read,
 	.write = write,
 	.discard = fb_page_discard,

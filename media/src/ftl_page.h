@@ -25,7 +25,7 @@
 #include "arith.h"
 #include "array.h"
 
-enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_COLLECTION, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
+enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_GC, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
 
 /* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
 struct fb_page_die {
@@ -33,13 +33,13 @@ struct fb_page_die {
 	u32 free_blocks;
 	u32 fewest_valid;	/* no full block has fewer valid pages */
 	u32 victim;		/* the block under collection */
-	u32 victim_place;	/* where to go on in it */
+	u32 victim_ppn;	/* where to go on in it */
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
 	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */
 	u32 folding;		/* the SLC block that is being folded */
-	u32 fold_place;		/* where to go on in it */
+	u32 fold_ppn;		/* where to go on in it */
 	u32 map_changes;	/* dftl: entries of the map that are newer than their page on flash */
 	u32 next_map_page;	/* dftl: where the search for one to write goes on */
 	u64 random;		/* never 0 */
@@ -66,11 +66,11 @@ struct fb_block_age {
 	u32 changed;		/* when it was filled, or lost a valid page */
 };
 
-/* map[]: for each logical page of the die, where it is: FB_MAPPED + place. Zero is the state of a new medium. */
+/* map[]: for each logical page of the die, where it is: FB_MAPPED + ppn. Zero is the state of a new medium. */
 #define FB_UNMAPPED	0u
 #define FB_MAPPED	1u
 
-/* owner[]: for each place, what was programmed there: FB_OWNED + logical page of the die */
+/* owner[]: for each flash page, what was programmed there: FB_OWNED + logical page of the die */
 #define FB_ERASED	0u
 #define FB_STALE	1u
 #define FB_OWNED	2u
@@ -125,9 +125,9 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 	};
 }
 
-static inline u32 fb_block_of(const struct fb_die_tables *t, u32 place)
+static inline u32 fb_block_of(const struct fb_die_tables *t, u32 ppn)
 {
-	return fb_quotient(t->by_pages_per_block, place);
+	return fb_quotient(t->by_pages_per_block, ppn);
 }
 
 /* Heads of lists stand behind the blocks */
@@ -178,14 +178,14 @@ u64 fb_page_data_pages_per_die(const struct fb_params *params);
 struct fb_ftl_layout fb_page_layout(const struct fb_params *params, u64 map_pages_per_die, u64 *end_offset);
 void fb_page_init(struct fb_medium *m);
 bool fb_page_mapped(const struct fb_medium *m, u64 page);
-void fb_page_expect(const struct fb_medium *m, u64 page, u32 step);
+void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
-u64 fb_page_at(const struct fb_medium *m, u32 die, u32 place);
+u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_page_scan_pages(const struct fb_medium *m);
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
-/* Reads a logical page of a die, which has a place */
+/* Reads a logical page of a die, which is on flash */
 u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);
 
 /* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
@@ -203,7 +203,7 @@ static inline void fb_list_remove(struct fb_die_tables *t, u32 block)
 /* A block that is being emptied: its valid pages go to an open block */
 struct fb_emptying {
 	u32 block;
-	u32 *place;		/* where to go on in it */
+	u32 *ppn;		/* where to go on in it */
 	enum fb_open_block to;
 	u64 *moved_pages;	/* the counter */
 };

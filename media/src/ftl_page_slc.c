@@ -55,11 +55,11 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 			return false;
 		fb_list_remove(t, oldest);
 		*folding = oldest;
-		t->die->fold_place = oldest * t->pages_per_block;
+		t->die->fold_ppn = oldest * t->pages_per_block;
 	}
 	while (pages && t->blocks[*folding].valid_pages) {
 		struct fb_emptying from = {
-			*folding, &t->die->fold_place, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
+			*folding, &t->die->fold_ppn, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
 		};
 		u32 room = t->pages_per_block;
 

@@ -7,26 +7,26 @@
 
 static const char *verify_map(const struct fb_die_tables *t)
 {
-	u32 places = t->block_count * t->pages_per_block;
-	u32 index, place;
+	u32 ppns = t->block_count * t->pages_per_block;
+	u32 index, ppn;
 
 	for (index = 0; index < t->logical_pages; index++) {
 		if (t->map[index] == FB_UNMAPPED)
 			continue;
-		place = t->map[index] - FB_MAPPED;
-		if (place >= places)
+		ppn = t->map[index] - FB_MAPPED;
+		if (ppn >= ppns)
 			return "a page is mapped beyond its die";
-		if (t->owner[place] != index + FB_OWNED)
-			return "a page is mapped to a place that is not its own";
+		if (t->owner[ppn] != index + FB_OWNED)
+			return "a page is mapped to a flash page that is not its own";
 	}
-	for (place = 0; place < places; place++) {
-		if (t->owner[place] < FB_OWNED)
+	for (ppn = 0; ppn < ppns; ppn++) {
+		if (t->owner[ppn] < FB_OWNED)
 			continue;
-		index = t->owner[place] - FB_OWNED;
+		index = t->owner[ppn] - FB_OWNED;
 		if (index >= t->logical_pages)
-			return "a place is owned by a page that does not exist";
-		if (t->map[index] != place + FB_MAPPED)
-			return "a place is owned by a page that is mapped elsewhere";
+			return "a flash page is owned by a page that does not exist";
+		if (t->map[index] != ppn + FB_MAPPED)
+			return "a flash page is owned by a page that is mapped elsewhere";
 	}
 	return NULL;
 }
@@ -80,14 +80,14 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 }
 
 /* Its pages up to where collection or folding goes on have been moved */
-static const char *verify_emptying(const struct fb_die_tables *t, u32 block, u32 next_place, u32 pages)
+static const char *verify_emptying(const struct fb_die_tables *t, u32 block, u32 next_ppn, u32 pages)
 {
-	u32 place = block * t->pages_per_block;
+	u32 ppn = block * t->pages_per_block;
 
-	if (next_place < place || next_place > place + pages)
+	if (next_ppn < ppn || next_ppn > ppn + pages)
 		return "a block is emptied that is another one";
-	for (; place < next_place; place++)
-		if (t->owner[place] >= FB_OWNED)
+	for (; ppn < next_ppn; ppn++)
+		if (t->owner[ppn] >= FB_OWNED)
 			return "a page was left behind in a block that is emptied";
 	return NULL;
 }
@@ -102,7 +102,7 @@ static const char *verify_victim(const struct fb_die_tables *t)
 	    (fb_bad(t, victim) ? !t->blocks[victim].programmed_pages :
 				 t->blocks[victim].programmed_pages != t->pages_per_block))
 		return "the block under collection does not exist or is not full";
-	return verify_emptying(t, victim, t->die->victim_place, t->pages_per_block);
+	return verify_emptying(t, victim, t->die->victim_ppn, t->pages_per_block);
 }
 
 /* As verify_victim(). Adds the SLC blocks that are full, or being folded, to *found. */
@@ -120,7 +120,7 @@ static const char *verify_slc(const struct fb_die_tables *t, u32 *found)
 		if (folding >= t->block_count || fb_bad(t, folding) ||
 		    t->blocks[folding].programmed_pages != t->slc_pages_per_block)
 			return "the block that is folded does not exist or is not full";
-		fault = verify_emptying(t, folding, t->die->fold_place, t->slc_pages_per_block);
+		fault = verify_emptying(t, folding, t->die->fold_ppn, t->slc_pages_per_block);
 		if (fault)
 			return fault;
 		++*found;

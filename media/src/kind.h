@@ -30,8 +30,8 @@ struct fb_kind_ops {
 	/* A request that came at m->now_ns; returns when it is done. NULL: the kind takes no requests for sectors. */
 	u64 (*submit)(struct fb_medium *m, const struct fb_request *request);
 
-	/* A read or write will come soon (fb_expect()). May be NULL. */
-	void (*expect)(const struct fb_medium *m, const struct fb_request *request, u32 step);
+	/* A read or write will come soon (fb_prefetch()). May be NULL. */
+	void (*prefetch)(const struct fb_medium *m, const struct fb_request *request, u32 step);
 
 	/* Every write is refused from now on. May be NULL. */
 	bool (*read_only)(const struct fb_medium *m);

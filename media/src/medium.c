@@ -226,13 +226,13 @@ u64 fb_age_ns(const struct fb_medium *m)
 }
 
 /* Reads and writes; the first step is all that a read needs */
-void fb_expect(const struct fb_medium *m, const struct fb_request *request, u32 step)
+void fb_prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 
-	if (kind->expect && (request->op == FB_WRITE || (request->op == FB_READ && !step)) &&
+	if (kind->prefetch && (request->op == FB_WRITE || (request->op == FB_READ && !step)) &&
 	    request->offset_bytes < m->params.capacity_bytes)
-		kind->expect(m, request, step);
+		kind->prefetch(m, request, step);
 }
 
 const struct fb_params *fb_medium_params(const struct fb_medium *m)

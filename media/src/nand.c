@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The model of dies and channels: when an operation on a flash page begins and ends, and the chip's rules */
 #include "arith.h"
 #include "nand_health.h"
 #include "state.h"
@@ -57,18 +58,18 @@ static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(channel_of(m, die), m->now_ns, ready_ns, length_ns);
 }
 
-static bool in_slc_mode(const struct fb_medium *m, u32 die, u32 place)
+static bool in_slc_mode(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	return m->params.slc_cache_bytes && fb_nand_block_of(m, die, place)->flags & FB_BLOCK_SLC;
+	return m->params.slc_cache_bytes && fb_nand_block_of(m, die, ppn)->flags & FB_BLOCK_SLC;
 }
 
-u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place)
+u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 ppn)
 {
 	const struct fb_params *p = &m->params;
 
-	if (p->bits_per_cell == 1 || in_slc_mode(m, die, place))
+	if (p->bits_per_cell == 1 || in_slc_mode(m, die, ppn))
 		return 0;
-	return place / (u32)p->planes % (u32)p->pages_per_block % (u32)p->bits_per_cell;
+	return ppn / (u32)p->planes % (u32)p->pages_per_block % (u32)p->bits_per_cell;
 }
 
 /* What an operation takes; zero stands for the lower page's */
@@ -79,23 +80,23 @@ struct page_times {
 	u64 upper_ns;
 };
 
-static u64 of_several_bits(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
+static u64 of_several_bits(const struct fb_medium *m, u32 die, u32 ppn, const struct page_times *times)
 {
 	u32 bits = m->params.bits_per_cell;
 	u64 ns = times->lower_ns;
-	u32 kind = fb_nand_page_kind(m, die, place);
+	u32 kind = fb_nand_page_kind(m, die, ppn);
 
 	if (kind)
 		ns = kind == bits - 1 ? times->upper_ns : times->middle_ns;
-	else if (in_slc_mode(m, die, place))
+	else if (in_slc_mode(m, die, ppn))
 		ns = times->slc_ns;
 	return ns ? ns : times->lower_ns;
 }
 
 /* Most media have one bit a cell and one plane; what these need not look at stays out of line */
-static inline u64 by_page(const struct fb_medium *m, u32 die, u32 place, const struct page_times *times)
+static inline u64 by_page(const struct fb_medium *m, u32 die, u32 ppn, const struct page_times *times)
 {
-	return m->params.bits_per_cell == 1 ? times->lower_ns : of_several_bits(m, die, place, times);
+	return m->params.bits_per_cell == 1 ? times->lower_ns : of_several_bits(m, die, ppn, times);
 }
 
 /*
@@ -106,14 +107,14 @@ static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_
 {
 	if (d->joint_batch == m->flash.nand.batch)
 		return true;
-	return op == FB_DIE_PROGRAM && m->flash.buffer.pages && d->joint_batch > m->flash.nand.promised_batch &&
+	return op == FB_DIE_PROGRAM && m->flash.buffer.pages && d->joint_batch > m->flash.nand.acknowledged_batch &&
 	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
 }
 
-static bool joins_others(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
+static bool joins_others(struct fb_medium *m, struct fb_die *d, u32 ppn, enum fb_die_op op, u64 ready_ns)
 {
-	u32 row = fb_quotient(&m->flash.nand.layout.by_planes, place);
-	u16 plane = 1u << (place - row * (u32)m->params.planes);
+	u32 row = fb_quotient(&m->flash.nand.layout.by_planes, ppn);
+	u16 plane = 1u << (ppn - row * (u32)m->params.planes);
 
 	if (d->joint_op == op && d->joint_row == row && !(d->joint_planes & plane) &&
 	    may_join(m, d, op, ready_ns)) {
@@ -128,76 +129,76 @@ static bool joins_others(struct fb_medium *m, struct fb_die *d, u32 place, enum 
 }
 
 /* False: the operation is one of its own, which others may join from now on */
-static inline bool joins(struct fb_medium *m, struct fb_die *d, u32 place, enum fb_die_op op, u64 ready_ns)
+static inline bool joins(struct fb_medium *m, struct fb_die *d, u32 ppn, enum fb_die_op op, u64 ready_ns)
 {
-	return m->params.planes > 1 && joins_others(m, d, place, op, ready_ns);
+	return m->params.planes > 1 && joins_others(m, d, ppn, op, ready_ns);
 }
 
-void fb_nand_promise(struct fb_medium *m)
+void fb_nand_acknowledge(struct fb_medium *m)
 {
-	m->flash.nand.promised_batch = m->flash.nand.batch;
+	m->flash.nand.acknowledged_batch = m->flash.nand.batch;
 }
 
-/* --- making way for reads --- */
+/* --- suspended for reads --- */
 
-static void may_make_way(struct fb_medium *m, struct fb_die *d, enum fb_die_op op, u64 begin_ns)
+static void make_suspendable(struct fb_medium *m, struct fb_die *d, enum fb_die_op op, u64 begin_ns)
 {
-	d->making_way = op;
+	d->suspendable = op;
 	d->interrupted = 0;
-	d->going_on_ns = begin_ns;
+	d->resumed_ns = begin_ns;
 	d->read_until_ns = begin_ns;
-	d->told_batch = m->flash.nand.batch;
+	d->issued_batch = m->flash.nand.batch;
 }
 
-/* A program whose page nobody wrote, or that is still in the write buffer and that no flush was told of */
-static bool end_is_untold(const struct fb_medium *m, const struct fb_die *d)
+/* A program whose page nobody wrote, or that is still in the write buffer and that no flush waited for */
+static bool end_is_unacknowledged(const struct fb_medium *m, const struct fb_die *d)
 {
-	return d->making_way == FB_DIE_ERASE || !d->row_part ||
-	       (m->flash.buffer.pages && d->told_batch > m->flash.nand.promised_batch);
+	return d->suspendable == FB_DIE_ERASE || !d->row_part ||
+	       (m->flash.buffer.pages && d->issued_batch > m->flash.nand.acknowledged_batch);
 }
 
-static bool makes_way(const struct fb_medium *m, const struct fb_die *d, u64 ready_ns)
+static bool can_suspend(const struct fb_medium *m, const struct fb_die *d, u64 ready_ns)
 {
-	bool suspended = d->going_on_ns > d->read_until_ns;
+	bool suspended = d->resumed_ns > d->read_until_ns;
 
-	if (!d->making_way || ready_ns >= d->array_free_ns || !end_is_untold(m, d))
+	if (!d->suspendable || ready_ns >= d->array_free_ns || !end_is_unacknowledged(m, d))
 		return false;
-	if (ready_ns >= d->going_on_ns)
+	if (ready_ns >= d->resumed_ns)
 		return d->array_free_ns - ready_ns > m->params.suspend_ns;
 	/* A program that has not begun has its page in the register that the read needs */
-	return suspended || d->making_way == FB_DIE_ERASE;
+	return suspended || d->suspendable == FB_DIE_ERASE;
 }
 
 /* When the array begins to read */
 static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 {
-	if (!makes_way(m, d, ready_ns)) {
-		d->making_way = FB_DIE_IDLE;
+	if (!can_suspend(m, d, ready_ns)) {
+		d->suspendable = FB_DIE_IDLE;
 		d->interrupted = 0;
 		return fb_later(ready_ns, d->array_free_ns);
 	}
 	d->interrupted = 1;
-	if (ready_ns < d->going_on_ns) {
-		d->resume_ns = d->going_on_ns - d->read_until_ns;
+	if (ready_ns < d->resumed_ns) {
+		d->resume_ns = d->resumed_ns - d->read_until_ns;
 		return fb_later(ready_ns, d->read_until_ns);
 	}
 	m->counters.flash_suspends++;
-	d->going_on_ns = ready_ns;
+	d->resumed_ns = ready_ns;
 	d->read_until_ns = ready_ns;
 	d->resume_ns = m->params.resume_ns;
 	return ready_ns + m->params.suspend_ns;
 }
 
-/* A read is over; what it interrupted goes on, and ends so much later */
-static void go_on(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until_ns)
+/* A read is over; what it suspended is resumed, and ends so much later */
+static void resume(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until_ns)
 {
-	u64 left_ns = d->array_free_ns - d->going_on_ns;
+	u64 left_ns = d->array_free_ns - d->resumed_ns;
 	u64 ended_ns = d->array_free_ns;
 
 	d->read_until_ns = read_until_ns;
-	d->going_on_ns = read_until_ns + d->resume_ns;
-	d->array_free_ns = d->going_on_ns + left_ns;
-	if (d->making_way == FB_DIE_ERASE) {
+	d->resumed_ns = read_until_ns + d->resume_ns;
+	d->array_free_ns = d->resumed_ns + left_ns;
+	if (d->suspendable == FB_DIE_ERASE) {
 		fb_power_erase_later(m, &(struct fb_erasing) { ended_ns - left_ns, ended_ns, die, d->erasing_block },
 				     d->array_free_ns);
 		return;
@@ -207,23 +208,23 @@ static void go_on(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until
 		m->durable_ns = fb_later(m->durable_ns, d->array_free_ns);
 }
 
-u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes)
+u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
-	u64 read_ns = by_page(m, die, place, &(struct page_times) { p->slc_read_ns, p->read_ns, p->read_middle_ns,
+	u64 read_ns = by_page(m, die, ppn, &(struct page_times) { p->slc_read_ns, p->read_ns, p->read_middle_ns,
 								    p->read_upper_ns });
 	bool special = m->flash.nand.layout.special;
 	u64 out_ns;
 
 	m->counters.flash_read_pages++;
-	if (!joins(m, d, place, FB_DIE_READ, ready_ns)) {
+	if (!joins(m, d, ppn, FB_DIE_READ, ready_ns)) {
 		m->counters.flash_read_ns += read_ns;
 		d->joint_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
 						     fb_later(ready_ns, d->array_free_ns));
 	}
 	if (special && p->ecc_bits) {
-		u64 again_ns = fb_health_read(m, die, place) * read_ns;
+		u64 again_ns = fb_health_read(m, die, ppn) * read_ns;
 
 		m->counters.flash_read_ns += again_ns;
 		d->joint_ns += again_ns;
@@ -231,41 +232,41 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 tran
 	out_ns = fb_later(d->joint_ns, d->register_free_ns);
 	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
 	if (special && d->interrupted)
-		go_on(m, die, d, out_ns);
+		resume(m, die, d, out_ns);
 	else
 		d->array_free_ns = p->cache_operations ? out_ns : d->register_free_ns;
 	return d->register_free_ns;
 }
 
-static inline void keep_rules(struct fb_medium *m, u32 die, u32 place)
+static inline void keep_rules(struct fb_medium *m, u32 die, u32 ppn)
 {
-	u32 number = fb_quotient(&m->flash.nand.layout.by_pages_per_block, place);
+	u32 number = fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn);
 	struct fb_nand_block *block = fb_nand_block(m, die, number);
 	bool slc = block->flags & FB_BLOCK_SLC;
 
 	m->counters.slc_programmed_pages += slc;
-	if (block->programmed_pages != place - number * (u32)m->flash.nand.layout.pages_per_block ||
+	if (block->programmed_pages != ppn - number * (u32)m->flash.nand.layout.pages_per_block ||
 	    (slc && block->programmed_pages >= m->flash.nand.layout.slc_pages_per_block))
 		m->flash.nand.broken_rules++;
 	else
 		block->programmed_pages++;
 }
 
-static void note_special(struct fb_medium *m, u32 die, u32 place, bool joined, u64 begin_ns)
+static void note_special(struct fb_medium *m, u32 die, u32 ppn, bool joined, u64 begin_ns)
 {
 	struct fb_die *d = die_of(m, die);
 
 	if (m->params.ecc_bits)
-		fb_health_date_block(m, die, place);
+		fb_health_date_block(m, die, ppn);
 	if (!m->params.suspend_ns)
 		return;
 	if (!joined)
 		d->row_part = 0;
-	may_make_way(m, d, FB_DIE_PROGRAM, begin_ns);
+	make_suspendable(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
 /* The controller has gathered all pages of a word line when it has the last of them; until then nothing goes to the die */
-static u64 program_word_line(struct fb_medium *m, u32 die, u32 place, u64 ready_ns)
+static u64 program_word_line(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
@@ -273,7 +274,7 @@ static u64 program_word_line(struct fb_medium *m, u32 die, u32 place, u64 ready_
 	u64 begin_ns = ready_ns;
 	u64 end_ns = ready_ns;
 
-	if (place % pages == pages - 1) {
+	if (ppn % pages == pages - 1) {
 		d->joint_op = FB_DIE_IDLE;
 		begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
 				    d->array_free_ns);
@@ -282,28 +283,28 @@ static u64 program_word_line(struct fb_medium *m, u32 die, u32 place, u64 ready_
 		d->array_free_ns = end_ns;
 		d->register_free_ns = p->cache_operations ? begin_ns : end_ns;
 		if (m->flash.nand.layout.special)
-			note_special(m, die, place, false, begin_ns);
+			note_special(m, die, ppn, false, begin_ns);
 	}
-	m->flash.nand.last = (struct fb_programming) { begin_ns, end_ns, die, place, 0, fb_nand_page_kind(m, die, place) };
+	m->flash.nand.last = (struct fb_programming) { begin_ns, end_ns, die, ppn, 0, fb_nand_page_kind(m, die, ppn) };
 	return end_ns;
 }
 
-u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns)
+u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
-	u64 program_ns = by_page(m, die, place, &(struct page_times) { p->slc_program_ns, p->program_ns,
+	u64 program_ns = by_page(m, die, ppn, &(struct page_times) { p->slc_program_ns, p->program_ns,
 								       p->program_middle_ns, p->program_upper_ns });
 	u64 bytes = m->flash.nand.has_page ? 0 : p->page_bytes;
 	bool joined;
 	u64 begin_ns;
 
 	(void)page;
-	keep_rules(m, die, place);
+	keep_rules(m, die, ppn);
 	m->counters.flash_programmed_pages++;
-	if (p->one_shot && !in_slc_mode(m, die, place))
-		return program_word_line(m, die, place, ready_ns);
-	joined = joins(m, d, place, FB_DIE_PROGRAM, ready_ns);
+	if (p->one_shot && !in_slc_mode(m, die, ppn))
+		return program_word_line(m, die, ppn, ready_ns);
+	joined = joins(m, d, ppn, FB_DIE_PROGRAM, ready_ns);
 	if (joined) {
 		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), bytes);
 	} else {
@@ -315,9 +316,9 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready
 	d->array_free_ns = begin_ns + program_ns;
 	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
 	if (m->flash.nand.layout.special)
-		note_special(m, die, place, joined, begin_ns);
-	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, place, joined,
-						       p->bits_per_cell == 1 ? 0 : fb_nand_page_kind(m, die, place) };
+		note_special(m, die, ppn, joined, begin_ns);
+	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, ppn, joined,
+						       p->bits_per_cell == 1 ? 0 : fb_nand_page_kind(m, die, ppn) };
 	return d->array_free_ns;
 }
 
@@ -341,7 +342,7 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 		d->register_free_ns = d->array_free_ns;
 	d->erasing_block = block;
 	if (m->params.suspend_ns)
-		may_make_way(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
+		make_suspendable(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
 	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
 						      die, block });
 	return d->array_free_ns;

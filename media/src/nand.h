@@ -3,7 +3,7 @@
  * NAND dies on their channels: how long an operation on the array takes, and the rules of the chip. Which page holds
  * what is the translation layer's business (ftl.h).
  *
- * A place is a page of a die, counted through its blocks. The chip wants the pages of a block programmed in order, and
+ * ppn, the physical page number, is a flash page of a die, counted through its blocks. The chip wants the pages of a block programmed in order, and
  * each once between erases; what breaks that is remembered and reported by fb_nand_verify().
  *
  * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages
@@ -15,10 +15,10 @@
  * from the start of a read to the end of the transfer out of it. With them, a second register is free again when
  * its page has gone on to the array, or out on the channel.
  *
- * With suspend_ns an erase or a program makes way for a read, unless somebody was told when it is done: erases,
- * what collection programs, and programs of a write buffer that no flush or FUA waits for. What is under way
- * stops after suspend_ns and goes on resume_ns after the last such read; an erase that has not begun lets reads
- * go first. Only what the die was told last can make way, and only if it would take longer than suspend_ns.
+ * With suspend_ns an erase or a program is suspended for a read, unless its end was acknowledged: erases, what
+ * garbage collection programs, and programs of a write buffer that no flush or FUA waits for. What is under way
+ * stops after suspend_ns and is resumed resume_ns after the last such read; an erase that has not begun lets reads
+ * go first. Only what was issued to the die last can be suspended, and only if it would take longer than suspend_ns.
  *
  * A block whose cells hold several bits can be programmed in SLC mode, with one: it then has fewer pages, which are
  * numbered through, share cells with none, and have times of their own. It stays so until it is erased.
@@ -29,7 +29,7 @@
  *
  * Simplifications: pages that the controller still gathers are read as if they were on flash; the spare area takes no
  * transfer time; a buffered page whose program was suspended gives its
- * place in the buffer back when it would have been done without that; lower, middle and upper pages follow each
+ * room in the buffer back when it would have been done without that; lower, middle and upper pages follow each
  * other in turn.
  */
 #ifndef FB_NAND_H
@@ -64,7 +64,7 @@ struct fb_programming {
 	u64 begin_ns;
 	u64 end_ns;
 	u32 die;
-	u32 place;
+	u32 ppn;
 	u32 joined;		/* together with others of its row, which end when it does */
 	u32 page_kind;		/* as fb_nand_page_kind() has it */
 };
@@ -83,19 +83,19 @@ struct fb_die {
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
 	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h); with suspend_ns, 0 if
-				   the program told last has none */
+				   the program issued last has none */
 
-	/* The erase or program told last, if it makes way for reads. It ends when the array is free. */
-	u64 going_on_ns;	/* when it began, or goes on */
-	u64 read_until_ns;	/* it has made way until then; or when it began */
-	u64 told_batch;
+	/* The erase or program issued last, if it can be suspended for reads. It ends when the array is free. */
+	u64 resumed_ns;		/* when it began, or is resumed */
+	u64 read_until_ns;	/* it is suspended until then; or when it began */
+	u64 issued_batch;
 	u32 erasing_block;
-	u16 making_way;		/* enum fb_die_op; FB_DIE_IDLE: nothing makes way */
+	u16 suspendable;		/* enum fb_die_op; FB_DIE_IDLE: nothing can be suspended */
 	u16 interrupted;	/* by a read that others can still join: */
-	u64 resume_ns;		/* ... then it goes on so much later */
+	u64 resume_ns;		/* ... then it is resumed so much later */
 };
 
-#define FB_SPECIAL_DIES	1u	/* bits can be wrong, or operations make way */
+#define FB_SPECIAL_DIES	1u	/* bits can be wrong, or operations are suspended */
 #define FB_OTHER_ARRAY	2u	/* array.h */
 
 struct fb_array;
@@ -123,7 +123,7 @@ struct fb_nand_layout {
 struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
-	u64 promised_batch;		/* up to this batch the host was told when programs are done */
+	u64 acknowledged_batch;		/* up to this batch the host knows when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
 	u64 has_page;			/* the die has the page that is programmed next in its register: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
@@ -168,7 +168,7 @@ void fb_nand_power_on(struct fb_medium *m);
 void fb_nand_begin_batch(struct fb_medium *m);
 
 /* The host is told when what was programmed so far is done: nothing may join that any more, which could make it later */
-void fb_nand_promise(struct fb_medium *m);
+void fb_nand_acknowledge(struct fb_medium *m);
 
 /*
  * One operation on a die, not before ready_ns; they return when it is done. Data of a read is then in the controller. A
@@ -177,11 +177,11 @@ void fb_nand_promise(struct fb_medium *m);
  * page is the logical page whose content is programmed, FB_NO_PAGE for a pad: what firmware puts into the spare area. The
  * model has no use for it; whoever puts the layers on real flash has.
  */
-u64 fb_nand_read(struct fb_medium *m, u32 die, u32 place, u64 ready_ns, u64 transfer_bytes);
-u64 fb_nand_program(struct fb_medium *m, u32 die, u32 place, u64 page, u64 ready_ns);
+u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes);
+u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
-/* When the die has finished what it has been told so far */
+/* When the die has finished what was issued to it so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);
 
 /* A block whose erase was cut short: another one, when the medium has power again */
@@ -191,7 +191,7 @@ void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block);
 u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die);
 
 /* 0: lower page, or in SLC mode: shares cells with none before it; 1: middle or upper, ... */
-u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 place);
+u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 ppn);
 
 /* Until its next erase, the erased block is programmed in SLC mode */
 void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block);

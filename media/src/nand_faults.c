@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What goes wrong on NAND, by chance that follows from parameters, spot and seed */
 #include "nand_faults.h"
 #include "arith.h"
 #include "check.h"
@@ -18,7 +19,7 @@ static u64 chance_of(const struct fb_params *p, enum chance what, const struct f
 {
 	u64 z = fb_mix(p->seed << 32 | what << 16 | attempt);
 
-	z = fb_mix(z + ((u64)spot->die << 32 | spot->place) + FB_SPLITMIX_STEP);
+	z = fb_mix(z + ((u64)spot->die << 32 | spot->ppn) + FB_SPLITMIX_STEP);
 	return fb_mix(z + spot->erase_count + FB_SPLITMIX_STEP);
 }
 

@@ -35,12 +35,12 @@
 #define FB_HOUR_NS	3600000000000ull
 
 /*
- * Where an operation takes place. Dies, blocks and places are counted as the caller likes, as long as he does so
+ * Where an operation takes place. Dies, blocks and pages are counted as the caller likes, as long as he does so
  * always; erase_count is the block's before the operation.
  */
 struct fb_fault_spot {
 	u32 die;
-	u32 place;		/* page; for an erase, the block */
+	u32 ppn;		/* page; for an erase, the block */
 	u32 erase_count;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What a flash device does when its NAND fails: the reserve of blocks, bad ones, reads that are retried */
 #include "nand_health.h"
 #include "arith.h"
 #include "check.h"
@@ -54,9 +55,9 @@ void fb_health_init(struct fb_medium *m)
 	}
 }
 
-bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 place)
+bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	struct fb_fault_spot spot = { die, place, fb_nand_block_of(m, die, place)->erase_count };
+	struct fb_fault_spot spot = { die, ppn, fb_nand_block_of(m, die, ppn)->erase_count };
 
 	return !m->flash.nand.worn_out && fb_faults_program_fails(&m->params, &spot);
 }
@@ -75,9 +76,9 @@ void fb_health_retire(struct fb_medium *m, u32 die, u32 block)
 		m->flash.nand.worn_out = 1;
 }
 
-static u32 block_of(const struct fb_medium *m, u32 place)
+static u32 block_of(const struct fb_medium *m, u32 ppn)
 {
-	return fb_quotient(&m->flash.nand.layout.by_pages_per_block, place);
+	return fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn);
 }
 
 static u64 age_hours(const struct fb_medium *m)
@@ -85,11 +86,11 @@ static u64 age_hours(const struct fb_medium *m)
 	return fb_age_ns(m) / FB_HOUR_NS;
 }
 
-u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
+u32 fb_health_read(struct fb_medium *m, u32 die, u32 ppn)
 {
-	u32 block = block_of(m, place);
+	u32 block = block_of(m, ppn);
 	struct fb_nand_past *past = fb_nand_past(m, die, block);
-	struct fb_fault_spot spot = { die, place, fb_nand_block(m, die, block)->erase_count };
+	struct fb_fault_spot spot = { die, ppn, fb_nand_block(m, die, block)->erase_count };
 	struct fb_faulty_read read = fb_faults_read(&m->params, &spot, past, age_hours(m));
 
 	if (m->params.read_bit_error_ppt)
@@ -101,9 +102,9 @@ u32 fb_health_read(struct fb_medium *m, u32 die, u32 place)
 	return read.retries;
 }
 
-void fb_health_date_block(struct fb_medium *m, u32 die, u32 place)
+void fb_health_date_block(struct fb_medium *m, u32 die, u32 ppn)
 {
-	fb_nand_past(m, die, block_of(m, place))->programmed_hours = age_hours(m);
+	fb_nand_past(m, die, block_of(m, ppn))->programmed_hours = age_hours(m);
 }
 
 void fb_health_forget_reads(struct fb_medium *m, u32 die, u32 block)

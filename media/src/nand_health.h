@@ -39,7 +39,7 @@ u64 fb_health_layout(const struct fb_params *params, u64 *end_offset);
 void fb_health_init(struct fb_medium *m);
 
 /* Whether the next program of a page, or the next erase of a block, will fail: asked before it is carried out */
-bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 place);
+bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 ppn);
 bool fb_health_erase_fails(const struct fb_medium *m, u32 die, u32 block);
 
 /* The block is bad from now on; one of its die's reserve stands in for it */
@@ -49,10 +49,10 @@ void fb_health_retire(struct fb_medium *m, u32 die, u32 block);
  * A page is read and corrected: returns how many retries that takes. If it cannot be corrected,
  * fb_nand.read_failed is set. Only with ecc_bits.
  */
-u32 fb_health_read(struct fb_medium *m, u32 die, u32 place);
+u32 fb_health_read(struct fb_medium *m, u32 die, u32 ppn);
 
 /* A page of the block is being programmed. Only with ecc_bits. */
-void fb_health_date_block(struct fb_medium *m, u32 die, u32 place);
+void fb_health_date_block(struct fb_medium *m, u32 die, u32 ppn);
 
 /* The block is being erased. Only with ecc_bits. */
 void fb_health_forget_reads(struct fb_medium *m, u32 die, u32 block);

@@ -36,7 +36,7 @@ struct fb_pending {
 	u64 durable_ns;
 	u16 die;		/* flash: where it is programmed, */
 	u16 page_kind;		/* and after how many others in the same cells */
-	u32 place;
+	u32 ppn;
 	u64 row;		/* 0, or 1 + sequence of another part: the one before it in the same program (flash), or
 				   the next in the same chain (disk) */
 };

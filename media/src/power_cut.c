@@ -82,7 +82,7 @@ static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pe
 	u32 lower = part->page_kind;
 
 	while (lower) {
-		u64 page = fb_ftl(&m->params)->page_at(m, part->die, part->place - lower-- * m->params.planes);
+		u64 page = fb_ftl(&m->params)->page_at(m, part->die, part->ppn - lower-- * m->params.planes);
 		u64 offset_bytes = page * m->params.page_bytes;
 		struct fb_fated fated = {
 			.sequence = sequence,

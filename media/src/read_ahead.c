@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The read buffer of a flash device: pages that are fetched before they are asked for */
 #include "arith.h"
 #include "state.h"
 

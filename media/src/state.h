@@ -60,10 +60,10 @@ static inline struct fb_nand_past *fb_nand_past(const struct fb_medium *m, u32 d
 	return (struct fb_nand_past *)fb_table(m, layout->pasts_offset) + die * layout->blocks_per_die + block;
 }
 
-/* The block that a place lies in */
-static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 place)
+/* The block that a flash page lies in */
+static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, place));
+	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn));
 }
 
 /* Gives a table its place behind those before it; returns its offset */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* When a shared part is busy: spans in order, and the first gap that a transfer fits in */
 #include "timeline.h"
 
 static void remove_spans(struct fb_timeline *line, u64 first, u64 count)

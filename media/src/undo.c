@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The region with the old content of writes: two rings, of records and of bytes */
 #include "fb_undo.h"
 #include "fb_power.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The write buffer of a flash device: what has arrived there and when it will be programmed */
 #include "arith.h"
 #include "state.h"
 

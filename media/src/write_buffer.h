@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The volatile write buffer of a flash device: a write is done when it has arrived there. Each page is sent on to the
- * translation layer at once and leaves its place in the buffer when it is programmed; places are given back in the order
+ * translation layer at once and leaves its slot in the buffer when it is programmed; slots are given back in the order
  * in which they were taken, so a write may have to wait for the page that came as many pages before it as the buffer
  * holds. Until then the page is read from the buffer.
  *
@@ -15,7 +15,7 @@
 #include "fb_medium.h"
 
 struct fb_buffered {
-	u64 programmed_ns;	/* of the page that took this place last */
+	u64 programmed_ns;	/* of the page that took this slot last */
 	u64 found_ns;		/* until then found_page is in the buffer */
 	u64 found_page;
 };
@@ -33,7 +33,7 @@ void fb_buffer_power_on(struct fb_medium *m);
 /* When there is room for a page; ready_ns, if there is no buffer */
 u64 fb_buffer_room_ns(const struct fb_medium *m, u64 ready_ns);
 
-/* A page has taken its place and will be programmed then; returns when the host is told that it is written */
+/* A page has taken its slot and will be programmed then; returns when the host is told that it is written */
 u64 fb_buffer_put(struct fb_medium *m, u64 page, u64 arrived_ns, u64 programmed_ns);
 
 bool fb_buffer_holds(const struct fb_medium *m, u64 page);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Divisors, roots and sums of arith.h */
 #include "arith.h"
 #include "test.h"
 

@@ -10,7 +10,7 @@
  *			collected, and what a load from a random place of that state takes. With pages of 16 KiB, as large
  *			devices have them: the steady state
  *
- * Announced requests are those whose caller knows them some requests ahead and says so (fb_expect()), as flashbed-replay does.
+ * Announced requests are those whose caller knows them some requests ahead and says so (fb_prefetch()), as flashbed-replay does.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -175,15 +175,15 @@ static void put(struct bench *b, enum fb_op op, u64 place, u64 bytes)
 }
 
 /* What a caller that knows its requests ahead says before request i */
-static void expect_next(const struct fb_medium *m, const struct fb_request *all, u64 count, u64 i)
+static void prefetch_next(const struct fb_medium *m, const struct fb_request *all, u64 count, u64 i)
 {
 	u32 step;
 
-	for (step = 0; step < FB_EXPECT_STEPS; step++) {
-		u64 next = i + (FB_EXPECT_STEPS - step) * FB_EXPECT_APART;
+	for (step = 0; step < FB_PREFETCH_STEPS; step++) {
+		u64 next = i + (FB_PREFETCH_STEPS - step) * FB_PREFETCH_APART;
 
 		if (next < count)
-			fb_expect(m, &all[next], step);
+			fb_prefetch(m, &all[next], step);
 	}
 }
 
@@ -237,7 +237,7 @@ static double announced(struct bench *b, const char *what, enum fb_op op, u64 re
 		};
 	began = seconds();
 	for (i = 0; i < requests; i++) {
-		expect_next(b->m, all, requests, i);
+		prefetch_next(b->m, all, requests, i);
 		b->now_ns = fb_submit(b->m, &all[i], b->now_ns);
 	}
 	free(all);

@@ -31,17 +31,17 @@ static struct fb_params failing(u64 ftl)
 	return p;
 }
 
-/* Each page that was written lies at one place, and no other does */
+/* Each page that was written lies in one flash page, and no other does */
 static void everything_is_there(const struct fb_medium *m, const bool *written)
 {
-	u32 places = m->flash.nand.layout.blocks_per_die * m->flash.nand.layout.pages_per_block;
+	u32 ppns = m->flash.nand.layout.blocks_per_die * m->flash.nand.layout.pages_per_block;
 	u32 found[2 * PAGES] = { 0 };
-	u32 die, place, page;
+	u32 die, ppn, page;
 
 	CHECK(!fb_verify(m));
 	for (die = 0; die < m->params.dies; die++)
-		for (place = 0; place < places; place++) {
-			u64 at = fb_ftl(&m->params)->page_at(m, die, place);
+		for (ppn = 0; ppn < ppns; ppn++) {
+			u64 at = fb_ftl(&m->params)->page_at(m, die, ppn);
 
 			if (at == FB_NO_PAGE)
 				continue;
@@ -188,15 +188,15 @@ static void a_failed_program_is_done_again_elsewhere(void)
 	p.program_fail_ppb = 500000000;
 	/* Find a seed with which, on blocks that were erased once, page 0 is good, 1 fails, and the next block is good */
 	for (fails_at_seed = 1;; fails_at_seed++) {
-		u32 place;
+		u32 ppn;
 		bool fits = true;
 
 		p.seed = fails_at_seed;
 		m = new_medium(&p);
-		for (place = 0; place < 16; place++)
-			fb_nand_erase(m, 0, place, 0);
-		for (place = 0; place < 8; place++)
-			fits &= fb_health_program_fails(m, 0, place) == (place == 1);
+		for (ppn = 0; ppn < 16; ppn++)
+			fb_nand_erase(m, 0, ppn, 0);
+		for (ppn = 0; ppn < 8; ppn++)
+			fits &= fb_health_program_fails(m, 0, ppn) == (ppn == 1);
 		if (fits)
 			break;
 		free(m);
@@ -245,7 +245,7 @@ static void what_cannot_be_corrected_is_told(void)
 	submit(m, FB_READ, 2048, 2048, 2 * LATER_NS);
 	CHECK_EQUAL(FB_DONE, fb_last_outcome(m));
 
-	/* Half of it is written anew: the other half stays lost, though it lies in a fresh place */
+	/* Half of it is written anew: the other half stays lost, though it lies in a fresh flash page */
 	submit(m, FB_WRITE, 0, 1024, 2 * LATER_NS);
 	CHECK_EQUAL(FB_DONE, fb_last_outcome(m));
 	submit(m, FB_READ, 0, 1024, 3 * LATER_NS);
@@ -258,16 +258,16 @@ static void what_cannot_be_corrected_is_told(void)
 	free(m);
 }
 
-static u32 place_of(const struct fb_medium *m, u64 page)
+static u32 ppn_of(const struct fb_medium *m, u64 page)
 {
-	u32 place = 0;
+	u32 ppn = 0;
 
-	while (fb_ftl(&m->params)->page_at(m, 0, place) != page)
-		place++;
-	return place;
+	while (fb_ftl(&m->params)->page_at(m, 0, ppn) != page)
+		ppn++;
+	return ppn;
 }
 
-/* A page that could not be corrected when it was moved is wrong in its new place, too */
+/* A page that could not be corrected when it was moved is wrong where it lies now, too */
 static void moving_a_page_does_not_mend_it(void)
 {
 	u64 ftl;
@@ -276,7 +276,7 @@ static void moving_a_page_does_not_mend_it(void)
 		struct fb_params p = sample_flash();
 		struct fb_medium *m;
 		u64 now_ns = LATER_NS, random = 5, i;
-		u32 place;
+		u32 ppn;
 
 		p.ftl = ftl;
 		p.log_blocks = ftl == FB_FTL_BAST || ftl == FB_FTL_FAST ? 2 : 0;
@@ -287,10 +287,10 @@ static void moving_a_page_does_not_mend_it(void)
 		p.retry_bit_error_percent = 100;
 		m = new_medium(&p);
 		submit(m, FB_WRITE, 0, 4 * 2048, 0);
-		place = place_of(m, 0);
-		fb_nand_block(m, 0, place / 4)->erase_count = 100;
+		ppn = ppn_of(m, 0);
+		fb_nand_block(m, 0, ppn / 4)->erase_count = 100;
 		fb_age(m, 730);
-		for (i = 0; place_of(m, 0) == place; i++) {
+		for (i = 0; ppn_of(m, 0) == ppn; i++) {
 			CHECK(i < 10000);
 			now_ns = submit(m, FB_WRITE, (1 + next_random(&random) % 31) * 2048, 2048, now_ns);
 		}

@@ -384,18 +384,18 @@ static void note(u8 *written, const struct fb_request *request, const struct fb_
 			memset(written + first * group, 0, group);
 }
 
-/* Each written page is the newest in one place, and no other is in more than one */
-static void check_places(const struct fb_medium *m, const u8 *written)
+/* Each written page is the newest in one flash page, and no other is in more than one */
+static void check_ppns(const struct fb_medium *m, const u8 *written)
 {
 	u64 pages = m->params.capacity_bytes / m->params.page_bytes;
 	u8 *found = calloc(1, pages + m->flash.ftl.pages_per_group);
-	u32 places = m->params.blocks_per_die * m->params.pages_per_block;
+	u32 ppns = m->params.blocks_per_die * m->params.pages_per_block;
 	u64 page;
-	u32 die, place;
+	u32 die, ppn;
 
 	for (die = 0; die < m->params.dies; die++)
-		for (place = 0; place < places; place++) {
-			page = fb_log_page_at(m, die, place);
+		for (ppn = 0; ppn < ppns; ppn++) {
+			page = fb_log_page_at(m, die, ppn);
 			if (page != FB_NO_PAGE)
 				CHECK(!found[page]++);
 		}
@@ -430,7 +430,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 		if (fb_verify(m))
 			check_failed(__FILE__, i, fb_verify(m));
 		if (i % 8 == 0)
-			check_places(m, written);
+			check_ppns(m, written);
 		at_ns = done_ns;
 	}
 	CHECK(fb_medium_counters(m)->full_merges > 0);

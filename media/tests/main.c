@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Runs all tests, file by file */
 #include "test.h"
 
 static int run(const struct test *tests)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Names, ranges and rules of the parameters */
 #include "disk_seek.h"
 #include "samples.h"
 #include "test.h"

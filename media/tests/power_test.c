@@ -359,7 +359,7 @@ static void what_a_write_buffer_holds_is_lost(void)
  * A page that arrives just before the program of its row begins would join it and, with its transfer, make it later:
  * not if somebody was told when the program is done.
  */
-static void a_promised_program_is_not_made_later(void)
+static void an_acknowledged_program_is_not_made_later(void)
 {
 	struct fb_medium *m = with_write_buffer(0);
 	u64 array_free_ns, flushed_ns;
@@ -478,7 +478,7 @@ const struct test power_tests[] = {
 	TEST(an_upper_page_takes_its_lower_page_along_where_firmware_lets_it),
 	TEST(pages_of_a_row_are_programmed_together),
 	TEST(what_a_write_buffer_holds_is_lost),
-	TEST(a_promised_program_is_not_made_later),
+	TEST(an_acknowledged_program_is_not_made_later),
 	TEST(pages_that_join_are_programmed_when_the_last_is),
 	TEST(what_a_write_cache_holds_is_lost),
 	TEST(a_write_cache_is_written_back_piece_by_piece),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Parameters of small media, for tests and fuzzers */
 #include "samples.h"
 
 struct fb_params sample_flash(void)

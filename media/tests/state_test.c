@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What becomes of a state that is made, copied, cut off or damaged */
 #include "samples.h"
 #include "state.h"
 #include "test.h"
@@ -146,8 +147,8 @@ static void an_announced_request_changes_nothing(void)
 			if (i % 10 == 0)
 				request.offset_bytes += all[kind].capacity_bytes;
 			memcpy(before, m, bytes);
-			for (step = 0; step < FB_EXPECT_STEPS; step++)
-				fb_expect(m, &request, step);
+			for (step = 0; step < FB_PREFETCH_STEPS; step++)
+				fb_prefetch(m, &request, step);
 			CHECK(!memcmp(before, m, bytes));
 		}
 		free(before);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What every test needs: checks, a new medium, a request */
 #include "random.h"
 #include "test.h"
 

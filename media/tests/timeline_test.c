@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Gaps of a timeline, and what it gives up when it is full */
 #include "test.h"
 #include "timeline.h"
 

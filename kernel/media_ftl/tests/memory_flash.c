@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Flash in memory that keeps the chip's rules, fails by chance and loses its power */
 #include <stdlib.h>
 
 #include "cells.h"

@@ -262,7 +262,7 @@ static void test_blank_chip(void)
 	end(&f, &o);
 }
 
-/* The block that is left in doubt loses its first page too: what lies behind that must not look blank at the next start */
+/* The block that is left as torn loses its first page too: what lies behind that must not look blank at the next start */
 static void test_block_without_first_page(void)
 {
 	struct memory_flash f;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "doubt.h"
+/* Leaves the block whose last page may be torn */
+#include "torn.h"
 #include "copy.h"
 
 /* The offset in the copy of what lies at this offset, with `copied` pages there before it: without gaps if there may be none */
@@ -42,13 +43,13 @@ static void adopt(struct sftl_scan *s, u32 from, u32 to)
 	}
 }
 
-int sftl_leave_doubtful_block(struct sftl_scan *s)
+int sftl_leave_torn_block(struct sftl_scan *s)
 {
 	u32 block, fresh;
 
-	if (s->doubtful == SFTL_NOWHERE)
+	if (s->maybe_torn == SFTL_NOWHERE)
 		return 0;
-	block = s->doubtful / s->flash->pages_per_block;
+	block = s->maybe_torn / s->flash->pages_per_block;
 	if (s->newest_pages[block]) {
 		int err = sftl_copy_to_fresh_block(s, copy_pages, block, &fresh);
 
