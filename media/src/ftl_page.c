@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * The page-mapped layer: its map, its open blocks, what it writes where, and its garbage collection.
- *
- * Longer than 500 lines: writing, failing programs, moving pages and collecting call each other both ways, so a cut through them
- * would make most of these functions public. Choice of a victim, SLC cache, verification and DFTL have files of their own.
- */
+/* The page-mapped layer: its map, its open blocks, and which page goes where; garbage collection is ftl_page_gc.c */
 #include "ftl_page.h"
 #include "nand_health.h"
-
-#define MAX_PLANES 8
-
-/* A page's entry in the map is looked for in memory while so many pages before it are moved */
-#define FETCH_AHEAD 8
-
-/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
-#define FREE_TO_FAIL 4
 
 /* Dynamic wear levelling looks at this many free blocks for the one that was erased the fewest times */
 #define FREE_BLOCKS_LOOKED_AT 32
@@ -35,7 +22,7 @@ bool fb_page_check(const struct fb_params *p, u64 open_blocks, struct fb_complai
 	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, 1, fb_health_good_blocks(p) - open_blocks - 1,
 			      "less than the good blocks of a plane without spare and open ones and one for data") &&
 	       fb_slc_check(p, complaint) &&
-	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FREE_TO_FAIL : 1,
+	       fb_check_range(complaint, p, FB_PARAM_gc_reserve_blocks, fb_health_may_fail(p) ? FB_FREE_TO_FAIL : 1,
 			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      fb_page_usable_blocks(p, open_blocks) * fb_nand_pages(p) * p->page_bytes * p->dies,
@@ -88,16 +75,6 @@ static void list_init(struct fb_die_tables *t, u32 head)
 	t->blocks[head].previous = head;
 }
 
-static void list_append(struct fb_die_tables *t, u32 head, u32 block)
-{
-	u32 last = t->blocks[head].previous;
-
-	t->blocks[block].next = head;
-	t->blocks[block].previous = last;
-	t->blocks[last].next = block;
-	t->blocks[head].previous = block;
-}
-
 void fb_page_init(struct fb_medium *m)
 {
 	u32 die, i;
@@ -114,7 +91,7 @@ void fb_page_init(struct fb_medium *m)
 		for (i = 0; i < t.block_count; i++) {
 			if (fb_bad(&t, i))
 				continue;
-			list_append(&t, fb_free_list(&t), i);
+			fb_list_append(&t, fb_free_list(&t), i);
 			t.die->free_blocks++;
 		}
 		t.die->fewest_valid = t.pages_per_block;
@@ -130,7 +107,7 @@ static void list_as_full(struct fb_die_tables *t, u32 block)
 
 	if (t->ages)
 		t->ages[block].changed = t->die->clock;
-	list_append(t, fb_full_list(t, valid), block);
+	fb_list_append(t, fb_full_list(t, valid), block);
 	if (valid < t->die->fewest_valid)
 		t->die->fewest_valid = valid;
 }
@@ -192,7 +169,7 @@ static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 
 	t->die->open[purpose] = FB_NO_BLOCK;
 	if (purpose == FB_OPEN_SLC)
-		list_append(t, fb_slc_list(t), block);
+		fb_list_append(t, fb_slc_list(t), block);
 	else
 		list_as_full(t, block);
 }
@@ -217,13 +194,8 @@ static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb
 	return ppn;
 }
 
-static bool can_fail(const struct fb_die_tables *t)
-{
-	return fb_spare_blocks(t) > 1;
-}
-
 /* Nothing of the block is valid any more: it is left alone */
-static void leave_alone(struct fb_die_tables *t, u32 block)
+void fb_page_leave_alone(struct fb_die_tables *t, u32 block)
 {
 	u32 ppn = block * t->pages_per_block;
 	u32 end = ppn + t->pages_per_block;
@@ -241,7 +213,7 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		u32 block = open_block(m, die, t, purpose);
 		u32 ppn = block * t->pages_per_block + t->blocks[block].programmed_pages;
 
-		if (!can_fail(t) || !fb_health_program_fails(m, die, ppn))
+		if (!fb_page_can_fail(t) || !fb_health_program_fails(m, die, ppn))
 			return ready_ns;
 		ready_ns = fb_array_program(m, die, ppn, FB_NO_PAGE, ready_ns);
 		m->counters.program_failures++;
@@ -252,11 +224,11 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 		if (t->blocks[block].valid_pages)
 			t->die->failed_blocks++;
 		else
-			leave_alone(t, block);
+			fb_page_leave_alone(t, block);
 	}
 }
 
-static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
+u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
 		   u64 ready_ns)
 {
 	if (m->params.program_fail_ppb)
@@ -264,216 +236,12 @@ static u64 program(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum f
 	return fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
-/* The page is moved as it is, with what is wrong in it */
-static void lose(struct fb_medium *m, u32 die, u32 index)
-{
-	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
-}
-
-/* Reads and programs as many pages at a time as the die has planes, so that they can join */
-static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
-		      const u32 *ppns, u32 count, u64 ready_ns)
-{
-	const struct fb_ftl *ftl = fb_ftl(&m->params);
-	u32 i;
-
-	fb_nand_begin_batch(m);
-	for (i = 0; i < count; i++) {
-		fb_array_read(m, die, ppns[i], ready_ns, m->params.page_bytes);
-		if (m->params.ecc_bits && m->flash.nand.read_failed)
-			lose(m, die, t->owner[ppns[i]] - FB_OWNED);
-	}
-	for (i = 0; i < count; i++) {
-		u32 index = t->owner[ppns[i]] - FB_OWNED;
-
-		program(m, die, t, from->to, index, ready_ns);
-		if (ftl->moved)
-			ftl->moved(m, die, index, ready_ns);
-		t->owner[ppns[i]] = FB_STALE;
-		t->blocks[from->block].valid_pages--;
-		++*from->moved_pages;
-	}
-}
-
-void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
-		  u64 ready_ns)
-{
-	u32 *ppn = from->ppn;
-	u32 end = (from->block + 1) * t->pages_per_block;
-	const u16 *valid = &t->blocks[from->block].valid_pages;
-	u32 ppns[MAX_PLANES];
-	u32 count = 0;
-
-	for (; pages && *valid && *ppn < end; ++*ppn) {
-		if (*ppn + FETCH_AHEAD < end)
-			__builtin_prefetch(&t->map[t->owner[*ppn + FETCH_AHEAD] - FB_OWNED], 1);
-		if (t->owner[*ppn] < FB_OWNED)
-			continue;
-		ppns[count++] = *ppn;
-		pages--;
-		if (pages && count < m->params.planes && count < *valid)
-			continue;
-		move_some(m, die, t, from, ppns, count, ready_ns);
-		count = 0;
-	}
-}
-
-void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns)
-{
-	leave_alone(t, block);
-	if (m->params.erase_fail_ppb && can_fail(t) && fb_health_erase_fails(m, die, block)) {
-		fb_array_erase(m, die, block, ready_ns);
-		m->counters.erase_failures++;
-		fb_health_retire(m, die, block);
-		return;
-	}
-	fb_array_erase(m, die, block, ready_ns);
-	list_append(t, fb_free_list(t), block);
-	t->die->free_blocks++;
-}
-
-static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
-{
-	if (!fb_bad(t, block))
-		fb_list_remove(t, block);
-	t->die->victim = block;
-	t->die->victim_ppn = block * t->pages_per_block;
-	m->counters.collections++;
-}
-
-/* One that failed and is not emptied; it gives no free block back, so that one must remain */
-static u32 failed_block(const struct fb_die_tables *t)
-{
-	u32 block;
-
-	if (!t->die->failed_blocks || !can_fail(t))
-		return FB_NO_BLOCK;
-	for (block = 0; block < t->block_count; block++)
-		if (fb_bad(t, block) && t->blocks[block].programmed_pages)
-			return block;
-	return FB_NO_BLOCK;
-}
-
-/* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
-static bool gc_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
-{
-	u32 block = t->die->victim;
-
-	if (block == FB_NO_BLOCK) {
-		block = failed_block(t);
-		if (block == FB_NO_BLOCK)
-			block = fb_choose_victim(&m->params, t);
-		if (block == FB_NO_BLOCK)
-			return false;
-		gc_begin(m, t, block);
-	}
-	fb_page_move(m, die, t, &(struct fb_emptying) {
-		.block = block,
-		.ppn = &t->die->victim_ppn,
-		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_GC : FB_OPEN_FOR_HOST,
-		.moved_pages = &m->counters.collection_moved_pages,
-	}, pages, ready_ns);
-	if (t->blocks[block].valid_pages)
-		return true;
-	t->die->victim = FB_NO_BLOCK;
-	if (fb_bad(t, block)) {
-		leave_alone(t, block);
-		t->die->failed_blocks--;
-	} else {
-		fb_page_erase(m, die, t, block, ready_ns);
-	}
-	return true;
-}
-
-static u32 least_erased_full(const struct fb_die_tables *t)
-{
-	u32 best = FB_NO_BLOCK;
-	u32 block;
-
-	for (block = 0; block < t->block_count; block++)
-		if (fb_full(t, block) &&
-		    (best == FB_NO_BLOCK || t->nand[block].erase_count < t->nand[best].erase_count))
-			best = block;
-	return best;
-}
-
-/*
- * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased last
- * is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
- */
-static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u32 block, most;
-
-	if (!m->params.wear_threshold || !fb_spare_blocks(t) || t->die->victim != FB_NO_BLOCK)
-		return;
-	most = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
-		return;
-	block = least_erased_full(t);
-	if (block == FB_NO_BLOCK)
-		return;
-	t->die->least_erased = t->nand[block].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
-		return;
-	gc_begin(m, t, block);
-	m->counters.wear_collections++;
-	gc_some(m, die, t, t->pages_per_block, ready_ns);
-}
-
-/*
- * A block's moves take at most one free block and give one back, so one is always left for them. (The host's pages must
- * not come in between: collection in steps has an open block of its own.)
- */
-u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
-			  fb_health_may_fail(&m->params) ? FREE_TO_FAIL - 1 : 1;
-	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
-	bool collected = false;
-
-	while (fb_spare_blocks(t) <= keep_blocks && gc_some(m, die, t, t->pages_per_block, ready_ns)) {
-		collected = true;
-		level_wear(m, die, t, ready_ns);
-	}
-	if (!collected)
-		return ready_ns;
-	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
-	return fb_array_free_ns(m, die);
-}
-
-/* A share of the work with each write, so that no write waits for a whole block */
-static u64 make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
-
-	if (!m->params.gc_step_pages ||
-	    (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK))
-		return ready_ns;
-	if (!gc_some(m, die, t, m->params.gc_step_pages, ready_ns))
-		return ready_ns;
-	level_wear(m, die, t, ready_ns);
-	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
-	return fb_array_free_ns(m, die);
-}
-
-/*
- * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step that
- * began before then holds the request up until it is done.
- */
-static void gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
-{
-	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_array_free_ns(m, die) < m->now_ns)
-		if (!gc_some(m, die, t, m->params.planes, fb_array_free_ns(m, die)))
-			return;
-}
-
 static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {
 	if (m->params.slc_idle_fold)
 		fb_slc_fold_while_idle(m, die, t);
 	if (m->params.gc_idle_blocks)
-		gc_while_idle(m, die, t);
+		fb_page_gc_while_idle(m, die, t);
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -542,29 +310,21 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 
-/* Blocks that failed in writes before; one under collection comes first */
-static void empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
-{
-	while (t->die->failed_blocks && can_fail(t))
-		if (!gc_some(m, die, t, t->pages_per_block, ready_ns))
-			return;
-}
-
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns)
 {
 	work_while_idle(m, die, t);
 	if (t->die->failed_blocks)
-		empty_failed(m, die, t, ready_ns);
-	if (open != FB_OPEN_SLC || fb_slc_full(t))
-		ready_ns = make_some_room(m, die, t, ready_ns);
+		fb_page_empty_failed(m, die, t, ready_ns);
+	if (m->params.gc_step_pages && (open != FB_OPEN_SLC || fb_slc_full(t)))
+		ready_ns = fb_page_make_some_room(m, die, t, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	else if (t->die->open[open] == FB_NO_BLOCK)
 		ready_ns = fb_page_make_room(m, die, t, ready_ns);
 	t->die->clock++;
 	invalidate(t, index);
-	return program(m, die, t, open, index, ready_ns);
+	return fb_page_put(m, die, t, open, index, ready_ns);
 }
 
 static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)

@@ -47,6 +47,9 @@ struct fb_page_die {
 
 #define FB_NO_BLOCK (~(u32)0)
 
+/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
+#define FB_FREE_TO_FAIL 4
+
 /*
  * A block, or the head of a list of blocks. Records follow each other: the blocks of the die, then a head for the free
  * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages, then one for the full SLC
@@ -200,6 +203,30 @@ static inline void fb_list_remove(struct fb_die_tables *t, u32 block)
 	t->blocks[b->next].previous = b->previous;
 }
 
+static inline void fb_list_append(struct fb_die_tables *t, u32 head, u32 block)
+{
+	u32 last = t->blocks[head].previous;
+
+	t->blocks[block].next = head;
+	t->blocks[block].previous = last;
+	t->blocks[last].next = block;
+	t->blocks[head].previous = block;
+}
+
+/* Something may fail: a block is left for what is under way then */
+static inline bool fb_page_can_fail(const struct fb_die_tables *t)
+{
+	return fb_spare_blocks(t) > 1;
+}
+
+/* The next page of an open block, of which there is one or a free block for it, becomes the logical page's */
+u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u32 index, u64 ready_ns);
+
+/* Nothing of the block is valid any more: it is left alone */
+void fb_page_leave_alone(struct fb_die_tables *t, u32 block);
+
+/* --- garbage collection (ftl_page_gc.c) --- */
+
 /* A block that is being emptied: its valid pages go to an open block */
 struct fb_emptying {
 	u32 block;
@@ -214,6 +241,11 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 
 /* Collects until an open block can be taken; returns when the die has done so */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+
+/* With gc_step_pages, a share of the work with each write */
+u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
+void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
 /* Nothing of the block is valid any more */
 void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns);
