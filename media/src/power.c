@@ -96,9 +96,11 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 	if (!m->power.parts)
 		return now_ns;
 	parts = kind->parts_of ? fb_smaller(kind->parts_of(m, length_bytes), m->power.room) : 1;
-	while (m->power.parts && !has_room(m, parts, length_bytes)) {
+	while (!has_room(m, parts, length_bytes)) {
 		now_ns = fb_later(now_ns, oldest_durable_ns(m, now_ns));
 		forget_durable(m, now_ns);
+		if (!m->power.parts)
+			break;
 	}
 	return now_ns;
 }
