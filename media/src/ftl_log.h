@@ -40,7 +40,7 @@
 #define FB_FTL_LOG_H
 
 #include "arith.h"
-#include "array.h"
+#include "state.h"
 
 #define FB_NO_GROUP (~(u32)0)
 #define FB_NO_LOG (~(u32)0)
@@ -147,6 +147,12 @@ static inline u32 fb_log_slot(const struct fb_log_tables *t, u32 log, u32 offset
 	return log * t->pages_per_group + offset;
 }
 
+static inline void fb_log_put_in_log(struct fb_log_tables *t, u32 slot, u32 page)
+{
+	t->owner[slot] = page + FB_LOGGED;
+	t->latest[page] = slot + FB_IN_LOG;
+}
+
 /* The logs behind it are shared: they take pages of any group, one log after another */
 static inline u32 fb_log_first_shared(const struct fb_params *p)
 {
@@ -158,6 +164,20 @@ static inline bool fb_log_merged(const struct fb_log_tables *t, u32 page)
 {
 	return t->free->merging == page / t->pages_per_group &&
 	       page % t->pages_per_group < t->groups[t->free->merging_into].programmed_pages;
+}
+
+static inline bool fb_log_in_data(const struct fb_log_tables *t, u32 page)
+{
+	u32 entry = t->map[page / t->pages_per_group];
+
+	return fb_log_merged(t, page) ||
+	       (entry && page % t->pages_per_group < t->groups[entry - FB_MAPPED_GROUP].programmed_pages);
+}
+
+/* Whether it was written, or padded, since its group was discarded */
+static inline bool fb_log_holds(const struct fb_log_tables *t, u32 page)
+{
+	return t->latest[page] || fb_log_in_data(t, page);
 }
 
 static inline bool fb_log_in_use(const struct fb_log_tables *t, u32 log)
@@ -172,7 +192,6 @@ void fb_log_power_on(struct fb_medium *m);
 bool fb_log_mapped(const struct fb_medium *m, u64 page);
 u64 fb_log_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end);
-u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_log_scan_pages(const struct fb_medium *m);
 
 /* Each group holds pages of one logical group, at their own offsets; there are no logs */
@@ -194,11 +213,20 @@ void fb_log_start(struct fb_log_tables *t, u32 log, u32 logical_group);
 bool fb_log_full(const struct fb_log_tables *t, u32 log);
 u64 fb_log_append(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32 page, u64 ready_ns);
 
+/* --- groups (ftl_log_group.c, whose own header has the rest) --- */
+
+u64 fb_log_page_at(const struct fb_medium *m, u32 die, u32 ppn);
+
+/* --- merges (ftl_log_merge.c) --- */
+
 /* Merges return when the dies are done with them */
 u64 fb_log_merge_full(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);
 
 /* A log of one logical group, by whatever merge is cheapest; it is not in use afterwards */
 u64 fb_log_merge(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
+
+/* Nothing of the logical group counts any more that lies in a log */
+void fb_log_forget_pages(struct fb_log_tables *t, u32 logical_group);
 
 /* Erases a log that holds nothing valid any more; it is not in use afterwards */
 u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Groups of a log-block layer, and where their pages lie on the dies. What a page takes is inline: it is done for each one
+ * that is read or programmed.
+ */
+#ifndef FB_FTL_LOG_GROUP_H
+#define FB_FTL_LOG_GROUP_H
+
+#include "array.h"
+#include "ftl_log.h"
+
+/* Puts a group behind all that are free; takes the one that waited longest, for a user (FB_GROUP_...) */
+void fb_log_put_free(struct fb_log_tables *t, u32 group);
+u32 fb_log_take_free(struct fb_log_tables *t, u32 user);
+
+/* Makes the groups' blocks on a new die of its good ones, in order */
+void fb_log_put_blocks(struct fb_medium *m, u32 die);
+
+/* Entries of block_at[] and layer_block[] */
+static inline u32 *fb_log_block_at(const struct fb_medium *m, u32 die, u32 layer_block)
+{
+	const struct fb_ftl_layout *layout = &m->flash.ftl;
+
+	return (u32 *)fb_table(m, layout->block_at_offset) + die * (u32)layout->layer_blocks_per_die + layer_block;
+}
+
+static inline u32 *fb_log_layer_block(const struct fb_medium *m, u32 die, u32 block)
+{
+	return (u32 *)fb_table(m, m->flash.ftl.layer_block_offset) +
+	       die * (u32)m->flash.nand.layout.blocks_per_die + block;
+}
+
+/* Where a page lies */
+struct fb_log_spot {
+	u32 die;
+	u32 ppn;
+};
+
+static inline struct fb_log_spot fb_log_spot_in(const struct fb_medium *m, u32 group, u32 offset)
+{
+	u32 dies = m->params.dies;
+	u32 pages = m->flash.nand.layout.pages_per_block;
+	u32 layer_block = group * (u32)m->params.blocks_per_group + offset / dies / pages;
+	u32 die = offset % dies;
+
+	return (struct fb_log_spot) {
+		.die = die,
+		.ppn = *fb_log_block_at(m, die, layer_block) * pages + offset / dies % pages,
+	};
+}
+
+/* Of a page that holds something */
+static inline struct fb_log_spot fb_log_spot_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 page)
+{
+	u32 slot;
+
+	if (!t->latest[page] && fb_log_merged(t, page))
+		return fb_log_spot_in(m, t->free->merging_into, page % t->pages_per_group);
+	if (!t->latest[page])
+		return fb_log_spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, page % t->pages_per_group);
+	slot = t->latest[page] - FB_IN_LOG;
+	return fb_log_spot_in(m, t->logs[slot / t->pages_per_group].group, slot % t->pages_per_group);
+}
+
+/* Programs that fail, until the group's page at this offset lies where the next one will not; returns when that is known */
+u64 fb_log_fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns);
+
+/* Programs a logical page, or FB_NO_PAGE for a pad, behind those of the group; returns when the die is done */
+static inline u64 fb_log_program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 page, u64 ready_ns)
+{
+	u32 offset = t->groups[group].programmed_pages++;
+	struct fb_log_spot to;
+
+	if (m->params.program_fail_ppb)
+		ready_ns = fb_log_fail_programs(m, group, offset, ready_ns);
+	to = fb_log_spot_in(m, group, offset);
+	return fb_array_program(m, to.die, to.ppn, page, ready_ns);
+}
+
+/* Erases the blocks of a group that have something on them, and frees it; returns when all are erased */
+u64 fb_log_release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns);
+
+#endif
