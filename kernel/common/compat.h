@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs for a block driver between the kernels that are tested: 6.1 and 6.12. Drivers are written as for 6.12. */
+/* What differs for a block driver between the tested kernels, 6.1 and 6.12. Drivers are written as for 6.12. */
 #ifndef FB_COMPAT_H
 #define FB_COMPAT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first so many requests that a block device got, and when it had done them: an array of struct request_log_entry in the
- * file requests of its disk. Off unless insmod asks for it. Writing anything to the file forgets what is in it, so that a
- * measurement can begin with an empty one.
+ * The first so many requests that a block device got, and when it had done them: an array of struct request_log_entry
+ * in the file requests of its disk. Off unless insmod asks for it. Writing anything to the file forgets what is in it,
+ * so that a measurement can begin with an empty one.
  *
  * Whoever adds entries sees to it that no two do so at a time; whoever forgets them, that no request is under way.
  */
@@ -35,8 +35,8 @@ void request_log_add(struct request_log *log, const struct fb_request *request, 
 ssize_t request_log_read(const struct request_log *log, char *buffer, loff_t at, size_t count);
 
 /*
- * The file, for a disk of which OF_DISK finds the log: REQUEST_LOG_FILE(my_group, log_of_my_disk) makes the attribute group
- * my_group.
+ * The file, for a disk of which OF_DISK finds the log: REQUEST_LOG_FILE(my_group, log_of_my_disk) makes the attribute
+ * group my_group.
  */
 #define REQUEST_LOG_FILE(group, of_disk) \
 	static struct request_log *group##_log(struct kobject *kobj) \

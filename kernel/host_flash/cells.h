@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What flash cells hold when the power goes in the midst of a program or an erase: some bits have changed, others not yet.
- * For the flash in memory under tests.
+ * What flash cells hold when the power goes in the midst of a program or an erase: some bits have changed, others not
+ * yet. For the flash in memory under tests.
  */
 #ifndef CELLS_H
 #define CELLS_H
@@ -11,7 +11,7 @@
 /* xorshift64* (G. Marsaglia, S. Vigna), the better 48 bits; the state is never 0 */
 uint64_t cells_random(uint64_t *state);
 
-/* How much of an operation was done when the power went, of CELLS_WHOLE. Often it had hardly begun, or was nearly over. */
+/* How much of an operation was done when the power went, of CELLS_WHOLE. Often that is hardly any, or nearly all. */
 enum { CELLS_WHOLE = 1024 };
 uint32_t cells_moment(uint64_t *random);
 

@@ -6,8 +6,8 @@
 enum { POSITION_BITS = 11, POSITIONS = (1 << POSITION_BITS) - 1 };
 
 /*
- * Of the bits that are set: the positions, and the inverted positions, each added up without carry. The latter are those
- * of the former if the bits are even in number, else all others.
+ * Of the bits that are set: the positions, and the inverted positions, each added up without carry. The latter are
+ * those of the former if the bits are even in number, else all others.
  */
 static uint32_t sums_of(const uint8_t *data)
 {

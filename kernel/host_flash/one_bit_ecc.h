@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A Hamming code as NAND drivers have it: of each 256 bytes 22 bits, which correct one wrong bit and notice two. Three are
- * taken for one, somewhere else; so is any odd number.
+ * A Hamming code as NAND drivers have it: of each 256 bytes 22 bits, which correct one wrong bit and notice two. Three
+ * are taken for one, somewhere else; so is any odd number.
  */
 #ifndef ONE_BIT_ECC_H
 #define ONE_BIT_ECC_H

@@ -18,8 +18,8 @@
  * Where old content is kept, copying it costs CPU time too, for each write as much again as the write's own copy.
  *
  * A medium has one or several queues, as its parameters say. They share the medium: it is asked for one request at a
- * time, under a lock, in the order in which that is got, and its depth counts the requests of all. The timer of a request
- * fires on the CPU that submitted it.
+ * time, under a lock, in the order in which that is got, and its depth counts the requests of all. The timer of a
+ * request fires on the CPU that submitted it.
  *
  * A discard leaves the content as it is: what a read returns afterwards is the old data, always. Zeroing it would cost
  * CPU time that no controller takes from the host. There is no write-zeroes command; the kernel writes zeros instead.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Good blocks for the core's blocks. A physical block that fails is marked bad, and a spare takes its place: what the
- * failed one held is copied there, tags and all, so that the core sees nothing of it. Which blocks are spares is not kept
- * on flash: after a restart, those are that hold nothing.
+ * failed one held is copied there, tags and all, so that the core sees nothing of it. Which blocks are spares is not
+ * kept on flash: after a restart, those are that hold nothing.
  */
 #ifndef SFTL_BLOCK_POOL_H
 #define SFTL_BLOCK_POOL_H

@@ -6,10 +6,10 @@
 #include "scan.h"
 
 /*
- * Forgets, and erases, blocks to which a merge was copying a logical group when the power went: such a block begins with
- * copies, and lacks a page of which there is an older copy elsewhere. Its pages are all elsewhere, because a merge erases
- * what it has read only when it is through. (This holds because these layers take no discards: what was once written to a
- * group stays in it.)
+ * Forgets, and erases, blocks to which a merge was copying a logical group when the power went: such a block begins
+ * with copies, and lacks a page of which there is an older copy elsewhere. Its pages are all elsewhere, because a merge
+ * erases what it has read only when it is through. (This holds because these layers take no discards: what was once
+ * written to a group stays in it.)
  */
 int sftl_undo_merges(struct sftl_scan *scan);
 

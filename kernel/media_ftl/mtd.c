@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The layer's flash is an MTD device: tags lie in the bytes of the spare area that ECC and bad-block marks leave free. */
+/* The layer's flash is an MTD device: tags lie in what ECC and bad-block marks leave free of the spare area. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/mm.h>

@@ -268,8 +268,8 @@ static bool is_last(const struct sftl_scan *s, u32 ppn)
 }
 
 /*
- * Two copies of the same program: the block of one was being copied. One that is clean will do; what had to be corrected
- * may be a copy cut short, if it is the last of its block.
+ * Two copies of the same program: the block of one was being copied. One that is clean will do; what had to be
+ * corrected may be a copy cut short, if it is the last of its block.
  */
 static int settle(struct sftl_scan *s, u32 *newest, u32 ppn)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks of pages, and beside
- * each page a few bytes that are programmed and read with it.
+ * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks of pages, and
+ * beside each page a few bytes that are programmed and read with it.
  *
- * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN a good one that took as
- * many corrections as the code can do, or nearly.
+ * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN a good one that took
+ * as many corrections as the code can do, or nearly.
  */
 #ifndef SFTL_SOFT_FLASH_H
 #define SFTL_SOFT_FLASH_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The array of the core's layers (media/src/array.h) on real flash. All times that it tells are 0: the flash has taken them already. */
+/* The array of the core's layers (media/src/array.h) on real flash. All its times are 0: the flash has taken them. */
 #include "soft_nand.h"
 #include "block_pool.h"
 

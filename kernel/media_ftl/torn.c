@@ -3,7 +3,7 @@
 #include "torn.h"
 #include "copy.h"
 
-/* The offset in the copy of what lies at this offset, with `copied` pages there before it: without gaps if there may be none */
+/* Where a page goes in the copy, with `copied` pages there before it: without gaps if there may be none */
 static u32 offset_in_copy(const struct sftl_scan *s, u32 offset, u32 copied)
 {
 	return s->in_order ? copied : offset;

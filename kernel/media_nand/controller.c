@@ -6,9 +6,9 @@
  * the kernel comes to them, so its own CPU time lies between them as on a board. What the driver itself computes lies
  * within the time of the cycles or of the chip, not on top.
  *
- * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an interrupt; with poll the CPU is
- * busy until then, but for what else wants to run. A transfer by the CPU keeps it busy until its last byte is over; with
- * dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
+ * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an interrupt; with poll the
+ * CPU is busy until then, but for what else wants to run. A transfer by the CPU keeps it busy until its last byte is
+ * over; with dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
  *
  * The error correction is the framework's software: Hamming where the data sheet asks for one bit, else BCH.
  *
@@ -26,8 +26,9 @@
 #include "spin.h"
 
 /*
- * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These differ from that in four bits
- * next to each other: one wrong bit of the data would make every second bit differ, one of the code a single bit.
+ * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These differ from that in
+ * four bits next to each other: one wrong bit of the data would make every second bit differ, one of the code a single
+ * bit.
  */
 #define NO_CODE_WORD	0x0f
 
@@ -168,12 +169,12 @@ static void tell_failure(struct media_nand *mn, const struct nand_operation *op)
 }
 
 /*
- * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a file
- * system that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads fail: by their
- * result, and since the framework's software ECC does not look at that, by what lies in the buffers, which no code takes for
- * its own. Both of them: the framework does not ask for the spare area once the data failed, and takes the codes of the page
- * that it read before; if that was erased, any equal bytes would do. (UBIFS went round in such for ever, in need of a node
- * among them.)
+ * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a
+ * file system that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads
+ * fail: by their result, and since the framework's software ECC does not look at that, by what lies in the buffers,
+ * which no code takes for its own. Both of them: the framework does not ask for the spare area once the data failed,
+ * and takes the codes of the page that it read before; if that was erased, any equal bytes would do. (UBIFS went round
+ * in such for ever, in need of a node among them.)
  */
 static int execute_without_power(struct nand_chip *chip, const struct nand_operation *op)
 {
@@ -241,8 +242,8 @@ static int check_geometry(struct media_nand *mn)
 	if (mtd->writesize == params->page_bytes && mtd->oobsize == params->spare_bytes &&
 	    mtd->erasesize == params->page_bytes * params->pages_per_block && mtd->size == params->capacity_bytes)
 		return 0;
-	pr_err("by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n", mtd->size, mtd->writesize,
-	       mtd->oobsize, mtd->erasesize);
+	pr_err("by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n", mtd->size,
+	       mtd->writesize, mtd->oobsize, mtd->erasesize);
 	return -EINVAL;
 }
 
@@ -252,7 +253,8 @@ static int register_mtd(struct mtd_info *mtd, u64 used_bytes)
 	const struct mtd_partition used = { .name = "used", .size = used_bytes };
 
 	if (used_bytes > mtd->size || mtd_mod_by_eb(used_bytes, mtd)) {
-		pr_err("used_bytes=%llu: must be whole blocks of %u and at most %llu\n", used_bytes, mtd->erasesize, mtd->size);
+		pr_err("used_bytes=%llu: must be whole blocks of %u and at most %llu\n", used_bytes, mtd->erasesize,
+		       mtd->size);
 		return -EINVAL;
 	}
 	return mtd_device_register(mtd, &used, used_bytes ? 1 : 0);
@@ -299,7 +301,7 @@ static const struct attribute_group *device_groups[] = {
 	&media_counter_group, &media_wear_group, &media_erases_group, &cycle_group, &power_group, NULL,
 };
 
-/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and what else can be asked of it beside them */
+/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and for the files beside them */
 static int add_device(struct media_nand *mn)
 {
 	int err;

@@ -32,8 +32,8 @@ static struct cycle_log *log_of(struct kobject *kobj)
 	return &mn->cycles;
 }
 
-static ssize_t cycles_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute, char *buffer, loff_t at,
-			   size_t count)
+static ssize_t cycles_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute, char *buffer,
+			   loff_t at, size_t count)
 {
 	struct cycle_log *log = log_of(kobj);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first so many cycles on the chip's bus, and until when the chip was busy after each: an array of struct cycle_entry in
- * /sys/devices/platform/media_nand/cycles. Off unless insmod asks for it. Put to the same chip on the host, they must make it
- * busy for as long.
+ * The first so many cycles on the chip's bus, and until when the chip was busy after each: an array of struct
+ * cycle_entry in /sys/devices/platform/media_nand/cycles. Off unless insmod asks for it. Put to the same chip on the
+ * host, they must make it busy for as long.
  */
 #ifndef CYCLES_H
 #define CYCLES_H

@@ -22,7 +22,8 @@ MODULE_PARM_DESC(data, "PCI slot on bus 0 of the chip's content");
 
 static unsigned int cycle_ps;
 module_param(cycle_ps, uint, 0444);
-MODULE_PARM_DESC(cycle_ps, "time in which the controller moves a byte; 0 (default), or less than the chip's: the chip's");
+MODULE_PARM_DESC(cycle_ps, "time in which the controller moves a byte; "
+		"0 (default), or less than the chip's: the chip's");
 
 static bool dma;
 module_param(dma, bool, 0444);

@@ -16,7 +16,7 @@ struct media_nand {
 	u64 cycle_ps;			/* of a byte on the bus: the slower one of chip and controller */
 	u64 used_bytes;			/* of the chip, from its start; 0: all */
 	bool dma;			/* a transfer sleeps; else the CPU is busy with it */
-	bool polls;			/* the CPU asks R/B# until the chip is ready; else it sleeps until an interrupt */
+	bool polls;			/* the CPU asks R/B# until it is high; else it sleeps until an interrupt */
 	bool whole_pages;		/* no sub-pages, as where an engine in the controller corrects page by page */
 	struct cycle_log cycles;
 	ktime_t bus_free;		/* when the cycles so far are over */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power cuts. "N SEED" written to /sys/devices/platform/media_nand/cut: the power goes during the N-th program or erase from then
- * on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then on reads fail
- * and nothing changes, until the module is loaded again, which is when the power comes back. Read, the file says which it
- * is: none, armed, off.
+ * Power cuts. "N SEED" written to /sys/devices/platform/media_nand/cut: the power goes during the N-th program or erase
+ * from then on, at a moment within it that SEED decides, and what it was about is torn as fb_bus_cut() says. From then
+ * on reads fail and nothing changes, until the module is loaded again, which is when the power comes back. Read, the
+ * file says which it is: none, armed, off.
  *
- * Failures. "N" written to fail_programs beside it: the next N programs report that they failed, as on a worn block, whatever
- * they are about. For tests of what a file system does then.
+ * Failures. "N" written to fail_programs beside it: the next N programs report that they failed, as on a worn block,
+ * whatever they are about. For tests of what a file system does then.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -70,7 +70,8 @@ static ssize_t cut_store(struct device *dev, struct device_attribute *attribute,
 
 static DEVICE_ATTR_RW(cut);
 
-static ssize_t fail_programs_store(struct device *dev, struct device_attribute *attribute, const char *text, size_t count)
+static ssize_t fail_programs_store(struct device *dev, struct device_attribute *attribute, const char *text,
+				   size_t count)
 {
 	struct media_nand *mn = dev_get_drvdata(dev);
 	int err = kstrtou32(text, 0, &mn->fail_programs);

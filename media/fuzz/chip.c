@@ -137,7 +137,9 @@ static void put_page_address(struct fb_chip_bus *bus, struct input *input, u64 n
 static bool put_operation(struct fb_chip_bus *bus, u64 kind, struct input *input, u64 now_ns)
 {
 	static const u8 first[] = { 0x00, 0x80, 0x60, 0x80 };
-	static const u8 last[][3] = { { 0x30, 0x32, 0x35 }, { 0x10, 0x11, 0x15 }, { 0xd0, 0xd1, 0xff }, { 0x85, 0x15, 0x10 } };
+	static const u8 last[][3] = {
+		{ 0x30, 0x32, 0x35 }, { 0x10, 0x11, 0x15 }, { 0xd0, 0xd1, 0xff }, { 0x85, 0x15, 0x10 },
+	};
 	u8 bytes[4] = { kind, 0, kind, 0x5a };
 
 	fb_bus_command(bus, first[kind % 4], now_ns);
@@ -148,7 +150,10 @@ static bool put_operation(struct fb_chip_bus *bus, u64 kind, struct input *input
 	return last[kind % 4][kind / 4 % 3] == 0xff;
 }
 
-/* Reads a page whole; what comes is what lies there, and 0xff behind it. The content of a chip with wrong bits is not compared. */
+/*
+ * Reads a page whole; what comes is what lies there, and 0xff behind it. The content of a chip with wrong bits is not
+ * compared.
+ */
 static void read_back(struct bench *b, struct input *input, u64 now_ns)
 {
 	struct fb_chip_bus *bus = b->bus;
@@ -174,8 +179,8 @@ static void read_back(struct bench *b, struct input *input, u64 now_ns)
 /* Returns whether a reset may have torn what was under way */
 static bool put_cycle(struct bench *b, struct input *input, u64 now_ns)
 {
-	static const u8 commands[] = { 0x00, 0x01, 0x50, 0x30, 0x32, 0x35, 0x31, 0x3f, 0x05, 0x06, 0xe0, 0x80, 0x85, 0x10,
-				       0x11, 0x15, 0x60, 0xd0, 0xd1, 0x70, 0x78, 0x90, 0xec, 0xff };
+	static const u8 commands[] = { 0x00, 0x01, 0x50, 0x30, 0x32, 0x35, 0x31, 0x3f, 0x05, 0x06, 0xe0, 0x80,
+				       0x85, 0x10, 0x11, 0x15, 0x60, 0xd0, 0xd1, 0x70, 0x78, 0x90, 0xec, 0xff };
 	u64 kind = input_number(input, 1);
 	u8 bytes[MOST_BYTES], command = commands[kind / 8 % sizeof(commands)];
 	u32 count;

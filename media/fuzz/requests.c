@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any medium that the core accepts, put to any sequence of requests and power cuts, stays in agreement with itself, never
- * answers before it was asked, and tells of a cut in the order of the writes and within its bounds. The input is read as
- * a sample's number, changes of its parameters, then steps: requests, now and then a cut.
+ * Any medium that the core accepts, put to any sequence of requests and power cuts, stays in agreement with itself,
+ * never answers before it was asked, and tells of a cut in the order of the writes and within its bounds. The input is
+ * read as a sample's number, changes of its parameters, then steps: requests, now and then a cut.
  */
 #include "fb_power.h"
 #include "input.h"
@@ -55,7 +55,8 @@ static void tell(void *context, const struct fb_fated *fated)
 
 	REQUIRE(fated->sequence >= t->oldest && fated->sequence < t->next);
 	REQUIRE(fated->fate == FB_KEPT || fated->fate == FB_LOST || fated->fate == FB_UNREADABLE);
-	REQUIRE(fated->length_bytes && fated->length_bytes % sector_bytes == 0 && fated->offset_bytes % sector_bytes == 0);
+	REQUIRE(fated->length_bytes && fated->length_bytes % sector_bytes == 0 &&
+		fated->offset_bytes % sector_bytes == 0);
 	REQUIRE(fated->length_bytes <= capacity_bytes && fated->offset_bytes <= capacity_bytes - fated->length_bytes);
 	t->oldest = fated->sequence;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A state from elsewhere is refused, or found to contradict itself, or it is sound and can be used. The input is laid over a
- * sound state in pieces, so that the fuzzer need not invent a whole one.
+ * A state from elsewhere is refused, or found to contradict itself, or it is sound and can be used. The input is laid
+ * over a sound state in pieces, so that the fuzzer need not invent a whole one.
  */
 #include "input.h"
 

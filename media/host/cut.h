@@ -15,8 +15,8 @@ struct cut_files {
 bool cut_make_undo(const char *state, const char *undo);
 
 /*
- * Changes state and data to what a restart finds, and prints what happened as JSON. cut_ns: FB_NEVER for the moment that
- * the driver noted. False: a message is on stderr.
+ * Changes state and data to what a restart finds, and prints what happened as JSON. cut_ns: FB_NEVER for the moment
+ * that the driver noted. False: a message is on stderr.
  */
 bool cut_medium(const struct cut_files *files, u64 cut_ns, u64 seed);
 

@@ -185,9 +185,11 @@ static void print_time_of(const struct fb_medium *medium)
 	for (i = 0; i < FB_COUNTER_COUNT && sum > 0; i++) {
 		const struct fb_counter_rule *rule = fb_counter_rule(i);
 
-		if (strcmp(rule->unit, "ns") || i == FB_COUNTER_busy_ns || !(rule->kinds & 1u << fb_medium_params(medium)->kind))
+		if (strcmp(rule->unit, "ns") || i == FB_COUNTER_busy_ns ||
+		    !(rule->kinds & 1u << fb_medium_params(medium)->kind))
 			continue;
-		printf("%s\"%.*s\": %.6f", separator, (int)strlen(rule->name) - 3, rule->name, counters->by_index[i] / sum);
+		printf("%s\"%.*s\": %.6f", separator, (int)strlen(rule->name) - 3, rule->name,
+		       counters->by_index[i] / sum);
 		separator = ", ";
 	}
 	printf("},\n");

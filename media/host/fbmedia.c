@@ -23,18 +23,20 @@ enum { DONE, FAILED, WRONG_ARGUMENTS };
 
 static int usage(void)
 {
-	fputs("usage: fbmedia create --state FILE kind=KIND key=value ...   make a new medium\n"
-	      "       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
-	      "                                                             medium with other parameters than these\n"
-	      "       fbmedia content --state FILE --data FILE              make the content of a medium that nobody has used\n"
-	      "       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
-	      "       fbmedia undo --state FILE --undo FILE                 make the file in which a driver keeps old content\n"
-	      "       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
-	      "                                                             take back what the medium did not have when its\n"
-	      "                                                             power was cut; what happened as JSON\n"
-	      "       fbmedia age --state FILE --days N                     time passes while the medium lies switched off\n"
-	      "       fbmedia params                                        the parameters that there are, as JSON\n"
-	      "       fbmedia counters                                      the counters that there are, as JSON\n", stderr);
+	fputs(
+	"usage: fbmedia create --state FILE kind=KIND key=value ...   make a new medium\n"
+	"       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
+	"                                                             medium with other parameters than these\n"
+	"       fbmedia content --state FILE --data FILE              make the content of an unused medium\n"
+	"       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
+	"       fbmedia undo --state FILE --undo FILE                 make the file where a driver keeps old content\n"
+	"       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
+	"                                                             take back what the medium did not have when its\n"
+	"                                                             power was cut; what happened as JSON\n"
+	"       fbmedia age --state FILE --days N                     time passes while the medium lies switched off\n"
+	"       fbmedia params                                        the parameters that there are, as JSON\n"
+	"       fbmedia counters                                      the counters that there are, as JSON\n",
+	stderr);
 	return WRONG_ARGUMENTS;
 }
 

@@ -37,26 +37,28 @@ struct options {
 
 static int usage(void)
 {
-	fputs("usage: flashbed-replay --state FILE [option ...] TRACE           on a medium from a file\n"
-	      "       flashbed-replay [option ...] TRACE kind=KIND key=value ... on a new medium\n"
-	      "       flashbed-replay ... --pattern sequential|random ...        instead of a trace\n"
-	      "TRACE is a fio iolog (version 2 or 3) or the text of blkparse; - is standard input.\n"
-	      "  --as-fast-as-possible  a request follows as soon as the medium has room for it, whatever its time says\n"
-	      "  --queue-depth N        requests that the medium has at a time (default: no limit; with\n"
-	      "                         --as-fast-as-possible or --pattern as many as its queue_depth says)\n"
-	      "  --event D|Q            blkparse: what counts as a request, issued (default) or queued\n"
-	      "  --json                 print JSON\n"
-	      "  --completions FILE     write \"submitted_ns done_ns\" for each request\n"
-	      "  --no-percentiles       of latencies tell the mean only: takes no memory, however many requests\n"
-	      "  --save FILE            write the medium's state as it is afterwards\n"
-	      "  --pattern KIND         write all that the medium shows, as fast as possible, in requests of\n"
-	      "  --request-bytes N      so many bytes (default 131072, random 4096),\n"
-	      "  --passes N             so many times over (default 1),\n"
-	      "  --seed N               with these random numbers (default 1),\n"
-	      "  --whole                and what it does not show, too,\n"
-	      "  --read                 or read it\n"
-	      "  --cut-at-request N     the power fails while request N is under way, at a moment drawn from the seed,\n"
-	      "  --cut-after NS         or so long after the trace began; what is saved is what a restart finds\n", stderr);
+	fputs(
+	"usage: flashbed-replay --state FILE [option ...] TRACE           on a medium from a file\n"
+	"       flashbed-replay [option ...] TRACE kind=KIND key=value ... on a new medium\n"
+	"       flashbed-replay ... --pattern sequential|random ...        instead of a trace\n"
+	"TRACE is a fio iolog (version 2 or 3) or the text of blkparse; - is standard input.\n"
+	"  --as-fast-as-possible  a request follows as soon as the medium has room for it, whatever its time says\n"
+	"  --queue-depth N        requests that the medium has at a time (default: no limit; with\n"
+	"                         --as-fast-as-possible or --pattern as many as its queue_depth says)\n"
+	"  --event D|Q            blkparse: what counts as a request, issued (default) or queued\n"
+	"  --json                 print JSON\n"
+	"  --completions FILE     write \"submitted_ns done_ns\" for each request\n"
+	"  --no-percentiles       of latencies tell the mean only: takes no memory, however many requests\n"
+	"  --save FILE            write the medium's state as it is afterwards\n"
+	"  --pattern KIND         write all that the medium shows, as fast as possible, in requests of\n"
+	"  --request-bytes N      so many bytes (default 131072, random 4096),\n"
+	"  --passes N             so many times over (default 1),\n"
+	"  --seed N               with these random numbers (default 1),\n"
+	"  --whole                and what it does not show, too,\n"
+	"  --read                 or read it\n"
+	"  --cut-at-request N     the power fails while request N is under way, at a moment drawn from the seed,\n"
+	"  --cut-after NS         or so long after the trace began; what is saved is what a restart finds\n",
+	stderr);
 	return WRONG_ARGUMENTS;
 }
 

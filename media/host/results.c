@@ -109,7 +109,8 @@ static void print_table(const struct fb_medium *medium, struct played *played)
 	}
 	printf("took %.9f s\n", (played->end_ns - played->begin_ns) / 1e9);
 	if (played->outage.happened)
-		printf("power cut at request %" PRIu64 ", %" PRIu64 " parts of writes torn, %" PRIu64 " sectors unreadable\n",
+		printf("power cut at request %" PRIu64 ", %" PRIu64 " parts of writes torn, "
+		       "%" PRIu64 " sectors unreadable\n",
 		       played->outage.requests, played->outage.torn, fb_unreadable_sectors(medium));
 	if (write_amplification(medium, &played->counters, &amplification))
 		printf("write amplification %.4f\n", amplification);

@@ -12,13 +12,15 @@
  * operation that comes before waits for that, and breaks a rule.
  *
  *	read			ready after tR
- *	read cached (31h, 3Fh)	the page in the data register goes on to the cache register when it has been sensed; ready
- *				after cache_busy_ns. 31h then senses the page that follows while the caller transfers this one.
+ *	read cached (31h, 3Fh)	the page in the data register goes on to the cache register when it has been sensed;
+ *				ready after cache_busy_ns. 31h then senses the page that follows while the caller
+ *				transfers this one.
  *	program			ready after tPROG
  *	program cached (15h)	the page goes on when the array has done with the one before; ready after cache_busy_ns
  *	erase			ready after tBERS
- *	several planes		each page but the last is queued, which takes plane_busy_ns; the array works on all at once.
- *				They are pages of one number in blocks of different planes; block b is in plane b % planes.
+ *	several planes		each page but the last is queued, which takes plane_busy_ns; the array works on all at
+ *				once. They are pages of one number in blocks of different planes; block b is in plane
+ *				b % planes.
  *	reset			ready after reset_ns; what was under way is torn
  *
  * Copy-back is a read and a program of another page of the same plane: the data stay in the chip's register.
@@ -26,8 +28,8 @@
  * A program or erase that fails leaves the block bad: whatever is done to it afterwards fails too. The content of a
  * page whose program failed is what was written, and wrong as that of any other page.
  *
- * Simplifications: tR, tPROG and tBERS are constant; of a page that shares cells, the lower, middle and upper follow each
- * other in turn (nand.h); no read retry; bits of the spare area are never wrong.
+ * Simplifications: tR, tPROG and tBERS are constant; of a page that shares cells, the lower, middle and upper follow
+ * each other in turn (nand.h); no read retry; bits of the spare area are never wrong.
  */
 #ifndef FB_CHIP_H
 #define FB_CHIP_H
@@ -41,7 +43,7 @@ enum fb_chip_breach {
 	FB_CHIP_KEPT,		/* none */
 	FB_CHIP_BUSY,		/* came before the chip was ready; waits */
 	FB_CHIP_OUT_OF_RANGE,	/* no such block, page or column; not carried out */
-	FB_CHIP_NOT_OFFERED,	/* a cache operation on a chip without, or with nothing in the register; not carried out */
+	FB_CHIP_NOT_OFFERED,	/* a cache operation on a chip without, or on an empty register; not carried out */
 	FB_CHIP_NOT_TOGETHER,	/* planes that cannot work together; not carried out */
 	FB_CHIP_TOO_OFTEN,	/* a page programmed more often than partial_programs; carried out */
 	FB_CHIP_OUT_OF_ORDER,	/* a page before one that is programmed already, with in_order_pages; carried out */
@@ -103,8 +105,8 @@ struct fb_chip_torn {
 #define FB_CHIP_MOST_TORN (4 * FB_CHIP_PLANES)
 
 /*
- * The power goes at cut_ns: returns how many spans are torn. A block whose erase was torn must be erased again. The next
- * call is fb_power_on().
+ * The power goes at cut_ns: returns how many spans are torn. A block whose erase was torn must be erased again. The
+ * next call is fb_power_on().
  */
 u32 fb_chip_cut(struct fb_medium *chip, u64 cut_ns, struct fb_chip_torn *torn);
 
@@ -112,9 +114,9 @@ u32 fb_chip_cut(struct fb_medium *chip, u64 cut_ns, struct fb_chip_torn *torn);
 u64 fb_chip_reset(struct fb_medium *chip, u64 now_ns, struct fb_chip_torn *torn, u32 *count);
 
 /*
- * What is left of a torn page, page_bytes + spare_bytes: its content is what a finished program would have left, or what it was
- * before an erase. Of a program each bit is cleared or not, of an erase set or not, so what was erased stays so; the cells
- * of a torn neighbour hold noise. The seed decides.
+ * What is left of a torn page, page_bytes + spare_bytes: its content is what a finished program would have left, or
+ * what it was before an erase. Of a program each bit is cleared or not, of an erase set or not, so what was erased
+ * stays so; the cells of a torn neighbour hold noise. The seed decides.
  */
 void fb_chip_tear(const struct fb_params *params, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A raw NAND chip as its bus sees it: command, address and data cycles, in place of the operations of fb_chip.h, and the
- * content with it. A controller's driver translates its kernel's operations into these, and lets the bus take its time.
+ * A raw NAND chip as its bus sees it: command, address and data cycles, in place of the operations of fb_chip.h, and
+ * the content with it. A controller's driver translates its kernel's operations into these, and lets the bus take its
+ * time.
  *
  * Unlike the medium this has pointers: it lies in the driver's memory and begins anew with the power.
  *
- *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with the last
- *				address cycle; 80h-10h
+ *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
+ *				the last address cycle; 80h-10h
  *	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
  *				80h-10h, 85h, 15h; several planes: 80h-11h
  *	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
  *
- * Other commands are ignored, as is what a chip without cache operations cannot do. A page with wrong bits is read wrong.
- * What is read behind the last column is 0xff.
+ * Other commands are ignored, as is what a chip without cache operations cannot do. A page with wrong bits is read
+ * wrong. What is read behind the last column is 0xff.
  */
 #ifndef FB_CHIP_BUS_H
 #define FB_CHIP_BUS_H

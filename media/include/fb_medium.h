@@ -27,7 +27,7 @@ struct fb_request {
 enum fb_outcome {
 	FB_DONE,
 	FB_UNCORRECTABLE,	/* a read: something of it cannot be read (also what a power cut tore, fb_power.h) */
-	FB_READ_ONLY,		/* a write or discard: the medium has no blocks left to replace bad ones, and keeps what it has */
+	FB_READ_ONLY,		/* a write or discard: no blocks are left to replace bad ones; what is there stays */
 };
 
 /* The answer to a request that the medium cannot serve: not whole sectors, or beyond its end */
@@ -84,7 +84,8 @@ u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 no
 /*
  * For whoever knows requests ahead: this one comes soon. What it will be looked up in is fetched from memory meanwhile;
  * nothing else happens, and no answer depends on it. Each step uses what the one before has fetched: step 0 is for the
- * request that comes FB_PREFETCH_STEPS * FB_PREFETCH_APART requests later, step 1 for one FB_PREFETCH_APART nearer, and so on.
+ * request that comes FB_PREFETCH_STEPS * FB_PREFETCH_APART requests later, step 1 for one FB_PREFETCH_APART nearer, and
+ * so on.
  */
 #define FB_PREFETCH_STEPS 3
 #define FB_PREFETCH_APART 8

@@ -57,10 +57,12 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
  */
 #define FB_PARAMS(P) \
 	P(kind, FB_OF_ALL, 0, FB_KIND_COUNT - 1, FB_NO_DEFAULT, \
-	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after command_ns; nand: a raw NAND " \
+	  "flash: NAND behind a controller; disk: rotating disk; null: every request is done after " \
+	  "command_ns; nand: a raw NAND " \
 	  "chip, operated by a driver") \
 	P(capacity_bytes, FB_OF_ALL, 4096, FB_MAX_BYTES, FB_NO_DEFAULT, \
-	  "size of the medium as its firmware presents it; a disk's geometry follows it; nand: all pages without spare areas") \
+	  "size of the medium as its firmware presents it; a disk's geometry follows it; nand: all pages " \
+	  "without spare areas") \
 	P(used_bytes, FB_OF_BLOCK, 0, FB_MAX_BYTES, 0, \
 	  "the block device shows only this first part of the medium; 0: all of it") \
 	P(sector_bytes, FB_OF_BLOCK, 512, 4096, 512, \
@@ -95,10 +97,13 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
 	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
 	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
-	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, updates go to log " \
-	  "groups, of one group each (bast) or shared (fast); dftl: as page, with the map on flash and a part of it cached") \
+	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, " \
+	  "updates go to log " \
+	  "groups, of one group each (bast) or shared (fast); dftl: as page, with the map on flash and a " \
+	  "part of it cached") \
 	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
-	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all planes and dies") \
+	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all " \
+	  "planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
 	  "bast, fast: groups that may be open for updates") \
 	P(shared_logs, FB_OF_FLASH, 0, 255, 0, \
@@ -106,23 +111,27 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(short_write_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "bast: requests of fewer bytes go to the shared logs, unless their group has a log of its own") \
 	P(merge_step_pages, FB_OF_FLASH, 0, 65535, 0, \
-	  "bast, fast: the shared log that was filled first is emptied while the last is filled; pages that merges then copy " \
+	  "bast, fast: the shared log that was filled first is emptied while the last is filled; pages " \
+	  "that merges then copy " \
 	  "for each page written, at least; 0: it is emptied at once when another is needed") \
 	P(copy_back, FB_OF_FLASH, 0, 1, 0, \
 	  "bast, fast: 1: a merge moves a page within its plane, not over the channel") \
 	P(known_groups, FB_OF_FLASH, 0, 256, 0, \
-	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on flash; 0: of all") \
+	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on " \
+	  "flash; 0: of all") \
 	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
 	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
 	P(map_update_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
-	  "dftl: what the controller keeps of changed entries of the map, 8 bytes each, before it writes pages of the map, " \
+	  "dftl: what the controller keeps of changed entries of the map, 8 bytes each, before it writes " \
+	  "pages of the map, " \
 	  "each with all its changes; each die has its part; 0: a page of the map is changed in the cache") \
 	P(endurance_erases, FB_OF_NAND, 0, 1 << 24, 0, \
 	  "erases of a block that the data sheet promises; 0: not known") \
 	P(factory_bad_blocks, FB_OF_NAND, 0, 1 << 24, 0, \
 	  "erase blocks of a die, in all its planes, that are bad from the factory") \
 	P(spare_blocks, FB_OF_FLASH, 0, 1 << 24, 0, \
-	  "erase blocks of a die, in all its planes, that stand in for those that go bad; then the device is read-only") \
+	  "erase blocks of a die, in all its planes, that stand in for those that go bad; then the device " \
+	  "is read-only") \
 	P(program_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
 	  "programs of a billion that fail at endurance_erases; it grows with the square of the erases") \
 	P(erase_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
@@ -136,7 +145,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(worn_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
 	  "wrong bits of 10^12 that endurance_erases add; they grow with the square of the erases") \
 	P(year_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
-	  "wrong bits of 10^12 that a year since programming adds at endurance_erases; they grow with erases and with time") \
+	  "wrong bits of 10^12 that a year since programming adds at endurance_erases; they grow with " \
+	  "erases and with time") \
 	P(read_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
 	  "wrong bits of 10^12 that a million reads of the block add; they grow with the reads") \
 	P(read_retries, FB_OF_FLASH, 0, 64, 7, \
@@ -158,11 +168,13 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(read_ahead_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "volatile read buffer, whole pages, for what follows when reads follow each other; 0: none") \
 	P(discard, FB_OF_FLASH, 0, 1, 1, \
-	  "1: the device takes discards and tells so; 0: it has no such command, as USB sticks and CompactFlash cards") \
+	  "1: the device takes discards and tells so; 0: it has no such command, as USB sticks and " \
+	  "CompactFlash cards") \
 	P(flush_ignored, FB_OF_TIMED, 0, 1, 0, \
 	  "1: flushes and FUA are done at once, whatever is still in the write buffer or the write cache") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
-	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of gc_choices") \
+	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of " \
+	  "gc_choices") \
 	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
 	  "d-choices: blocks drawn at random, of which the one with the fewest valid pages is collected") \
 	P(gc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
@@ -176,7 +188,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(seed, FB_OF_NAND, 0, ~0u, 1, \
 	  "of what the medium does by chance") \
 	P(planes, FB_OF_NAND, 1, 8, 1, \
-	  "planes of a die; blocks of the same number are erased, and pages of a request read and programmed, together") \
+	  "planes of a die; blocks of the same number are erased, and pages of a request read and " \
+	  "programmed, together") \
 	P(cache_operations, FB_OF_NAND, 0, 1, 0, \
 	  "1: a second register lets a die transfer a page while its array is busy with another") \
 	P(bits_per_cell, FB_OF_NAND, 1, 3, 1, \
@@ -190,9 +203,11 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(program_upper_ns, FB_OF_NAND, 0, FB_MAX_NS, 0, \
 	  "tPROG of the upper page; 0: as program_ns") \
 	P(one_shot, FB_OF_FLASH, 0, 1, 0, \
-	  "1: all pages of the same cells, in all planes, are programmed at once in program_ns, outside the SLC cache") \
+	  "1: all pages of the same cells, in all planes, are programmed at once in program_ns, outside " \
+	  "the SLC cache") \
 	P(slc_cache_bytes, FB_OF_FLASH, 0, FB_MAX_BYTES, 0, \
-	  "page-mapped, dftl: what blocks in SLC mode (one bit a cell) hold, to which the host's pages go first; each " \
+	  "page-mapped, dftl: what blocks in SLC mode (one bit a cell) hold, to which the host's pages go " \
+	  "first; each " \
 	  "die has its part in whole blocks of all planes, rounded down; 0: none") \
 	P(slc_read_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
 	  "tR in SLC mode; 0: as read_ns") \
@@ -205,7 +220,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(slc_idle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 10000000, \
 	  "idle time of a die after which it begins to do so; 0: in every pause of the host") \
 	P(paired_page_loss, FB_OF_NAND, 0, 1, 0, \
-	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, also flushed ones; " \
+	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, " \
+	  "also flushed ones; " \
 	  "0: the firmware keeps a copy of them until it is done") \
 	\
 	P(spare_bytes, FB_OF_CHIP, 8, 16384, FB_NO_DEFAULT, \
@@ -266,7 +282,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(write_cache_bytes, FB_OF_DISK, 0, 1 << 30, 0, \
 	  "volatile write cache; 0: a write is done when it is on the platter") \
 	P(reorder_depth, FB_OF_DISK, 1, 32, 1, \
-	  "requests, or extents of the write cache, among which the disk chooses the one that it reaches first; 1: in order")
+	  "requests, or extents of the write cache, among which the disk chooses the one that it reaches " \
+	  "first; 1: in order")
 
 #define FB_PARAM_FIELD(name, kinds, min, max, fallback, meaning) u64 name;
 #define FB_PARAM_INDEX(name, kinds, min, max, fallback, meaning) FB_PARAM_##name,

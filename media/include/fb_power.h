@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A power cut: which writes the medium has when its power goes at a given moment, which it has lost, and which sectors it
- * cannot read any more. The core says where; whoever keeps the content carries it out (fb_undo.h).
+ * A power cut: which writes the medium has when its power goes at a given moment, which it has lost, and which sectors
+ * it cannot read any more. The core says where; whoever keeps the content carries it out (fb_undo.h).
  *
  * Each write is known in parts (a page, a run of sectors), numbered in the order in which they came, until it is on the
  * medium. A medium knows a bounded number of them; a write that finds no room waits for the oldest.
@@ -30,9 +30,10 @@ struct fb_fated {
 typedef void fb_tell(void *context, const struct fb_fated *fated);
 
 /*
- * The power goes at cut_ns, which no request is later than. Tells the fate of each write that was not known to be on the
- * medium, in the order in which they came; a part that is torn is told in pieces, in the order of addresses. The seed
- * decides what nobody can know. A raw chip has fb_chip_cut() in its place. Then the medium is off: the next call is fb_power_on(), which charges the restart.
+ * The power goes at cut_ns, which no request is later than. Tells the fate of each write that was not known to be on
+ * the medium, in the order in which they came; a part that is torn is told in pieces, in the order of addresses. The
+ * seed decides what nobody can know. A raw chip has fb_chip_cut() in its place. Then the medium is off: the next call
+ * is fb_power_on(), which charges the restart.
  */
 void fb_cut(struct fb_medium *medium, u64 cut_ns, u64 seed, fb_tell *tell, void *context);
 

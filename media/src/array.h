@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The flash array below a translation layer: pages that are read, programmed and erased. It is the model of one (nand.h), or
- * another that whoever makes the medium brings along, as media_ftl brings real flash. A medium on another array lies in no
- * file, because its state has a pointer in it, and takes no requests: its layer is called.
+ * The flash array below a translation layer: pages that are read, programmed and erased. It is the model of one
+ * (nand.h), or another that whoever makes the medium brings along, as media_ftl brings real flash. A medium on another
+ * array lies in no file, because its state has a pointer in it, and takes no requests: its layer is called.
  *
  * Nearly all media are on the model, so that is called directly; another one is a table of functions.
  */
@@ -12,7 +12,7 @@
 #include "state.h"
 
 struct fb_array {
-	/* Adds the tables that it needs to the state; at least that of blocks. other and special need not be filled in. */
+	/* Adds its tables to the state, at least that of blocks. other and special need not be filled in. */
 	struct fb_nand_layout (*layout)(const struct fb_params *params, u64 *end_offset);
 
 	/* As fb_nand_read(), ..., in nand.h */

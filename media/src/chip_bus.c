@@ -11,7 +11,10 @@ enum {
 	NONE = 0x100,
 };
 
-enum { STATUS_FAILED = 1, STATUS_FAILED_BEFORE = 2, STATUS_ARRAY_READY = 0x20, STATUS_READY = 0x40, STATUS_WRITABLE = 0x80 };
+enum {
+	STATUS_FAILED = 1, STATUS_FAILED_BEFORE = 2,
+	STATUS_ARRAY_READY = 0x20, STATUS_READY = 0x40, STATUS_WRITABLE = 0x80,
+};
 
 static const struct fb_params *params_of(const struct fb_chip_bus *bus)
 {

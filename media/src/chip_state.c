@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A raw NAND chip as a kind of medium: its parameters, where its tables lie, its wear, whether its state agrees with itself */
+/* A raw NAND chip as a kind of medium: its parameters, tables and wear, and whether its state agrees with itself */
 #include "chip.h"
 #include "arith.h"
 #include "check.h"

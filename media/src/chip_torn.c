@@ -102,8 +102,8 @@ static u8 noise(u64 *state, u32 set)
 }
 
 /*
- * A program clears bits and an erase sets them, each the more of them the longer it ran: what is erased already stays so,
- * a bad-block mark of 0xff too. What a torn neighbour's cells hold is half of each.
+ * A program clears bits and an erase sets them, each the more of them the longer it ran: what is erased already stays
+ * so, a bad-block mark of 0xff too. What a torn neighbour's cells hold is half of each.
  */
 static u8 torn_byte(const struct fb_chip_torn *torn, u8 byte, u64 *state)
 {

@@ -143,7 +143,8 @@ static bool fits(const struct fb_medium *m, const struct fb_pass *before, const 
 	if (ns + least_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + least_ns;
-	return ns + fb_arm_move_ns(m, run->place.track, after->run.place.track, after->run.writes) <= after->pass.begin_ns;
+	ns += fb_arm_move_ns(m, run->place.track, after->run.place.track, after->run.writes);
+	return ns <= after->pass.begin_ns;
 }
 
 /*

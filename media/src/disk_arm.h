@@ -45,7 +45,7 @@ struct fb_arm {
 	u64 free_ns;
 	u64 oldest;		/* where the first reservation is in the ring */
 	u64 reserved;
-	struct fb_reservation reservation[FB_MAX_REORDER];	/* a ring: the last ones, in the order of being carried out */
+	struct fb_reservation reservation[FB_MAX_REORDER];	/* a ring: the last ones, as they are carried out */
 };
 
 /* By number; 0 is carried out first */

@@ -452,7 +452,9 @@ static const char *verify_arrivals(const struct fb_medium *m)
 			return "what is on its way to the write cache is out of order";
 		sectors += a->end - a->first;
 	}
-	return sectors != c->arriving ? "another number of sectors is on its way to the write cache than it says" : NULL;
+	if (sectors != c->arriving)
+		return "another number of sectors is on its way to the write cache than it says";
+	return NULL;
 }
 
 static const char *verify_parts(const struct fb_medium *m)
@@ -491,7 +493,8 @@ const char *fb_cache_verify(const struct fb_medium *m)
 			return "two extents of the write cache touch each other, or are out of order";
 		sectors += e->end - e->first;
 	}
-	if (sectors != c->sectors || sectors + c->arriving + leaving(c, c->room_ns) > m->params.write_cache_bytes / m->params.sector_bytes)
+	if (sectors != c->sectors || sectors + c->arriving + leaving(c, c->room_ns) >
+				     m->params.write_cache_bytes / m->params.sector_bytes)
 		return "the write cache holds another number of sectors than it says";
 	return verify_parts(m);
 }

@@ -5,9 +5,9 @@
  * joins them when its data is there: until then what came before it can be written back, and nothing else.
  *
  * It is written back ("destaged") in pieces of a track at most, as soon as the arm has nothing to do for the host and
- * has read on as far as it may; of the reorder_depth oldest extents the one first that is reached soonest, but none waits
- * while more than FB_DESTAGE_PATIENCE others are taken. A write that finds the cache full waits until the head has passed as
- * many sectors as it needs.
+ * has read on as far as it may; of the reorder_depth oldest extents the one first that is reached soonest, but none
+ * waits while more than FB_DESTAGE_PATIENCE others are taken. A write that finds the cache full waits until the head
+ * has passed as many sectors as it needs.
  */
 #ifndef FB_DISK_CACHE_H
 #define FB_DISK_CACHE_H

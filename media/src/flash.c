@@ -137,8 +137,8 @@ static void power_on(struct fb_medium *m)
 }
 
 /*
- * The controller takes up a request in the lane that is free first; returns when it is through. Firmware puts a write into its
- * buffer and its map; a read it finds, and waits for. So writes may have other cores.
+ * The controller takes up a request in the lane that is free first; returns when it is through. Firmware puts a write
+ * into its buffer and its map; a read it finds, and waits for. So writes may have other cores.
  */
 static u64 take_lane(struct fb_medium *m, enum fb_op op)
 {
@@ -160,8 +160,8 @@ static u64 take_lane(struct fb_medium *m, enum fb_op op)
 }
 
 /*
- * The layer scans the dies, and half-erased blocks are erased again. A die erases one block at a time, and all dies work at the
- * same time.
+ * The layer scans the dies, and half-erased blocks are erased again. A die erases one block at a time, and all dies
+ * work at the same time.
  */
 static u64 restart(struct fb_medium *m)
 {

@@ -63,16 +63,16 @@ struct fb_ftl {
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
 
-	/* The page will be read (step 0 only) or written soon (fb_prefetch()); NULL: nothing is gained by knowing that */
+	/* The page will be read (step 0 only) or written soon (fb_prefetch()); NULL: the layer has no use for that */
 	void (*prefetch)(const struct fb_medium *m, u64 page, u32 step);
 
 	/* Brings bytes of a page to the controller; ready_ns, if it is not on flash */
 	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 
-	/* Puts a whole page, which is in the controller at ready_ns, into a fresh flash page; returns when it is programmed */
+	/* Puts a page, which is in the controller at ready_ns, into a fresh flash page; returns when it is there */
 	u64 (*write)(struct fb_medium *m, u64 page, u64 ready_ns);
 
-	/* Collection or folding has moved a page of the die to another flash page; NULL: nobody else need know where it lies */
+	/* Collection or folding has moved a page of the die to another flash page; NULL: nobody else need know */
 	void (*moved)(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
 	/* Pages from first to before end hold nothing any more */
@@ -85,8 +85,9 @@ struct fb_ftl {
 	u64 (*scan_pages)(const struct fb_medium *m);
 
 	/*
-	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[ppn] is 0, or
-	 * 1 + the logical page whose newest content lies there; programmed[block] counts pages from the block's start.
+	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[ppn] is
+	 * 0, or 1 + the logical page whose newest content lies there; programmed[block] counts pages from the block's
+	 * start.
 	 */
 	void (*restore)(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * BAST, block-associative sector translation: each log takes the pages of one logical group. When no log is left, the one
- * that was used longest ago is merged, also if it is nearly empty. Some cards gather short writes beside that, in shared logs:
- * on them random writes of 4 KiB are some ten times faster than those of 16 KiB.
+ * BAST, block-associative sector translation: each log takes the pages of one logical group. When no log is left, the
+ * one that was used longest ago is merged, also if it is nearly empty. Some cards gather short writes beside that, in
+ * shared logs: on them random writes of 4 KiB are some ten times faster than those of 16 KiB.
  */
 #include "ftl_log.h"
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * DFTL: the page-mapped layer for a controller that cannot hold the map. The map lies on flash, in pages of page_bytes / 4
- * entries each on the die whose pages it maps; they are written to an open block of their own and collected like others.
- * The controller keeps those used last. A lookup that misses reads a page of the map; a page of the map that was changed is
- * written when it is evicted, and when collection moves a page, its entry changes too.
+ * DFTL: the page-mapped layer for a controller that cannot hold the map. The map lies on flash, in pages of page_bytes
+ * / 4 entries each on the die whose pages it maps; they are written to an open block of their own and collected like
+ * others. The controller keeps those used last. A lookup that misses reads a page of the map; a page of the map that
+ * was changed is written when it is evicted, and when collection moves a page, its entry changes too.
  *
  * Gupta et al. 2009, "DFTL: a flash translation layer employing demand-based selective caching of page-level address
  * mappings", which caches single entries; this layer caches whole pages of the map.
  *
- * With map_update_bytes the controller keeps changed entries by themselves, as the paper's does: neither a write nor a move
- * needs the page of the map in the cache for that. When a die has more of them than its part, it goes through its pages of
- * the map in turn, and writes those that have changes, with all of them, as many at a time as it has planes. Collection of
- * a block changes entries all over the map, so what such a write costs is shared by those that came since the last one.
+ * With map_update_bytes the controller keeps changed entries by themselves, as the paper's does: neither a write nor a
+ * move needs the page of the map in the cache for that. When a die has more of them than its part, it goes through its
+ * pages of the map in turn, and writes those that have changes, with all of them, as many at a time as it has planes.
+ * Collection of a block changes entries all over the map, so what such a write costs is shared by those that came since
+ * the last one.
  *
- * Simplifications: where the pages of the map lie is always known; so is it, with map_update_bytes, that a page which was
- * written again is stale, where a controller learns it from the page of the map that it reads to change it; the cache survives when the power is turned off.
- * Collection may put more pages into the cache than it holds; the writes that follow bring it back to its size.
+ * Simplifications: where the pages of the map lie is always known; so is it, with map_update_bytes, that a page which
+ * was written again is stale, where a controller learns it from the page of the map that it reads to change it; the
+ * cache survives when the power is turned off. Collection may put more pages into the cache than it holds; the writes
+ * that follow bring it back to its size.
  */
 #include "ftl_page.h"
 
@@ -218,8 +220,8 @@ static void keep_changes_few(struct fb_medium *m, u32 die, u64 ready_ns)
 }
 
 /*
- * Makes the page of the map that has a data page's entry the one used last; returns when it is in the controller. It may be
- * called in the middle of a collection, so it must not collect.
+ * Makes the page of the map that has a data page's entry the one used last; returns when it is in the controller. It
+ * may be called in the middle of a collection, so it must not collect.
  */
 static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 ready_ns)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * FAST, fully-associative sector translation: one log takes a write that begins at the start of a logical group and those
- * that follow it in order; all others go to random logs, which take the pages of any group and are filled one after
- * another. When no random log is left, every logical group that has a valid page in the oldest is merged. With
- * merge_step_pages the sequential log is completed along with writes, and those that would begin it meanwhile go to a random
- * one.
+ * FAST, fully-associative sector translation: one log takes a write that begins at the start of a logical group and
+ * those that follow it in order; all others go to random logs, which take the pages of any group and are filled one
+ * after another. When no random log is left, every logical group that has a valid page in the oldest is merged. With
+ * merge_step_pages the sequential log is completed along with writes, and those that would begin it meanwhile go to a
+ * random one.
  */
 #include "ftl_log.h"
 

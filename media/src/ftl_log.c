@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What the log-block layers share: their tables, and how a page is read, added to its data group or to a log, and discarded.
- * Groups, merges, shared logs, verification, BAST and FAST have files of their own.
+ * What the log-block layers share: their tables, and how a page is read, added to its data group or to a log, and
+ * discarded. Groups, merges, shared logs, verification, BAST and FAST have files of their own.
  */
 #include "ftl_log_group.h"
 #include "nand_health.h"
@@ -44,14 +44,15 @@ bool fb_log_check(const struct fb_params *p, u64 fewest_logs, struct fb_complain
 	       check_shared(p, complaint) &&
 	       fb_check_range(complaint, p, FB_PARAM_blocks_per_group, 1,
 			      fb_health_good_blocks(p) / (p->log_blocks + free_groups(p) + 1),
-			      "log_blocks + 2 groups of good blocks fit into a plane, with merge_step_pages one more") &&
+			      "log_blocks + 2 groups of good blocks fit into a plane, "
+			      "with merge_step_pages one more") &&
 	       fb_check_range(complaint, p, FB_PARAM_dies, 1,
 			      0x3fffffff / (p->blocks_per_die * p->pages_per_block),
 			      "a log-block layer has fewer than 2^30 pages") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      (groups(p) - p->log_blocks - free_groups(p)) * pages_per_group(p) * p->page_bytes,
-			      "no more than (blocks_per_die - bad and spare ones) / planes / blocks_per_group - log_blocks - 1 "
-			      "groups, with merge_step_pages one less");
+			      "no more than (blocks_per_die - bad and spare ones) / planes / blocks_per_group - "
+			      "log_blocks - 1 groups, with merge_step_pages one less");
 }
 
 struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)

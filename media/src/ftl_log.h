@@ -16,18 +16,18 @@
  * written or padded is read from flash until its whole group is discarded; discards of parts of a group do
  * nothing.
  *
- * A shared log is emptied by merging every group that it holds a valid page of: at once, or with merge_step_pages while the
- * next one is filled, so that no write waits for more than its share, which is at most a merge. A merge in steps copies a
- * group's pages in order; each is found in the new group from then on, unless it is written again. Until it is done, the
- * group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential log of FAST is
- * completed in steps, too: pages behind its own are appended to it as if they were written again.
+ * A shared log is emptied by merging every group that it holds a valid page of: at once, or with merge_step_pages while
+ * the next one is filled, so that no write waits for more than its share, which is at most a merge. A merge in steps
+ * copies a group's pages in order; each is found in the new group from then on, unless it is written again. Until it is
+ * done, the group takes part in no other merge: it gets no log of its own, and does not grow in place. The sequential
+ * log of FAST is completed in steps, too: pages behind its own are appended to it as if they were written again.
  *
  * The model keeps the slot of each page that is in a log (latest[]), 4 bytes a logical page. A card finds it by
  * searching its few logs, in time that is part of command_ns. Its controller has no room for what lies where in every
  * group: it knows that of known_groups, and for another it first reads the spare area of the first page of the group's
- * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across the
- * boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN 428836,
- * "Optimizing Linux with cheap flash drives"). A shared log is always known.
+ * data, and that of the last page of its own log, if it has one: each tells of all pages before it. So a read across
+ * the boundary of two groups takes longer than one beside it, as "flashbench -a" sees it on cards and sticks (LWN
+ * 428836, "Optimizing Linux with cheap flash drives"). A shared log is always known.
  *
  * Groups are made of good blocks: a bad one is replaced by the next spare block of its die, for itself, so that a
  * group may lie anywhere. When a program fails, the pages of the block before it are copied to a spare block at
@@ -231,7 +231,7 @@ void fb_log_forget_pages(struct fb_log_tables *t, u32 logical_group);
 /* Erases a log that holds nothing valid any more; it is not in use afterwards */
 u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns);
 
-/* Merges in steps: begins one, of a group without a log of its own; copies so many more pages, and counts them down; ends it */
+/* Merges in steps: begins one, of a group without its own log; copies so many pages, and counts them down; ends it */
 void fb_log_begin_merge(struct fb_log_tables *t, u32 logical_group);
 u64 fb_log_go_on_merging(struct fb_medium *m, struct fb_log_tables *t, u32 *pages, u64 ready_ns);
 u64 fb_log_end_merge(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Groups of the log-block layers: which are free, which blocks they are made of, and what lies where in them. Groups are
- * made of good blocks, so one that goes bad while it is programmed or erased gets a spare one in its place.
+ * Groups of the log-block layers: which are free, which blocks they are made of, and what lies where in them. Groups
+ * are made of good blocks, so one that goes bad while it is programmed or erased gets a spare one in its place.
  */
 #include "ftl_log_group.h"
 #include "nand_health.h"
@@ -96,7 +96,6 @@ static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages
 	return true;
 }
 
-/* Programs that fail, until the next page of the group lies where it will not */
 u64 fb_log_fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns)
 {
 	u32 pages = m->flash.nand.layout.pages_per_block;
@@ -132,7 +131,6 @@ static u64 erase(struct fb_medium *m, u32 die, u32 layer_block, u64 ready_ns)
 	return ready_ns;
 }
 
-/* Erases the blocks of a group that have something on them; returns when all are erased */
 u64 fb_log_release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns)
 {
 	u32 first = group * m->params.blocks_per_group;

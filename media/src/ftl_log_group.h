@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Groups of a log-block layer, and where their pages lie on the dies. What a page takes is inline: it is done for each one
- * that is read or programmed.
+ * Groups of a log-block layer, and where their pages lie on the dies. What a page takes is inline: it is done for each
+ * one that is read or programmed.
  */
 #ifndef FB_FTL_LOG_GROUP_H
 #define FB_FTL_LOG_GROUP_H
@@ -52,17 +52,18 @@ static inline struct fb_log_spot fb_log_spot_in(const struct fb_medium *m, u32 g
 /* Of a page that holds something */
 static inline struct fb_log_spot fb_log_spot_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 page)
 {
+	u32 offset = page % t->pages_per_group;
 	u32 slot;
 
 	if (!t->latest[page] && fb_log_merged(t, page))
-		return fb_log_spot_in(m, t->free->merging_into, page % t->pages_per_group);
+		return fb_log_spot_in(m, t->free->merging_into, offset);
 	if (!t->latest[page])
-		return fb_log_spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, page % t->pages_per_group);
+		return fb_log_spot_in(m, t->map[page / t->pages_per_group] - FB_MAPPED_GROUP, offset);
 	slot = t->latest[page] - FB_IN_LOG;
 	return fb_log_spot_in(m, t->logs[slot / t->pages_per_group].group, slot % t->pages_per_group);
 }
 
-/* Programs that fail, until the group's page at this offset lies where the next one will not; returns when that is known */
+/* Programs that fail, until the group's page at this offset lies where none will; returns when that is known */
 u64 fb_log_fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns);
 
 /* Programs a logical page, or FB_NO_PAGE for a pad, behind those of the group; returns when the die is done */

@@ -79,9 +79,10 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		m->counters.collection_moved_pages++;
 	}
 	for (i = 0; i < count; i++) {
+		u64 content = fb_log_holds(t, page + i) ? page + i : FB_NO_PAGE;
+
 		m->flash.nand.has_page = stays[i];
-		done_ns = fb_later(done_ns, fb_log_program_next(m, t, to_group, fb_log_holds(t, page + i) ? page + i : FB_NO_PAGE,
-							 read_ns[i]));
+		done_ns = fb_later(done_ns, fb_log_program_next(m, t, to_group, content, read_ns[i]));
 		if (t->free->merging == page / t->pages_per_group)
 			t->latest[page + i] = 0;
 		if (log != FB_NO_LOG)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Shared logs: they take pages of any group, one log after another; the one that was filled first is emptied by merges */
+/* Shared logs: they take pages of any group, one log after another; merges empty the one that was filled first */
 #include "ftl_log.h"
 
 /* A full merge leaves nothing valid in a log of the group's own */

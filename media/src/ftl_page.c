@@ -26,8 +26,8 @@ bool fb_page_check(const struct fb_params *p, u64 open_blocks, struct fb_complai
 			      1 << 20, "at least 4 if programs or erases can fail") &&
 	       fb_check_range(complaint, p, FB_PARAM_capacity_bytes, 4096,
 			      fb_page_usable_blocks(p, open_blocks) * fb_nand_pages(p) * p->page_bytes * p->dies,
-			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks + open "
-			      "blocks + blocks of the SLC cache)) blocks");
+			      "no more than dies * (blocks_per_die - bad and spare ones - planes * (gc_reserve_blocks "
+			      "+ open blocks + blocks of the SLC cache)) blocks");
 }
 
 static bool check(const struct fb_params *p, struct fb_complaint *complaint)

@@ -174,7 +174,7 @@ static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
 	return t->die->free_blocks > kept ? t->die->free_blocks - kept : 0;
 }
 
-/* What a die keeps open beside its reserve is not for data; nor are pages of the map, which come behind the data pages */
+/* What a die keeps open beside its reserve is not for data; nor are pages of the map, which come behind the data */
 bool fb_page_check(const struct fb_params *params, u64 open_blocks, struct fb_complaint *complaint);
 u64 fb_page_usable_blocks(const struct fb_params *params, u64 open_blocks);
 u64 fb_page_data_pages_per_die(const struct fb_params *params);
@@ -220,7 +220,8 @@ static inline bool fb_page_can_fail(const struct fb_die_tables *t)
 }
 
 /* The next page of an open block, of which there is one or a free block for it, becomes the logical page's */
-u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u32 index, u64 ready_ns);
+u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u32 index,
+		u64 ready_ns);
 
 /* Nothing of the block is valid any more: it is left alone */
 void fb_page_leave_alone(struct fb_die_tables *t, u32 block);

@@ -142,8 +142,8 @@ static u32 least_erased_full(const struct fb_die_tables *t)
 }
 
 /*
- * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased last
- * is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
+ * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased
+ * last is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
  */
 static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
@@ -201,8 +201,8 @@ u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t
 }
 
 /*
- * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step that
- * began before then holds the request up until it is done.
+ * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step
+ * that began before then holds the request up until it is done.
  */
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
 {

@@ -6,8 +6,8 @@
  * What was written again in the meantime need not be folded.
  *
  * The cache has a fixed number of blocks a die, but not always the same ones: a block that is folded is erased and
- * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A folded page goes through the controller, as one does that is
- * collected.
+ * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A
+ * folded page goes through the controller, as one does that is collected.
  *
  * Simplifications: an erase takes as long, and wears as much, as in the usual mode (chips allow a multiple of erases in
  * SLC mode); pages in SLC mode have as many wrong bits as others.

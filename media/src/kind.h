@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A kind of medium: what is behind the requests that medium.c takes. Each is a table of functions, found by the parameter
- * "kind"; medium.c and the rooms of power cuts know only this file. A function that may be NULL is one that the kind has no
- * use for.
+ * A kind of medium: what is behind the requests that medium.c takes. Each is a table of functions, found by the
+ * parameter "kind"; medium.c and the rooms of power cuts know only this file. A function that may be NULL is one that
+ * the kind has no use for.
  */
 #ifndef FB_KIND_H
 #define FB_KIND_H

@@ -100,8 +100,8 @@ static inline u64 by_page(const struct fb_medium *m, u32 die, u32 ppn, const str
 }
 
 /*
- * What is asked for together joins. A controller with a write buffer also adds a page to a program that still waits for its
- * die.
+ * What is asked for together joins. A controller with a write buffer also adds a page to a program that still waits for
+ * its die.
  */
 static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_die_op op, u64 ready_ns)
 {
@@ -265,7 +265,7 @@ static void note_special(struct fb_medium *m, u32 die, u32 ppn, bool joined, u64
 	make_suspendable(m, d, FB_DIE_PROGRAM, begin_ns);
 }
 
-/* The controller has gathered all pages of a word line when it has the last of them; until then nothing goes to the die */
+/* Nothing goes to the die until the controller has the last page of a word line, and so all of them */
 static u64 program_word_line(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
@@ -430,8 +430,8 @@ const char *fb_nand_verify(const struct fb_medium *m)
 		erases += block->erase_count;
 	}
 	if (m->flash.nand.broken_rules)
-		return "a page was programmed out of order, or twice without an erase; or a bad block was erased, or one "
-		       "in use changed its mode";
+		return "a page was programmed out of order, or twice without an erase; or a bad block was erased, "
+		       "or one in use changed its mode";
 	if (erases * m->params.planes != m->counters.flash_erased_blocks)
 		return "erase counts do not add up to the blocks erased";
 	if (programmed_pages < m->counters.flash_programmed_pages)

@@ -3,8 +3,9 @@
  * NAND dies on their channels: how long an operation on the array takes, and the rules of the chip. Which page holds
  * what is the translation layer's business (ftl.h).
  *
- * ppn, the physical page number, is a flash page of a die, counted through its blocks. The chip wants the pages of a block programmed in order, and
- * each once between erases; what breaks that is remembered and reported by fb_nand_verify().
+ * ppn, the physical page number, is a flash page of a die, counted through its blocks. The chip wants the pages of a
+ * block programmed in order, and each once between erases; what breaks that is remembered and reported by
+ * fb_nand_verify().
  *
  * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages
  * go through the planes before they go on to the next row. Operations of one batch (a request, or a step of
@@ -23,9 +24,9 @@
  * A block whose cells hold several bits can be programmed in SLC mode, with one: it then has fewer pages, which are
  * numbered through, share cells with none, and have times of their own. It stays so until it is erased.
  *
- * With one_shot, cells are programmed with all their bits at once, as 3D NAND does it: the controller gathers the pages of
- * a word line in all planes, sends them together and programs them in one program_ns. Only what collection or folding
- * moves, or the map, can wait for that: where it came from stays until then.
+ * With one_shot, cells are programmed with all their bits at once, as 3D NAND does it: the controller gathers the pages
+ * of a word line in all planes, sends them together and programs them in one program_ns. Only what collection or
+ * folding moves, or the map, can wait for that: where it came from stays until then.
  *
  * Simplifications: pages that the controller still gathers are read as if they were on flash; the spare area takes no
  * transfer time; a buffered page whose program was suspended gives its
@@ -82,8 +83,8 @@ struct fb_die {
 	u32 joint_row;
 	u16 joint_planes;	/* a bit each */
 	u16 joint_op;		/* enum fb_die_op */
-	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h); with suspend_ns, 0 if
-				   the program issued last has none */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h);
+				   with suspend_ns, 0 if the program issued last has none */
 
 	/* The erase or program issued last, if it can be suspended for reads. It ends when the array is free. */
 	u64 resumed_ns;		/* when it began, or is resumed */
@@ -105,7 +106,7 @@ struct fb_nand_layout {
 	u64 dies_offset;
 	union {
 		u64 channels_offset;
-		const struct fb_array *other;	/* with FB_OTHER_ARRAY: it is asked in place of the model, which has no channels */
+		const struct fb_array *other;	/* with FB_OTHER_ARRAY: asked in place of the model */
 	};
 	u64 blocks_offset;
 	u64 pasts_offset;
@@ -125,7 +126,7 @@ struct fb_nand {
 	u64 batch;
 	u64 acknowledged_batch;		/* up to this batch the host knows when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
-	u64 has_page;			/* the die has the page that is programmed next in its register: it was copied back */
+	u64 has_page;			/* the die's register has the page programmed next: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
 	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
 	struct fb_programming last;
@@ -167,15 +168,15 @@ void fb_nand_power_on(struct fb_medium *m);
 /* Operations from here on are asked for together */
 void fb_nand_begin_batch(struct fb_medium *m);
 
-/* The host is told when what was programmed so far is done: nothing may join that any more, which could make it later */
+/* The host is told when what was programmed so far is done: nothing may join that and so make it later */
 void fb_nand_acknowledge(struct fb_medium *m);
 
 /*
  * One operation on a die, not before ready_ns; they return when it is done. Data of a read is then in the controller. A
  * program that others join is done later than it was said to be, together with the last of them.
  *
- * page is the logical page whose content is programmed, FB_NO_PAGE for a pad: what firmware puts into the spare area. The
- * model has no use for it; whoever puts the layers on real flash has.
+ * page is the logical page whose content is programmed, FB_NO_PAGE for a pad: what firmware puts into the spare area.
+ * The model has no use for it; whoever puts the layers on real flash has.
  */
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes);
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);

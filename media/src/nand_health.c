@@ -36,7 +36,8 @@ bool fb_health_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "four blocks of a plane must be good") &&
 	       fb_check_range(complaint, p, FB_PARAM_spare_blocks, fb_health_may_fail(p),
 			      most - fb_health_bad_blocks(p) * p->planes,
-			      "at least 1 if programs or erases can fail; four blocks of a plane must remain beside spare and bad ones");
+			      "at least 1 if programs or erases can fail; "
+			      "four blocks of a plane must remain beside spare and bad ones");
 }
 
 u64 fb_health_layout(const struct fb_params *p, u64 *end_offset)

@@ -90,7 +90,7 @@ u64 fb_power_begin_write(struct fb_medium *m, u64 length_bytes, u64 now_ns);
 /* A further part of the write at hand */
 void fb_power_note(struct fb_medium *m, const struct fb_pending *part);
 
-/* A part that is programmed together with others: all go onto the medium when it does. row: as struct fb_pending has it. */
+/* A part that is programmed together with others: all are durable when it is. row: as struct fb_pending has it. */
 void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64 row);
 
 /* A further part of the write at hand, which stays in a volatile cache: it joins a chain there */
@@ -110,7 +110,7 @@ u64 fb_power_undecided(const struct fb_medium *m);
 
 void fb_power_note_erase(struct fb_medium *m, const struct fb_erasing *erasing);
 
-/* An erase, or the program whose last part of a write this is (row: as struct fb_pending has it), was held up by a read */
+/* A read held up an erase, or the program whose last part of a write this is (row: as struct fb_pending has it) */
 void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns);
 void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Numbers that look random and are the same in each run: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
- * number generators", 2014) from any seed, and xorshift64* (Marsaglia 2003; Vigna 2016) from any but 0.
+ * Numbers that look random and are the same in each run: SplitMix64 (Steele, Lea and Flood, "Fast splittable
+ * pseudorandom number generators", 2014) from any seed, and xorshift64* (Marsaglia 2003; Vigna 2016) from any but 0.
  */
 #ifndef FB_RANDOM_H
 #define FB_RANDOM_H

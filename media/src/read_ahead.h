@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The volatile read buffer of a flash device. A read that begins where the one before it ended makes the controller expect
- * the next: when it is done, and no request is waiting, the pages that follow are brought from the dies, up to the size of
- * the buffer. A page is read from the buffer when it has arrived there; it stays until another of the same number modulo
- * the buffer's size takes its place, until it is written or discarded, or until the power is turned off.
+ * The volatile read buffer of a flash device. A read that begins where the one before it ended makes the controller
+ * expect the next: when it is done, and no request is waiting, the pages that follow are brought from the dies, up to
+ * the size of the buffer. A page is read from the buffer when it has arrived there; it stays until another of the same
+ * number modulo the buffer's size takes its place, until it is written or discarded, or until the power is turned off.
  *
- * What was fetched is worked out when the next request comes. If that goes on with the stream, or has not come yet, all is
- * fetched; any other request ends it, and holds back only for what had begun before it came. A request that came before the
- * last read was done goes first, and nothing is fetched in between.
+ * What was fetched is worked out when the next request comes. If that goes on with the stream, or has not come yet, all
+ * is fetched; any other request ends it, and holds back only for what had begun before it came. A request that came
+ * before the last read was done goes first, and nothing is fetched in between.
  *
- * Simplifications: pages are fetched whole, one batch at a time; what waits in the write buffer is not fetched; there is one
- * stream.
+ * Simplifications: pages are fetched whole, one batch at a time; what waits in the write buffer is not fetched; there
+ * is one stream.
  */
 #ifndef FB_READ_AHEAD_H
 #define FB_READ_AHEAD_H

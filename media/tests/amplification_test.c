@@ -5,10 +5,11 @@
  *
  *	u = exp(-(T / U) * (1 - u)),  amplification 1 / (1 - u)
  *
- * (Robinson 1996; Desnoyers 2012, "Analytic modeling of SSD write performance"; Van Houdt 2013, "A mean field model for a
- * class of garbage collection algorithms in flash-based SSDs": the limit of greedy collection for large blocks). Blocks of
- * few pages do a little better, because greedy collection picks among blocks that differ by chance. The balance of flows
- * between blocks with i and with i - 1 valid pages gives that exactly for many blocks: see finite_greedy().
+ * (Robinson 1996; Desnoyers 2012, "Analytic modeling of SSD write performance"; Van Houdt 2013, "A mean field model for
+ * a class of garbage collection algorithms in flash-based SSDs": the limit of greedy collection for large blocks).
+ * Blocks of few pages do a little better, because greedy collection picks among blocks that differ by chance. The
+ * balance of flows between blocks with i and with i - 1 valid pages gives that exactly for many blocks: see
+ * finite_greedy().
  */
 #include <math.h>
 
@@ -30,10 +31,10 @@ static double large_blocks(double spare_factor)
 
 /*
  * Let x_i be the share of full blocks with i of b pages valid, V the mean of valid pages a block, and r the blocks
- * collected for each page that the host writes, over the number of blocks. A valid page is overwritten at the rate 1 / V a
- * block, so blocks flow from i to i - 1 at the rate i * x_i / V. Filled blocks enter at i = b at the rate r, and leave by
- * collection at the lowest count m, or at once when they fall to m - 1. So i * x_i = r * V above m; shares add up to one,
- * valid pages to V. What is written into new blocks is 1 page by the host and r * b in all.
+ * collected for each page that the host writes, over the number of blocks. A valid page is overwritten at the rate 1 /
+ * V a block, so blocks flow from i to i - 1 at the rate i * x_i / V. Filled blocks enter at i = b at the rate r, and
+ * leave by collection at the lowest count m, or at once when they fall to m - 1. So i * x_i = r * V above m; shares add
+ * up to one, valid pages to V. What is written into new blocks is 1 page by the host and r * b in all.
  */
 static double finite_greedy(double valid_per_block, int b)
 {
@@ -103,7 +104,8 @@ static void greedy_amplification_is_the_analytic_one(void)
 		double expected = finite_greedy(valid, PAGES);
 		double is = measured(&p, NULL);
 
-		printf("  over-provisioning %2.0f %%: %.3f programs a write, %.3f analytic (%+.2f %%), large blocks %.3f\n",
+		printf("  over-provisioning %2.0f %%: %.3f programs a write, %.3f analytic (%+.2f %%), "
+		       "large blocks %.3f\n",
 		       over[i] * 100, is, expected, (is / expected - 1) * 100, large_blocks(PAGES / valid));
 		CHECK(fabs(is / expected - 1) < 0.02);
 	}
@@ -111,7 +113,8 @@ static void greedy_amplification_is_the_analytic_one(void)
 
 /*
  * A block drawn at random has as many valid pages as the mean, which gives b / (b - V) (Van Houdt 2013). Here blocks
- * without a stale page are not drawn; with their share x_b, which they leave at the rate b * x_b / V = r, the flows give
+ * without a stale page are not drawn; with their share x_b, which they leave at the rate b * x_b / V = r, the flows
+ * give
  */
 static double finite_random(double valid_per_block, int b)
 {
@@ -134,7 +137,8 @@ static void more_choices_come_nearer_to_greedy(void)
 	ten = measured(&p, NULL);
 	p.gc_policy = FB_GC_COST_BENEFIT;
 	cost_benefit = measured(&p, NULL);
-	printf("  20 %%: greedy %.3f, 10 choices %.3f, 2 choices %.3f, random %.3f (%.3f analytic), cost-benefit %.3f\n",
+	printf("  20 %%: greedy %.3f, 10 choices %.3f, 2 choices %.3f, "
+	       "random %.3f (%.3f analytic), cost-benefit %.3f\n",
 	       greedy, ten, two, random, finite_random(valid_per_block(&p), PAGES), cost_benefit);
 	CHECK(greedy < ten && ten < two && two < random);
 	CHECK(fabs(ten / greedy - 1) < 0.05);
@@ -188,7 +192,8 @@ static void keeping_hot_and_cold_apart_pays(void)
 	moved_apart = skewed(p, NULL);
 	p.open_blocks = 3;
 	hot_apart = skewed(p, NULL);
-	printf("  90 %% of writes to 10 %% of pages: greedy %.3f; cost-benefit %.3f in one block, %.3f moved apart, %.3f hot apart\n",
+	printf("  90 %% of writes to 10 %% of pages: greedy %.3f; "
+	       "cost-benefit %.3f in one block, %.3f moved apart, %.3f hot apart\n",
 	       greedy, together, moved_apart, hot_apart);
 	CHECK(together < greedy * 0.7);
 	CHECK(moved_apart < together);

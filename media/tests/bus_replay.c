@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * bus_replay STATE LOG SAVED: puts the cycles that a guest's controller kept (kernel/media_nand/cycles.h) to the same chip here.
- * Exit status 1, with the first cycle that differs, if the chip is not busy until the same moment after each; SAVED gets
- * the state that is left. The content is no part of it: how long an operation takes does not depend on it.
+ * bus_replay STATE LOG SAVED: puts the cycles that a guest's controller kept (kernel/media_nand/cycles.h) to the same
+ * chip here. Exit status 1, with the first cycle that differs, if the chip is not busy until the same moment after
+ * each; SAVED gets the state that is left. The content is no part of it: how long an operation takes does not depend on
+ * it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +69,8 @@ static int replay(struct fb_chip_bus *bus, FILE *log)
 		carry_out(bus, &entry, bytes);
 		if (bus->ready_ns == entry.ready_ns)
 			continue;
-		printf("cycle %" PRIu64 ", kind %" PRIu32 ", value %" PRIu32 ": ready at %" PRIu64 " here, %" PRIu64 " there\n", count,
+		printf("cycle %" PRIu64 ", kind %" PRIu32 ", value %" PRIu32 ": ready at %" PRIu64 " here, "
+		       "%" PRIu64 " there\n", count,
 		       entry.kind, entry.value, bus->ready_ns, entry.ready_ns);
 		return 1;
 	}

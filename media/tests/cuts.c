@@ -279,7 +279,7 @@ static void look_at_range(struct bed *b, u64 first, u64 end)
 	}
 }
 
-/* Done on a medium without a volatile cache, or past it; else done when a flush came that was done when the power went */
+/* Done on a medium without a volatile cache, or past it; else before a flush that was done when the power went */
 static bool safe(const struct bed *b, const struct write *w, u64 cut_ns)
 {
 	u64 i;

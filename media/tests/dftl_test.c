@@ -80,7 +80,10 @@ static void changes_are_written_together(void)
 	CHECK_EQUAL(COMMAND_NS + 2 * READ_NS + LINK_NS, ask(m, FB_READ, 0));
 	CHECK_EQUAL(COMMAND_NS + READ_NS + LINK_NS, ask(m, FB_READ, ENTRIES));
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, ENTRIES + 1));
-	/* A write looks nothing up: the first is still in the cache; the second, which was never written, takes both changes */
+	/*
+	 * A write looks nothing up: the first is still in the cache; the second, which was never written, takes both
+	 * changes
+	 */
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, 2));
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 0));
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 2));
@@ -122,8 +125,8 @@ static void kept_changes_cost_fewer_programs(void)
 		CHECK(!fb_verify(m));
 		free(m);
 	}
-	printf("  pages of the map written: %" PRIu64 " with cached pages, %" PRIu64 " with kept changes\n", programs[0],
-	       programs[1]);
+	printf("  pages of the map written: %" PRIu64 " with cached pages, %" PRIu64 " with kept changes\n",
+	       programs[0], programs[1]);
 	CHECK(programs[1] * 20 < programs[0]);
 }
 

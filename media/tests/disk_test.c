@@ -447,7 +447,8 @@ static void a_cached_write_is_done_at_once_and_a_flush_is_not(void)
 static void fua_passes_the_cache_by(void)
 {
 	struct fb_medium *m = disk_with_cache(100, 1);
-	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR, .fua = true };
+	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR,
+				      .fua = true };
 
 	CHECK_EQUAL(51 * OUTER_NS, fb_submit(m, &request, 0));
 	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
@@ -458,7 +459,8 @@ static void fua_passes_the_cache_by(void)
 /* What is then written back takes the time that it takes, but nobody waits for it */
 static void a_disk_may_ignore_flushes(void)
 {
-	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR, .fua = true };
+	struct fb_request request = { .op = FB_WRITE, .offset_bytes = 50 * SECTOR, .length_bytes = SECTOR,
+				      .fua = true };
 	struct fb_params p = sample_disk();
 	struct fb_medium *m;
 
@@ -578,7 +580,9 @@ static void a_full_cache_keeps_the_media_rate(void)
 	p.link_ps_per_byte = 10000;	/* 5.12 us a sector, where the platter takes 100 */
 	m = new_medium(&p);
 	last_ns = sequential_ns(m, FB_WRITE, 800, 8, 0);
-	/* The last 200 sectors are in the cache still: the head has passed 600, 6 tracks, when there is room for them */
+	/*
+	 * The last 200 sectors are still in the cache: the head has passed 600, 6 tracks, when there is room for them
+	 */
 	CHECK_EQUAL(7ull * REVOLUTION_NS + 5 * SKEW_NS, last_ns);
 	CHECK_EQUAL(9ull * REVOLUTION_NS + 7 * SKEW_NS, submit(m, FB_FLUSH, 0, 0, last_ns));
 	CHECK_EQUAL(REVOLUTION_NS - 8 * 5120, fb_medium_counters(m)->disk_rotation_ns);

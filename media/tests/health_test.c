@@ -186,7 +186,7 @@ static void a_failed_program_is_done_again_elsewhere(void)
 	p.spare_blocks = 2;
 	p.endurance_erases = 1;
 	p.program_fail_ppb = 500000000;
-	/* Find a seed with which, on blocks that were erased once, page 0 is good, 1 fails, and the next block is good */
+	/* Find a seed with which, on blocks erased once, page 0 is good, 1 fails, and the next block is good */
 	for (fails_at_seed = 1;; fails_at_seed++) {
 		u32 ppn;
 		bool fits = true;

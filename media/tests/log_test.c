@@ -175,8 +175,9 @@ static void fast_shares_its_random_logs(void)
 }
 
 /*
- * As above, but the full log is emptied while the next one is filled: 12 pages are copied along with four writes. Nothing is
- * merged twice, and nothing more is copied: page 1 is merged by the write that is the last to fit, and goes behind it.
+ * As above, but the full log is emptied while the next one is filled: 12 pages are copied along with four writes.
+ * Nothing is merged twice, and nothing more is copied: page 1 is merged by the write that is the last to fit, and goes
+ * behind it.
  */
 static void a_log_is_emptied_while_the_next_is_filled(void)
 {
@@ -524,8 +525,8 @@ static double amplification(u64 ftl, u64 logs, u64 working_groups)
 }
 
 /*
- * With a log for each group, a log is merged when it is full: two programs for a write. With half as many logs as groups,
- * every second write finds no log and costs a merge of 64 pages: 1 + 64 / 2.
+ * With a log for each group, a log is merged when it is full: two programs for a write. With half as many logs as
+ * groups, every second write finds no log and costs a merge of 64 pages: 1 + 64 / 2.
  */
 static void random_writes_collapse_beyond_the_logs(void)
 {

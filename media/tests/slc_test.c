@@ -71,8 +71,8 @@ static void a_burst_is_fast_until_the_cache_is_full(void)
 }
 
 /*
- * Both bits of a cell are programmed at once: a fold reads two pages, sends both, and programs them in the time of one. A
- * page that has no partner yet waits in the controller.
+ * Both bits of a cell are programmed at once: a fold reads two pages, sends both, and programs them in the time of one.
+ * A page that has no partner yet waits in the controller.
  */
 static void one_shot_programs_all_pages_of_the_cells_together(void)
 {
@@ -138,7 +138,7 @@ static void idle_time_restores_the_cache(void)
 	free(m);
 }
 
-/* A host that thinks for 10 us after each write still has its burst; the die folds 1 ms after its last work, not before */
+/* A host that thinks for 10 us after each write still has its burst; the die folds 1 ms after its last work */
 static void pauses_within_a_burst_fold_nothing(void)
 {
 	struct fb_params p = sample_slc_flash();
@@ -347,7 +347,8 @@ static void random_work_adds_up(void)
 			u64 page = next_random(&seed) % pages;
 			u64 draw = next_random(&seed) >> 56;
 
-			now_ns = submit(m, draw < 200 ? FB_WRITE : draw < 240 ? FB_READ : FB_DISCARD, page * PAGE, PAGE, now_ns);
+			now_ns = submit(m, draw < 200 ? FB_WRITE : draw < 240 ? FB_READ : FB_DISCARD, page * PAGE,
+					PAGE, now_ns);
 			now_ns += draw & 1 ? 0 : 3000000;
 			if (i % 64 == 0)
 				CHECK(!fb_verify(m));

@@ -83,7 +83,7 @@ struct cfq_scheduler {
 	u32 busy_sharing;		/* synchronous queues that have requests and no wait of their own */
 	u64 shared_done_ns;		/* when a request of such a queue completed last; 0: none has */
 	struct ios_mean shared_think_ns; /* from there to the next request of any of them */
-	u64 delayed_sync_ns;		/* when a synchronous request completed late last; before that: the start - 1 s */
+	u64 delayed_sync_ns;		/* when a synchronous request last completed late; at first: the start - 1 s */
 };
 
 void cfq_default_tunables(struct cfq_tunables *tunables);

@@ -236,7 +236,8 @@ static void without_anticipation_it_is_like_deadline(void)
 
 static void a_merged_request_brings_its_deadline(void)
 {
-	struct ios_request old = request(108, 8, true), young = request(100, 8, true), ahead = request(9000000, 8, true);
+	struct ios_request old = request(108, 8, true), young = request(100, 8, true);
+	struct ios_request ahead = request(9000000, 8, true);
 	struct ios_request first = request(8000000, 8, true);
 
 	start(0);

@@ -329,8 +329,9 @@ static void anticipatory_keeps_its_deadlines(void)
 	struct outcome outcome = sequential_load(&anticipatory, 2, true);
 
 	CHECK(outcome.worst_read_ns < MS(125 + 125 + 5 * 9));
-	/* A write waits for a batch of reads (500 ms), and for the batches that those queued before it take: 32 requests
-	 * are one batch or more, by its size
+	/*
+	 * A write waits for a batch of reads (500 ms), and for the batches that those queued before it take: 32
+	 * requests are one batch or more, by its size
 	 */
 	CHECK(outcome.worst_write_ns < MS(3 * (500 + 125)));
 	CHECK(outcome.writes > 100);
@@ -348,7 +349,7 @@ static void cfq_keeps_readers_ahead_of_writers(void)
 	CHECK(10 * outcome.reads[0] < 6 * sum && 10 * outcome.reads[1] < 6 * sum);
 	/* The other's slice, a write's turn, and what is in flight */
 	CHECK(outcome.worst_read_ns < MS(100 + 40 + 5 * 9));
-	/* A round is two slices and three seeks; in each a write goes out at least, so 32 of them take 32 rounds at most */
+	/* A round is two slices and three seeks; in each at least one write goes out, so 32 take at most 32 rounds */
 	CHECK(outcome.writes >= 10000 / 225);
 	CHECK(outcome.worst_write_ns < MS(32 * 225));
 }

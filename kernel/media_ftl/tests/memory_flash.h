@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flash in memory, for tests: keeps the chip's rules, fails by chance, and loses its power in the middle of an operation:
- * then some bits are programmed, or erased, and others not yet. Its ECC is as good as that of a chip with small pages.
+ * Flash in memory, for tests: keeps the chip's rules, fails by chance, and loses its power in the middle of an
+ * operation: then some bits are programmed, or erased, and others not yet. Its ECC is as good as that of a chip with
+ * small pages.
  */
 #ifndef MEMORY_FLASH_H
 #define MEMORY_FLASH_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The software translation layer against an oracle: what was written is read, through restarts, failing blocks and power
- * cuts. The number of cuts is the argument.
+ * The software translation layer against an oracle: what was written is read, through restarts, failing blocks and
+ * power cuts. The number of cuts is the argument.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,11 +258,12 @@ static void test_blank_chip(void)
 
 	begin(&f, &o, 1);
 	sftl_stop(start(&f, FB_FTL_PAGE));
-	REQUIRE(f.reads == BLOCKS - 1, "%llu reads of a blank chip, which has %u good blocks", (unsigned long long)f.reads, BLOCKS - 1);
+	REQUIRE(f.reads == BLOCKS - 1, "%llu reads of a blank chip, which has %u good blocks",
+		(unsigned long long)f.reads, BLOCKS - 1);
 	end(&f, &o);
 }
 
-/* The block that is left as torn loses its first page too: what lies behind that must not look blank at the next start */
+/* The block that is left as torn loses its first page too: what lies behind it must not look blank at the next start */
 static void test_block_without_first_page(void)
 {
 	struct memory_flash f;
@@ -291,8 +292,8 @@ static void test_block_without_first_page(void)
 }
 
 /*
- * Half of each of two pages in one request, of which the first cannot be read: none of it may reach the flash with a later
- * request, least of all with one that reads.
+ * Half of each of two pages in one request, of which the first cannot be read: none of it may reach the flash with a
+ * later request, least of all with one that reads.
  */
 static void test_failed_request(void)
 {
