@@ -13,8 +13,6 @@
 
 enum { MOST_CHANGES = 6, MOST_STEPS = 2048, VERIFY_EVERY = 64, MOST_CONTENT_BYTES = 1 << 18, MOST_BYTES = 2048 };
 
-#define REQUIRE(what) ((what) ? (void)0 : abort())
-
 /* As many planes and pages in a cell as a chip can have: most is torn at a time */
 static struct fb_params wide_chip(void)
 {
@@ -81,7 +79,7 @@ static void check_erased(const struct bench *b)
 	u64 page;
 
 	for (page = 0; page < fb_chip_pages(fb_medium_params(b->chip)); page++)
-		REQUIRE(*fb_chip_programs(b->chip, page) || all_set(b->content + page * bytes, bytes));
+		CHECK(*fb_chip_programs(b->chip, page) || all_set(b->content + page * bytes, bytes));
 }
 
 /* Returns whether any bit was set */
@@ -110,9 +108,9 @@ static void check_changes(struct bench *b, bool torn)
 		if (!memcmp(b->before + at, b->content + at, bytes))
 			continue;
 		changed++;
-		REQUIRE(!take_over(b->before + at, b->content + at, bytes) || torn || erased);
+		CHECK(!take_over(b->before + at, b->content + at, bytes) || torn || erased);
 	}
-	REQUIRE(changed <= allowed || torn);
+	CHECK(changed <= allowed || torn);
 	b->programmed += counters->flash_programmed_pages - b->programmed;
 	b->erased += erased;
 }
@@ -170,10 +168,10 @@ static void read_back(struct bench *b, struct input *input, u64 now_ns)
 	fb_bus_command(bus, 0x30, now_ns);
 	if (fb_chip_breaches(bus->chip) != breaches || bytes >= MOST_BYTES)
 		return;
-	REQUIRE(fb_medium_counters(bus->chip)->flash_read_pages > reads);
+	CHECK(fb_medium_counters(bus->chip)->flash_read_pages > reads);
 	fb_bus_read(bus, read, bytes + 1, bus->ready_ns);
-	REQUIRE(read[bytes] == 0xff);
-	REQUIRE(p->ecc_bits || !memcmp(read, b->content + bus->read_page * bytes, bytes));
+	CHECK(read[bytes] == 0xff);
+	CHECK(p->ecc_bits || !memcmp(read, b->content + bus->read_page * bytes, bytes));
 }
 
 /* Returns whether a reset may have torn what was under way */
@@ -213,7 +211,7 @@ static bool put_cycle(struct bench *b, struct input *input, u64 now_ns)
 static bool cut(struct bench *b, u64 now_ns, u64 seed)
 {
 	fb_bus_cut(b->bus, now_ns, seed);
-	REQUIRE(!fb_verify(b->chip));
+	CHECK(!fb_verify(b->chip));
 	fb_power_on(b->chip);
 	fb_bus_init(b->bus, b->chip, b->content, b->registers);
 	return true;
@@ -239,11 +237,11 @@ static void put_cycles(struct bench *b, struct input *input)
 		torn |= put_cycle(b, input, now_ns);
 		check_changes(b, torn);
 		if (step % VERIFY_EVERY == VERIFY_EVERY - 1) {
-			REQUIRE(!fb_verify(b->chip));
+			CHECK(!fb_verify(b->chip));
 			check_erased(b);
 		}
 	}
-	REQUIRE(!fb_verify(b->chip));
+	CHECK(!fb_verify(b->chip));
 	check_erased(b);
 }
 
@@ -292,13 +290,13 @@ static u64 operate(struct fb_medium *m, struct input *input, u64 now_ns)
 		return fb_chip_queue(m, 1 + kind / 8 % 3, &span, now_ns);
 	case 6:
 		now_ns = fb_chip_reset(m, now_ns, torn, &count);
-		REQUIRE(count <= FB_CHIP_MOST_TORN);
+		CHECK(count <= FB_CHIP_MOST_TORN);
 		return now_ns;
 	}
 	count = fb_chip_flips(m, span.page, positions, 64);
-	REQUIRE(count <= 64);
+	CHECK(count <= 64);
 	while (count)
-		REQUIRE(positions[--count] < 8 * m->params.page_bytes);
+		CHECK(positions[--count] < 8 * m->params.page_bytes);
 	m->chip.breach = FB_CHIP_KEPT;
 	return now_ns;
 }
@@ -313,21 +311,21 @@ static void drive_chip(struct fb_medium *m, struct input *input)
 		u64 breaches = fb_chip_breaches(m), time = input_number(input, 1);
 		u64 ready_ns = operate(m, input, now_ns);
 
-		REQUIRE(ready_ns >= now_ns);
-		REQUIRE((fb_chip_breach(m) == FB_CHIP_KEPT) == (fb_chip_breaches(m) == breaches));
-		REQUIRE(ready_ns != FB_NEVER || fb_chip_breach(m) != FB_CHIP_KEPT);
+		CHECK(ready_ns >= now_ns);
+		CHECK((fb_chip_breach(m) == FB_CHIP_KEPT) == (fb_chip_breaches(m) == breaches));
+		CHECK(ready_ns != FB_NEVER || fb_chip_breach(m) != FB_CHIP_KEPT);
 		if (ready_ns != FB_NEVER)
-			REQUIRE(fb_chip_status(m, fb_later(ready_ns, m->chip.ready_ns)).ready);
+			CHECK(fb_chip_status(m, fb_later(ready_ns, m->chip.ready_ns)).ready);
 		now_ns = time & 1 || ready_ns == FB_NEVER ? now_ns + (time << 12) : ready_ns;
 		if (time == 255) {
-			REQUIRE(fb_chip_cut(m, now_ns, torn) <= FB_CHIP_MOST_TORN);
+			CHECK(fb_chip_cut(m, now_ns, torn) <= FB_CHIP_MOST_TORN);
 			fb_power_on(m);
 			now_ns = 0;
 		}
 		if (step % VERIFY_EVERY == VERIFY_EVERY - 1)
-			REQUIRE(!fb_verify(m));
+			CHECK(!fb_verify(m));
 	}
-	REQUIRE(!fb_verify(m));
+	CHECK(!fb_verify(m));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -343,8 +341,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!bytes || fb_content_bytes(&params) > MOST_CONTENT_BYTES)
 		return 0;
 	memory = new_memory(bytes);
-	if (fb_init(memory, bytes, &params) || fb_open(memory, bytes, &m))
-		abort();
+	CHECK(!fb_init(memory, bytes, &params) && !fb_open(memory, bytes, &m));
 	if (input_number(&input, 1) & 1)
 		drive_bus(m, &input);
 	else

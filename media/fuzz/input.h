@@ -3,10 +3,10 @@
 #ifndef INPUT_H
 #define INPUT_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "fb_medium.h"
+#include "harness.h"
 #include "samples.h"
 
 struct input {
@@ -109,8 +109,7 @@ static inline void *new_memory(size_t bytes)
 	size_t whole = (bytes + 63) / 64 * 64;
 	void *memory = aligned_alloc(64, whole);
 
-	if (!memory)
-		abort();
+	CHECK(memory);
 	return memset(memory, 0, whole);
 }
 

@@ -12,8 +12,6 @@ enum { MOST_CHANGES = 6, MOST_STEPS = 4096, VERIFY_EVERY = 64, MOST_STATE_BYTES 
 /* The first byte of a step: an operation, a write past the cache, or a cut */
 enum { OPERATIONS = 4, FUA = 1 << 6, CUT = 31, KINDS = 32 };
 
-#define REQUIRE(what) ((what) ? (void)0 : abort())
-
 static struct fb_params any_params(struct input *input)
 {
 	struct fb_params params = input_sample(input);
@@ -53,11 +51,11 @@ static void tell(void *context, const struct fb_fated *fated)
 	u64 sector_bytes = t->params->sector_bytes;
 	u64 capacity_bytes = t->params->capacity_bytes;
 
-	REQUIRE(fated->sequence >= t->oldest && fated->sequence < t->next);
-	REQUIRE(fated->fate == FB_KEPT || fated->fate == FB_LOST || fated->fate == FB_UNREADABLE);
-	REQUIRE(fated->length_bytes && fated->length_bytes % sector_bytes == 0 &&
-		fated->offset_bytes % sector_bytes == 0);
-	REQUIRE(fated->length_bytes <= capacity_bytes && fated->offset_bytes <= capacity_bytes - fated->length_bytes);
+	CHECK(fated->sequence >= t->oldest && fated->sequence < t->next);
+	CHECK(fated->fate == FB_KEPT || fated->fate == FB_LOST || fated->fate == FB_UNREADABLE);
+	CHECK(fated->length_bytes && fated->length_bytes % sector_bytes == 0 &&
+	      fated->offset_bytes % sector_bytes == 0);
+	CHECK(fated->length_bytes <= capacity_bytes && fated->offset_bytes <= capacity_bytes - fated->length_bytes);
 	t->oldest = fated->sequence;
 }
 
@@ -67,11 +65,11 @@ static void cut(struct fb_medium *m, u64 cut_ns, u64 seed)
 	u64 restarts = fb_medium_counters(m)->restarts;
 
 	fb_cut(m, cut_ns, seed, tell, &telling);
-	REQUIRE(fb_off(m) && !fb_verify(m));
-	REQUIRE(fb_oldest_pending(m) == fb_next_sequence(m));
+	CHECK(fb_off(m) && !fb_verify(m));
+	CHECK(fb_oldest_pending(m) == fb_next_sequence(m));
 	fb_power_on(m);
-	REQUIRE(!fb_off(m) && !fb_verify(m));
-	REQUIRE(fb_medium_counters(m)->restarts == restarts + 1);
+	CHECK(!fb_off(m) && !fb_verify(m));
+	CHECK(fb_medium_counters(m)->restarts == restarts + 1);
 }
 
 static void put_requests(struct fb_medium *m, struct input *input)
@@ -89,13 +87,13 @@ static void put_requests(struct fb_medium *m, struct input *input)
 		} else {
 			struct fb_request request = any_request(input, kind, fb_medium_params(m));
 
-			REQUIRE(fb_submit(m, &request, now_ns) >= now_ns);
+			CHECK(fb_submit(m, &request, now_ns) >= now_ns);
 			now_ns += input_number(input, 1) << 12;
 		}
 		if (count % VERIFY_EVERY == 0)
-			REQUIRE(!fb_verify(m));
+			CHECK(!fb_verify(m));
 	}
-	REQUIRE(!fb_verify(m));
+	CHECK(!fb_verify(m));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -111,8 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!bytes || bytes > MOST_STATE_BYTES)
 		return 0;
 	memory = new_memory(bytes);
-	if (fb_init(memory, bytes, &params) || fb_open(memory, bytes, &m))
-		abort();
+	CHECK(!fb_init(memory, bytes, &params) && !fb_open(memory, bytes, &m));
 	put_requests(m, &input);
 	free(memory);
 	return 0;

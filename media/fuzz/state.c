@@ -38,8 +38,7 @@ static void use(struct fb_medium *m)
 
 		fb_submit(m, &request, i * 100000);
 	}
-	if (fb_verify(m))
-		abort();
+	CHECK(!fb_verify(m));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -52,8 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	void *memory = new_memory(bytes);
 	struct fb_medium *m;
 
-	if (fb_init(memory, bytes, &params))
-		abort();
+	CHECK(!fb_init(memory, bytes, &params));
 	overlay(memory, bytes, &input);
 	if (!fb_open(memory, bytes, &m) && !fb_verify(m))
 		use(m);

@@ -176,8 +176,7 @@ static u64 longest_write(struct fb_medium *m, u64 from, u64 writes)
 
 		if (i >= from && took_ns > longest_ns)
 			longest_ns = took_ns;
-		if (fb_verify(m))
-			check_failed(__FILE__, i, fb_verify(m));
+		CHECKF(!fb_verify(m), "step %d: %s", (int)i, fb_verify(m));
 	}
 	return longest_ns;
 }

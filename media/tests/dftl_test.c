@@ -191,8 +191,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 		submit(m, FB_READ, next_random(&seed) % pages * PAGE, PAGE, at_ns);
 		if (i % 100)
 			continue;
-		if (fb_verify(m))
-			check_failed(__FILE__, i, fb_verify(m));
+		CHECKF(!fb_verify(m), "step %d: %s", (int)i, fb_verify(m));
 		for (page = 0; page < pages; page++)
 			CHECK_EQUAL(written[page], fb_page_mapped(m, page));
 	}

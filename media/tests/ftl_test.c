@@ -74,8 +74,7 @@ static void exercise(const struct fb_params *params, u64 seed, int requests)
 		if (i % 64 == 0) {
 			const char *fault = fb_verify(m);
 
-			if (fault)
-				check_failed(__FILE__, i, fault);
+			CHECKF(!fault, "step %d: %s", (int)i, fault);
 			check_mapping(m, written, pages);
 		}
 		now_ns = done_ns - (next_random(&seed) % 3 ? 0 : (done_ns - now_ns) / 2);

@@ -428,8 +428,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 		note(written, &request, p, group);
 		for (page = 0; page < pages; page++)
 			CHECK(!written[page] || fb_log_mapped(m, page));
-		if (fb_verify(m))
-			check_failed(__FILE__, i, fb_verify(m));
+		CHECKF(!fb_verify(m), "step %d: %s", (int)i, fb_verify(m));
 		if (i % 8 == 0)
 			check_ppns(m, written);
 		at_ns = done_ns;

@@ -2,26 +2,10 @@
 /* Runs all tests, file by file */
 #include "test.h"
 
-static int run(const struct test *tests)
-{
-	int count = 0;
-
-	for (; tests->run; tests++, count++) {
-		printf("%s\n", tests->name);
-		fflush(stdout);
-		tests->run();
-	}
-	return count;
-}
-
 int main(void)
 {
-	int count = run(arith_tests) + run(timeline_tests) + run(params_tests) + run(state_tests) + run(nand_tests) +
-		    run(flash_tests) + run(collection_tests) + run(buffer_tests) + run(read_ahead_tests) + run(ftl_tests) +
-		    run(amplification_tests) + run(faults_tests) + run(health_tests) + run(suspend_tests) +
-		    run(slc_tests) + run(dftl_tests) + run(log_tests) + run(disk_tests) + run(power_tests) + run(chip_tests) +
-		    run(chip_bus_tests);
-
-	printf("%d tests passed\n", count);
-	return 0;
+	return RUN_TESTS(arith_tests, timeline_tests, params_tests, state_tests, nand_tests, flash_tests,
+			 collection_tests, buffer_tests, read_ahead_tests, ftl_tests, amplification_tests,
+			 faults_tests, health_tests, suspend_tests, slc_tests, dftl_tests, log_tests, disk_tests,
+			 power_tests, chip_tests, chip_bus_tests);
 }

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A test is a function; each file has a table of them; main.c runs all. The first check that fails ends the program. */
+/* The core's tests: one table a file, and what they share. Checks are the harness's (tests/c). */
 #ifndef TEST_H
 #define TEST_H
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fb_medium.h"
-
-struct test {
-	const char *name;
-	void (*run)(void);
-};
-
-#define TEST(function) { #function, function }
-#define END_OF_TESTS { NULL, NULL }
+#include "harness.h"
 
 extern const struct test arith_tests[];
 extern const struct test timeline_tests[];
@@ -39,17 +29,6 @@ extern const struct test disk_tests[];
 extern const struct test power_tests[];
 extern const struct test chip_tests[];
 extern const struct test chip_bus_tests[];
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-			check_failed(__FILE__, __LINE__, #condition); \
-	} while (0)
-
-#define CHECK_EQUAL(expected, actual) check_equal(__FILE__, __LINE__, #actual, expected, actual)
-
-void check_failed(const char *file, int line, const char *condition);
-void check_equal(const char *file, int line, const char *what, u64 expected, u64 actual);
 
 /* A medium of its own memory; free() it */
 struct fb_medium *new_medium(const struct fb_params *params);

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A test is a function; each file has a table of them; main.c runs all. The first check that fails ends the program. */
+/* The schedulers' tests: one table a file, and what they share. Checks are the harness's (tests/c). */
 #ifndef TEST_H
 #define TEST_H
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "harness.h"
 #include "request.h"
-
-struct test {
-	const char *name;
-	void (*run)(void);
-};
-
-#define TEST(function) { #function, function }
-#define END_OF_TESTS { NULL, NULL }
 
 extern const struct test common_tests[];
 extern const struct test as_tests[];
@@ -23,17 +12,6 @@ extern const struct test as_wait_tests[];
 extern const struct test cfq_tests[];
 extern const struct test cfq_idle_tests[];
 extern const struct test load_tests[];
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-			check_failed(__FILE__, __LINE__, #condition); \
-	} while (0)
-
-#define CHECK_EQUAL(expected, actual) check_equal(__FILE__, __LINE__, #actual, expected, actual)
-
-void check_failed(const char *file, int line, const char *condition);
-void check_equal(const char *file, int line, const char *what, u64 expected, u64 actual);
 
 /* ms as ns */
 #define MS(ms) ((ms) * IOS_NSEC_PER_MSEC)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness.h"
 #include "layer.h"
 #include "memory_flash.h"
 #include "soft_nand.h"
@@ -14,14 +15,7 @@
 
 enum { BLOCKS = 64, PAGES_PER_BLOCK = 8, PAGE_BYTES = 512 };
 
-#define REQUIRE(condition, ...) do { \
-	if (!(condition)) { \
-		printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-		printf(__VA_ARGS__); \
-		printf("\n"); \
-		exit(1); \
-	} \
-} while (0)
+static u32 wanted_cuts = 100;
 
 static const enum fb_ftl_word ftls[] = { FB_FTL_PAGE, FB_FTL_BAST, FB_FTL_FAST };
 static const char *const names[] = { [FB_FTL_PAGE] = "page", [FB_FTL_BAST] = "bast", [FB_FTL_FAST] = "fast" };
@@ -59,7 +53,7 @@ static struct sftl *start(struct memory_flash *f, enum fb_ftl_word ftl)
 	struct sftl *l = NULL;
 	int err = sftl_start(&f->flash, &config, &l);
 
-	REQUIRE(!err, "%s: start says %d", names[ftl], err);
+	CHECKF(!err, "%s: start says %d", names[ftl], err);
 	return l;
 }
 
@@ -76,11 +70,11 @@ static void check_all(struct sftl *l, struct oracle *o, const char *when, u64 se
 	const char *fault = fb_ftl(fb_medium_params(l->medium))->verify(l->medium);
 	u32 page;
 
-	REQUIRE(!fault, "seed %llu, %s: %s", (unsigned long long)seed, when, fault);
+	CHECKF(!fault, "seed %llu, %s: %s", (unsigned long long)seed, when, fault);
 	for (page = 0; page < sftl_pages(l); page++) {
 		if (page == o->unsure_page && reads_as(l, page, o->unsure_version))
 			o->version[page] = o->unsure_version;
-		REQUIRE(reads_as(l, page, o->version[page]), "seed %llu, %s: page %u is not as it was written",
+		CHECKF(reads_as(l, page, o->version[page]), "seed %llu, %s: page %u is not as it was written",
 			(unsigned long long)seed, when, page);
 	}
 	o->unsure_page = ~0u;
@@ -140,23 +134,23 @@ static void test_tags(void)
 	sftl_encode(&tag, spare);
 	for (i = 0; i < 64; i++) {
 		spare[i / 8] ^= 1 << i % 8;
-		REQUIRE(sftl_decode(spare, &got) == SFTL_TAGGED && got.page == tag.page && got.lost && !got.copied &&
+		CHECKF(sftl_decode(spare, &got) == SFTL_TAGGED && got.page == tag.page && got.lost && !got.copied &&
 			got.sequence == tag.sequence, "bit %u", i);
 		for (j = 0; j < i; j++) {
 			spare[j / 8] ^= 1 << j % 8;
-			REQUIRE(sftl_decode(spare, &got) == SFTL_ILLEGIBLE, "bits %u and %u", i, j);
+			CHECKF(sftl_decode(spare, &got) == SFTL_ILLEGIBLE, "bits %u and %u", i, j);
 			spare[j / 8] ^= 1 << j % 8;
 		}
 		spare[i / 8] ^= 1 << i % 8;
 	}
 	memset(erased, 0xff, sizeof(erased));
-	REQUIRE(sftl_decode(erased, &got) == SFTL_ERASED, "all bits set");
+	CHECKF(sftl_decode(erased, &got) == SFTL_ERASED, "all bits set");
 	erased[2] = 0xfb;
-	REQUIRE(sftl_decode(erased, &got) == SFTL_ERASED, "all bits but one");
+	CHECKF(sftl_decode(erased, &got) == SFTL_ERASED, "all bits but one");
 	puts("tags: one wrong bit is corrected, two are noticed");
 }
 
-static void test_restarts(enum fb_ftl_word ftl)
+static void restart(enum fb_ftl_word ftl)
 {
 	struct memory_flash f;
 	struct oracle o;
@@ -167,17 +161,17 @@ static void test_restarts(enum fb_ftl_word ftl)
 		struct sftl *l = start(&f, ftl);
 
 		check_all(l, &o, "after a restart", i);
-		REQUIRE(!write_some(&f, l, &o, 500), "write");
+		CHECKF(!write_some(&f, l, &o, 500), "write");
 		check_all(l, &o, "before a restart", i);
 		sftl_stop(l);
 	}
-	REQUIRE(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
+	CHECKF(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
 	printf("%s: 50 restarts, 25,000 writes\n", names[ftl]);
 	end(&f, &o);
 }
 
 /* Blocks fail until the spares are used up; then the layer refuses writes and everything is still there */
-static void test_failures(enum fb_ftl_word ftl)
+static void fail(enum fb_ftl_word ftl)
 {
 	struct memory_flash f;
 	struct oracle o;
@@ -195,10 +189,10 @@ static void test_failures(enum fb_ftl_word ftl)
 		bad = l->statistics.bad_blocks;
 		f.program_failures = 0;
 		f.erase_failures = 0;
-		REQUIRE(bad >= 5, "only %llu blocks failed", (unsigned long long)bad);
+		CHECKF(bad >= 5, "only %llu blocks failed", (unsigned long long)bad);
 		check_all(l, &o, "out of spares", seed);
 		sftl_stop(l);
-		REQUIRE(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
+		CHECKF(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
 		end(&f, &o);
 	}
 	printf("%s: 20 times failing blocks until no spare was left\n", names[ftl]);
@@ -219,13 +213,13 @@ static struct sftl *start_through_cuts(struct memory_flash *f, enum fb_ftl_word 
 			return l;
 		if (!err)
 			sftl_stop(l);	/* an erase that failed was its last operation */
-		REQUIRE(f->off, "%s: start says %d", names[ftl], err);
+		CHECKF(f->off, "%s: start says %d", names[ftl], err);
 		++*cuts;
 	}
 }
 
 /* Cut upon cut on the same flash */
-static void test_cuts(enum fb_ftl_word ftl, u32 wanted)
+static void cut(enum fb_ftl_word ftl)
 {
 	struct memory_flash f;
 	struct oracle o;
@@ -234,7 +228,7 @@ static void test_cuts(enum fb_ftl_word ftl, u32 wanted)
 
 	begin(&f, &o, 99);
 	f.wrong_bits = 20;
-	while (cuts + in_starts < wanted) {
+	while (cuts + in_starts < wanted_cuts) {
 		struct sftl *l = start_through_cuts(&f, ftl, &in_starts);
 
 		merged += l->statistics.merged_at_start;
@@ -243,7 +237,7 @@ static void test_cuts(enum fb_ftl_word ftl, u32 wanted)
 			;
 		cuts++;
 		sftl_stop(l);
-		REQUIRE(!f.broken_rules, "cut %u: %llu rules of the chip broken", cuts,
+		CHECKF(!f.broken_rules, "cut %u: %llu rules of the chip broken", cuts,
 			(unsigned long long)f.broken_rules);
 	}
 	printf("%s: %u cuts and %u in starts, %llu groups merged at starts\n", names[ftl], cuts, in_starts,
@@ -258,7 +252,7 @@ static void test_blank_chip(void)
 
 	begin(&f, &o, 1);
 	sftl_stop(start(&f, FB_FTL_PAGE));
-	REQUIRE(f.reads == BLOCKS - 1, "%llu reads of a blank chip, which has %u good blocks",
+	CHECKF(f.reads == BLOCKS - 1, "%llu reads of a blank chip, which has %u good blocks",
 		(unsigned long long)f.reads, BLOCKS - 1);
 	end(&f, &o);
 }
@@ -276,7 +270,7 @@ static void test_block_without_first_page(void)
 	l = start(&f, FB_FTL_PAGE);
 	for (page = 0; page < 5; page++) {
 		fill(data, page, page + 1);
-		REQUIRE(!sftl_write(l, page, data), "a write failed");
+		CHECKF(!sftl_write(l, page, data), "a write failed");
 	}
 	memory_flash_turn_bit(&f, 0, false);
 	memory_flash_turn_bit(&f, 4, false);
@@ -285,7 +279,7 @@ static void test_block_without_first_page(void)
 		sftl_stop(l);
 		l = start(&f, FB_FTL_PAGE);
 		for (page = 0; page < 5; page++)
-			REQUIRE(reads_as(l, page, page % 4 ? page + 1 : 0), "page %u after start %u", page, starts);
+			CHECKF(reads_as(l, page, page % 4 ? page + 1 : 0), "page %u after start %u", page, starts);
 	}
 	sftl_stop(l);
 	end(&f, &o);
@@ -310,40 +304,64 @@ static void test_failed_request(void)
 	l = t.layer = start(&f, FB_FTL_PAGE);
 	for (page = 0; page < 3; page++) {
 		fill(data[page], page, page + 1);
-		REQUIRE(!sftl_write(l, page, data[page]), "a write failed");
+		CHECKF(!sftl_write(l, page, data[page]), "a write failed");
 	}
 	memset(newer, 0xa5, sizeof(newer));
 	f.failing_read = f.reads + 1;
 	err = sftl_transfer(&t, true, 0, newer, HALF);
 	if (!err)
 		err = sftl_transfer(&t, true, 2 * PAGE_BYTES, newer, HALF);
-	REQUIRE(err == -EIO && f.reads == f.failing_read, "%d after %llu reads", err, (unsigned long long)f.reads);
-	REQUIRE(sftl_transfer_end(&t, err) == -EIO, "the failure is forgotten");
+	CHECKF(err == -EIO && f.reads == f.failing_read, "%d after %llu reads", err, (unsigned long long)f.reads);
+	CHECKF(sftl_transfer_end(&t, err) == -EIO, "the failure is forgotten");
 
 	/* Another request changes the page of the second piece, a third only reads */
 	fill(data[2], 2, 99);
-	REQUIRE(!sftl_transfer_end(&t, sftl_transfer(&t, true, 2 * PAGE_BYTES, data[2], PAGE_BYTES)), "a write failed");
-	REQUIRE(!sftl_transfer_end(&t, sftl_transfer(&t, false, PAGE_BYTES, newer, PAGE_BYTES)), "a read failed");
-	REQUIRE(!memcmp(newer, data[1], PAGE_BYTES), "reads something else");
-	REQUIRE(reads_as(l, 0, 1) && reads_as(l, 1, 2) && reads_as(l, 2, 99), "an older piece came later");
+	CHECKF(!sftl_transfer_end(&t, sftl_transfer(&t, true, 2 * PAGE_BYTES, data[2], PAGE_BYTES)), "a write failed");
+	CHECKF(!sftl_transfer_end(&t, sftl_transfer(&t, false, PAGE_BYTES, newer, PAGE_BYTES)), "a read failed");
+	CHECKF(!memcmp(newer, data[1], PAGE_BYTES), "reads something else");
+	CHECKF(reads_as(l, 0, 1) && reads_as(l, 1, 2) && reads_as(l, 2, 99), "an older piece came later");
 	sftl_stop(l);
 	end(&f, &o);
 }
 
-int main(int argc, char **argv)
+/* Each translation layer in turn */
+static void each(void (*test)(enum fb_ftl_word ftl))
 {
-	u32 cuts = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
 	u32 i;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	test_tags();
-	test_blank_chip();
-	test_block_without_first_page();
-	test_failed_request();
-	for (i = 0; i < 3; i++) {
-		test_restarts(ftls[i]);
-		test_failures(ftls[i]);
-		test_cuts(ftls[i], cuts);
-	}
-	return 0;
+	for (i = 0; i < sizeof(ftls) / sizeof(ftls[0]); i++)
+		test(ftls[i]);
+}
+
+static void test_restarts(void)
+{
+	each(restart);
+}
+
+static void test_failures(void)
+{
+	each(fail);
+}
+
+static void test_cuts(void)
+{
+	each(cut);
+}
+
+static const struct test tests[] = {
+	TEST(test_tags),
+	TEST(test_blank_chip),
+	TEST(test_block_without_first_page),
+	TEST(test_failed_request),
+	TEST(test_restarts),
+	TEST(test_failures),
+	TEST(test_cuts),
+	END_OF_TESTS
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		wanted_cuts = strtoul(argv[1], NULL, 10);
+	return RUN_TESTS(tests);
 }
