@@ -227,6 +227,7 @@ _PLAINLY = {
     "memory": "memory kept much of the data from the medium",
     "memory or compression": "memory or compression kept much of the data from the medium",
     "not steady": "the rate was not steady",
+    "too short": "it is too short, the beginning of a longer one with another rate",
 }
 
 

@@ -147,7 +147,7 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     return f"Nothing was measured{where}."
 
 
-_PLAINLY = {"not steady": "no steady rate"}
+_PLAINLY = {"not steady": "no steady rate", "too short": "too short a run"}
 
 
 def _why(group: Group) -> list[str]:
