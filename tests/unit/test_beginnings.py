@@ -52,7 +52,7 @@ def test_the_beginning_of_what_is_not_steady_does_not_decide() -> None:
     assert why["b", "10M"] == "it is only the beginning of the same over 100M, whose rate was not steady"
     # 7.4 / 6.5 = 1.138: further off than the 10 % by which half of a steady rate may be from all of it
     assert why["a", "10M"] == "it is too short to tell its rate, 1.14 times off the steady one of the same over 100M"
-    assert line == "Not decided: too short a run or no steady rate, everywhere; nothing is recommended there."
+    assert line == "Not decided: no steady rate, everywhere; nothing is recommended there."
     assert said.startswith(
         "For sequential write, not decided: it is only the beginning of the same over 100M, whose rate was not steady, "
         "or its rate was not steady (falls from 6 MiB/s"

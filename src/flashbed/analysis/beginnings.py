@@ -73,7 +73,9 @@ def _why(
     far = apart(rates[cell] / rates[known[-1]]) if rates[cell] and rates[known[-1]] else 1.0
     if far <= AGREES:
         return ""
-    return f"it is too short to tell its rate, {factor(far)} times off the steady one of the same over {known[-1][place]}"
+    return (
+        f"it is too short to tell its rate, {factor(far)} times off the steady one of the same over {known[-1][place]}"
+    )
 
 
 def _steadiness(results: Results) -> dict[Combination, str]:
