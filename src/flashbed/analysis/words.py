@@ -240,7 +240,9 @@ def in_sentence(title: str) -> str:
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:
-    """ "a, b and c" """
+    """ "a, b and c"; of items with commas of their own "a, b; c; and d" """
+    if len(items) > 2 and any(", " in item for item in items):
+        return f"{'; '.join(items[:-1])}; {last} {items[-1]}"
     return f" {last} ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 
