@@ -186,7 +186,8 @@ def test_the_others_are_compared_and_nobody_is_called_best() -> None:
 
 def test_where_the_cpu_decides_the_order_still_holds() -> None:
     found = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
-    assert told(found)[0] == ["disk is fastest: 2.0 times as fast as card."]
+    # The picture greys it, so the words do not recommend it either: they say whose order it is
+    assert told(found)[0] == ["The CPU decides: on this board disk is fastest, 2.0 times as fast as card."]
 
 
 def test_bytes_tell_of_memory_where_no_limit_does() -> None:

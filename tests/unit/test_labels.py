@@ -160,8 +160,9 @@ def test_how_writes_find_their_file_is_told_in_words() -> None:
     both = paper("choi2014")
     rows = [row | {"writes": "allocates" if row["allocate"] == "true" else "overwrites"} for row in paper_rows(both)]
     told = dict(conditions.writes(report_of(both, rows, {})))
-    assert told["random write, allocating"] == "the file is new, and each write gives it blocks."
-    assert told["random write, overwriting"] == "the file was written before, in order, and is overwritten."
+    # The study has labels for both: its words stand in the report, as everywhere
+    assert told["random write, new file"] == "the file is new, and each write gives it blocks."
+    assert told["random write, old file"] == "the file was written before, in order, and is overwritten."
 
 
 def test_media_of_one_title_stand_each_with_its_parameters() -> None:

@@ -183,3 +183,17 @@ def test_seeks_in_memory_recommend_no_disk() -> None:
     assert (disk.tone, disk.text) == ("doubt", "memory")
     assert any(line.startswith("Not decided: memory, for random seeks, file size 100M") for line in found.lines)
     assert not any(line.startswith("PXA270, disk, ext2") and "random seeks" in line for line in found.lines)
+
+
+def test_a_lead_of_a_size_that_chance_makes_shows_its_range() -> None:
+    """10 : 5 with one seed and 10 : 4 with the other is 2.0 to 2.5, whose middle would pass for known."""
+    known = picture({"a": {"4k": (10.0, 10.0)}, "b": {"4k": (5.0, 4.8)}})
+    assert [field and field[1] for field in fields(known)] == ["best", "2.0× slower"]
+    wide = picture({"a": {"4k": (10.0, 10.0)}, "b": {"4k": (5.0, 4.0)}})
+    assert [field and field[1] for field in fields(wide)] == ["best", "2.0 to 2.5× slower"]
+    # 1.24 : 1.22 and 25.1 : 1.22
+    unknown = picture({"a": {"4k": (1.24, 25.1)}, "b": {"4k": (1.22, 1.22)}})
+    assert fields(unknown) == [
+        ("best", "best", "13.2 MiB/s (seeds 1.24 to 25.1)", ""),
+        ("behind", "1.02 to 21× slower, size not known", "1.22 MiB/s", ""),
+    ]

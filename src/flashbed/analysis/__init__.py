@@ -6,6 +6,7 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import sentence
+from flashbed.analysis.beginnings import amount_axis
 from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import compare
 from flashbed.analysis.decisive import Doubt, doubts, unknown, unsteady, why_not, with_memory_told
@@ -37,6 +38,7 @@ __all__ = [
     "Spread",
     "Standing",
     "Words",
+    "amount_axis",
     "compare",
     "doubts",
     "flows",

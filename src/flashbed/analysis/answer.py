@@ -20,6 +20,10 @@ from flashbed.common.metrics import Metric
 CLOSE_FACTOR = 1.095
 """Below it a lead reads better in percent."""
 
+ON_THIS_BOARD = "The CPU decides there: it holds on this board, and another may turn it."
+
+NO_SIZE = "the seeds do not tell how far"
+
 NAMED_SETTINGS = 3
 """So many are named in a sentence; of more, only how many there are."""
 
@@ -28,6 +32,8 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     """One group in one or two sentences."""
     metric = metric_of(comparison.metric)
     said = _finding(comparison, group, metric, words)
+    if group.is_the_cpus:
+        said += f" {ON_THIS_BOARD}"
     said += _omissions(comparison, group, words)
     opening = words.places(group.at)
     if opening:
@@ -140,8 +146,10 @@ def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
         if metric.better == "lower":
             return f"{other}'s {'is ' if first else ''}{its}, against {mine}"
         return f"{mine}, against {its} of {other}"
-    close = lead.factor < CLOSE_FACTOR
-    times, percent = f"{factor(lead.factor)} times", percent_more(lead.factor)
+    low, high = lead.ends
+    close = high < CLOSE_FACTOR
+    by, percent = factors(low, high), percents(low, high)
+    times = f"{by} times"
     if is_speed(metric):
         return f"{percent} faster than {other}" if close else f"{times} as fast as {other}"
     if metric.better == "lower":
@@ -151,8 +159,8 @@ def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
 
 def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
     """How far the factor moves over the settings; what they are is said once."""
-    if len(group.settings) == 1:
-        return ""
+    if len(group.settings) == 1 or not lead.has_known_size:
+        return "" if lead.has_known_size else f" ({NO_SIZE})"
     if lead.is_endless:
         if len(lead.zeros) < len(group.settings):
             return f" (at {len(lead.zeros)} of {over(group, words)})"
@@ -161,6 +169,17 @@ def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
     if lowest == highest:
         return f" (at each of {over(group, words)})" if first else " (everywhere)"
     return f" ({lowest} to {highest}{f' over {over(group, words)}' if first else ''})"
+
+
+def factors(low: float, high: float) -> str:
+    """ "1.31", "1.31 to 4.0" """
+    return factor(low) if factor(low) == factor(high) else f"{factor(low)} to {factor(high)}"
+
+
+def percents(low: float, high: float) -> str:
+    """ "3 %", "3 to 8 %" """
+    ends = percent_more(low), percent_more(high)
+    return ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
 def over(group: Group, words: Words) -> str:
@@ -227,6 +246,7 @@ _PLAINLY = {
     "memory": "memory kept much of the data from the medium",
     "memory or compression": "memory or compression kept much of the data from the medium",
     "not steady": "the rate was not steady",
+    "too short": "it is too short, the beginning of a longer one with another rate",
 }
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, Repetition, Results
 from flashbed.guest_output.limit import direction_of, is_swallowed
 
-Kind = Literal["memory", "memory or compression", "not steady", "CPU", "below zero"]
+Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "below zero"]
 
 REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
@@ -55,7 +56,7 @@ class Doubt:
 def why_not(repetition: Repetition, metric: str) -> Doubt | None:
     """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does."""
     phase = phase_of(repetition.metrics, metric)
-    if phase is None and metric not in TIMED and not metric.startswith(TIMED_BEGINNINGS):
+    if phase is None and not is_timed(metric):
         return None
     memory: Kind = "memory or compression" if repetition.compresses else "memory"
     if phase is not None:
@@ -68,6 +69,11 @@ def why_not(repetition: Repetition, metric: str) -> Doubt | None:
         reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
     return Doubt("CPU", "the CPU decides") if repetition.limit == "cpu" else None
+
+
+def is_timed(metric: str) -> bool:
+    """Whether the speed of the load as a whole is in a metric."""
+    return metric in TIMED or metric.startswith(TIMED_BEGINNINGS)
 
 
 BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")
@@ -87,9 +93,10 @@ def phase_of(metrics: Iterable[str], metric: str) -> str | None:
     return None
 
 
-def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
+def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Combination, Doubt]:
     """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
-    that is not steady more than half, for where two seeds disagree, neither is known to be right.
+    that is not steady more than half, for where two seeds disagree, neither is known to be right. Along the axis
+    `amount`, if there is one, also where a cell is only the beginning of a longer one (beginnings.py).
     """
     transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}
@@ -112,6 +119,10 @@ def doubts(results: Results, metric: str) -> dict[Combination, Doubt]:
             if 2 * len(several) >= measured[cell]:
                 told[cell] = several[0]
                 break
+    if amount is not None and is_timed(metric):
+        for cell, why in beginnings(results, amount).items():
+            if cell in measured and not (cell in told and told[cell].bars):
+                told[cell] = Doubt("too short", why)
     return told
 
 

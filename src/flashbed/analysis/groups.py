@@ -15,7 +15,8 @@ from typing import Literal
 
 from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.ratio import geometric_mean, is_ahead
-from flashbed.analysis.spread import Spread
+from flashbed.analysis.spread import WIDE_FACTOR, Spread
+from flashbed.study.relation import FAR
 
 Setting = tuple[tuple[str, str], ...]
 """Axis and value, for each axis that is neither compared nor kept apart."""
@@ -93,6 +94,21 @@ class Lead:
         return self.whole.median
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Between which it is ahead: the factor, or where the seeds lie so far apart that it alone misleads
+        (spread.WIDE_FACTOR), the interval.
+        """
+        low, high = self.whole.low, self.whole.high
+        is_wide = self.verdict == "ahead" and math.isfinite(high) and high >= WIDE_FACTOR * low
+        return (low, high) if is_wide else (self.factor, self.factor)
+
+    @property
+    def has_known_size(self) -> bool:
+        """Whether the seeds agree on how far it is ahead: no end of the interval far (relation.FAR) from the other."""
+        low, high = self.ends
+        return low == high or high < FAR * low
+
+    @property
     def verdict(self) -> Verdict:
         if self.behind_at:
             return "depends"
@@ -165,6 +181,18 @@ class Group:
     def depends(self) -> bool:
         """Whether another value is ahead of the best in some of the settings."""
         return any(lead.verdict == "depends" for lead in self.leads)
+
+    def cpu_decides(self, value: str) -> bool:
+        """Whether the CPU decides in more than half of the settings that are compared. The order of the figures holds
+        then on this board, and says little of what is compared.
+        """
+        by = {setting for (name, setting), doubt in self.doubts.items() if name == value and not doubt.bars}
+        return 2 * len(by.intersection(self.settings)) > len(self.settings)
+
+    @property
+    def is_the_cpus(self) -> bool:
+        """Whether the CPU decides for the best, so that nothing is recommended by its lead."""
+        return self.best is not None and bool(self.leads) and self.cpu_decides(self.best)
 
     def leads_that_are(self, verdict: Verdict) -> list[Lead]:
         return [lead for lead in self.leads if lead.verdict == verdict]

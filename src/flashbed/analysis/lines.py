@@ -1,39 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """The answer to a question in a few lines: what is the same for several loads is said once, for all of them.
 
-Loads with the same verdict are gathered into boxes: products of values of the axes that are kept apart. An axis over
-which nothing changes is not named. Turns comparisons into words, and judges nothing. Must not know tables or HTML.
+A line says one thing: leads under 10 % stand apart from larger ones, and each reason why nothing is decided beside the
+loads of which it holds. Turns comparisons into words, and judges nothing. Must not know tables or HTML.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis.answer import CLOSE_FACTOR, against, dependence, is_speed, superlative
-from flashbed.analysis.groups import Comparison, Group, Setting, narrowed
-from flashbed.analysis.words import Words, count, factor, in_sentence, listing, metric_of, percent_more
+from flashbed.analysis.answer import (
+    CLOSE_FACTOR,
+    NO_SIZE,
+    against,
+    dependence,
+    factors,
+    is_speed,
+    percents,
+    superlative,
+)
+from flashbed.analysis.boxes import METRIC, whereabouts
+from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
+from flashbed.analysis.words import Words, count, factor, listing, metric_of
 
 MOST_LINES = 10
 """In which a report has its answer in words."""
 
-NAMED_BOXES = 3
-"""So many are named in a line; of more, only how many loads they are."""
-
 NOT_DECIDED = "Not decided"
 
-METRIC = "metric"
-"""Stands for an axis where a question has several metrics."""
-
-MANNERS = ("flush", "direct", "allocate", "caches")
-"""Axes that say how something is done: alone, they need a word for what is done."""
-
-PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after")
-"""A place that begins so needs no "for"."""
-
 Verdict = tuple[str, tuple[str, ...]]
-Box = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,14 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
         found.setdefault(_verdict(load), []).append((at, load))
     everywhere = [at for at, _ in placed]
     ordered = sorted(found.items(), key=lambda one: (_ORDER.index(one[0][0]), -len(one[1])))
-    return [
-        _line(verdict, [load for _, load in here], _where([at for at, _ in here], everywhere, words), several, words)
-        for verdict, here in ordered
-    ]
+    told = []
+    for verdict, here in ordered:
+        if verdict[0] == "not decided":
+            told.append(_not_decided(here, everywhere, words))
+        else:
+            where = whereabouts([at for at, _ in here], everywhere, words)
+            told.append(_line(verdict, [load for _, load in here], where, several, words))
+    return told
 
 
 def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[list[str]]:
@@ -87,7 +88,7 @@ def _first(answer: Sequence[str], most: int) -> list[str]:
     return [*decided, *undecided]
 
 
-_ORDER = ("ahead", "depends", "even", "no choice", "not decided", "alone", "nothing")
+_ORDER = ("ahead", "just ahead", "depends", "even", "CPU", "no choice", "not decided", "alone", "nothing")
 
 
 def _verdict(load: Load) -> Verdict:
@@ -101,11 +102,18 @@ def _verdict(load: Load) -> Verdict:
         return "nothing", ()
     if not group.leads:
         return "alone", (group.best,)
+    if group.is_the_cpus:
+        return "CPU", (group.best,) if group.winner else ()
     if group.depends:
         return "depends", tuple(group.telling_axes)
     if group.winner is None:
         return "even", tuple(sorted([group.best, *_others(group, "even")]))
-    return "ahead", (group.best,)
+    return "just ahead" if _closest(group).ends[1] < CLOSE_FACTOR else "ahead", (group.best,)
+
+
+def _closest(group: Group) -> Lead:
+    """The lead over the next."""
+    return min(group.leads, key=lambda lead: lead.factor)
 
 
 def _others(group: Group, verdict: str) -> list[str]:
@@ -116,7 +124,12 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     kind, told = verdict
     group, comparison = loads[0].group, loads[0].comparison
     partly = _partly(loads, words)
-    if kind == "ahead":
+    if kind == "CPU":
+        if not told:
+            return f"The CPU decides{where}, and nothing is best there{partly}."
+        best, lead = words.value(comparison.compare, told[0]), _lead(loads, words)
+        return f"The CPU decides{where}: on this board {best} {_superlative(loads, several)}, {lead}{partly}."
+    if kind in ("ahead", "just ahead"):
         best = words.value(comparison.compare, told[0])
         return f"{best} {_superlative(loads, several)}{where}: {_lead(loads, words)}{partly}."
     if kind == "depends":
@@ -137,9 +150,6 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
         if all(load.group.is_zero for load in loads):
             return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}{partly}."
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}{partly}."
-    if kind == "not decided":
-        why = dict.fromkeys(kind for load in loads for kind in _why(load.group))
-        return f"{NOT_DECIDED}: {listing(list(why), 'or')},{where or ' everywhere'}; nothing is recommended there."
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
     if kind == "alone":
@@ -147,14 +157,23 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     return f"Nothing was measured{where}."
 
 
-_PLAINLY = {"not steady": "no steady rate"}
+def _not_decided(here: Sequence[tuple[Setting, Load]], everywhere: Sequence[Setting], words: Words) -> str:
+    """One line, with each reason beside its loads."""
+    by_reason: dict[str, list[Setting]] = {}
+    for at, load in here:
+        by_reason.setdefault(listing(_why(load.group), "or"), []).append(at)
+    told = [f"{why},{whereabouts(at, everywhere, words) or ' everywhere'}" for why, at in by_reason.items()]
+    return f"{NOT_DECIDED}: {'; '.join(told)}; nothing is recommended there."
+
+
+_PLAINLY = {"not steady": "no steady rate", "too short": "no steady rate"}
 
 
 def _why(group: Group) -> list[str]:
     """In a word or two each."""
     of = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in group.in_doubt]
     found = dict.fromkeys(doubt.kind for doubt in of)
-    return [_PLAINLY.get(kind, kind) for kind in found] or ["missing results"]
+    return list(dict.fromkeys(_PLAINLY.get(kind, kind) for kind in found)) or ["missing results"]
 
 
 def _partly(loads: Sequence[Load], words: Words) -> str:
@@ -166,8 +185,8 @@ def _partly(loads: Sequence[Load], words: Words) -> str:
         only = words.places(narrowed(partial[0].settings, partial[0].planned))
         return f" ({only and f'{only}, '}{len(partial[0].settings)} of {partial[0].settings_planned} settings)"
     if len(partial) == len(loads):
-        return " (each on part of its settings: see the picture)"
-    return f" ({len(partial)} of the {len(loads)} loads on part of the settings: see the picture)"
+        return " (each on part of its settings)"
+    return f" ({len(partial)} of {len(loads)} loads on part of their settings)"
 
 
 def _names(comparison: Comparison, values: Sequence[str], words: Words) -> str:
@@ -183,12 +202,13 @@ def _superlative(loads: Sequence[Load], several: bool) -> str:
 
 def _lead(loads: Sequence[Load], words: Words) -> str:
     """How far the best is ahead of the next: "1.3 to 4.0 times as fast as ext2" """
-    leads = [min(load.group.leads, key=lambda lead: lead.factor) for load in loads]
+    leads = [_closest(load.group) for load in loads]
     others = list(dict.fromkeys(lead.over for lead in leads))
     name = listing([words.value(loads[0].comparison.compare, other) for other in others], "or")
     if len(loads[0].group.leads) > 1 or len(others) > 1:
         name = f"the next ({name})"
-    low, high = min(lead.factor for lead in leads), max(lead.factor for lead in leads)
+    low, high = min(lead.ends[0] for lead in leads), max(lead.ends[1] for lead in leads)
+    unknown = sum(not lead.has_known_size for lead in leads)
     metrics = [metric_of(load.comparison.metric) for load in loads]
     speed = all(map(is_speed, metrics))
     if low == math.inf:
@@ -200,85 +220,19 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
         endless = sum(lead.is_endless for lead in leads)
         return f"by {factor(low)} times or more from {name}, and in {endless} of {len(leads)} one of the two is 0"
     if high < CLOSE_FACTOR:
-        both = percent_more(low), percent_more(high)
-        by = both[1] if both[0] == both[1] else f"{both[0].removesuffix(' %')} to {both[1]}"
+        by = percents(low, high)
         return f"{by} faster than {name}" if speed else f"{by} apart from {name}"
-    by = factor(low) if factor(low) == factor(high) else f"{factor(low)} to {factor(high)}"
+    by = factors(low, high)
+    how = f" ({NO_SIZE}{f' in {unknown} of {len(leads)}' if len(leads) > 1 else ''})" if unknown else ""
     if speed:
-        return f"{by} times as fast as {name}"
+        return f"{by} times as fast as {name}{how}"
     if all(metric.better == "lower" for metric in metrics):
-        return f"that of {name} is {by} times as high"
-    return f"{by} times that of {name}" if all(m.better == "higher" for m in metrics) else f"by {by} times"
-
-
-# --- where a verdict holds ------------------------------------------------------------------------------------------
+        return f"that of {name} is {by} times as high{how}"
+    return (f"{by} times that of {name}" if all(m.better == "higher" for m in metrics) else f"by {by} times") + how
 
 
 def _coordinates(load: Load, several: bool) -> Setting:
     return (*(((METRIC, load.comparison.metric),) if several else ()), *load.group.at)
-
-
-def _where(here: Sequence[Setting], everywhere: Sequence[Setting], words: Words) -> str:
-    """ " for random write, flushed at the end, and for sequential read", or " throughout"."""
-    if len(here) == len(everywhere):
-        return " throughout" if len(here) > 1 else ""
-    told = [_place(box, words) for box in boxes(here, everywhere)]
-    if len(told) > 1:
-        rest = boxes([at for at in everywhere if at not in here], everywhere)
-        if len(rest) == 1:
-            return f" for all but {_place(rest[0], words)}"
-    if len(told) > NAMED_BOXES:
-        return f" for {count(len(here), 'load')} of {len(everywhere)}"
-    for_ = ["" if place.partition(" ")[0] in PREPOSITIONS else "for " for place in told]
-    if not any(", " in place for place in told) and len(set(for_)) == 1:
-        return f" {for_[0]}{' and '.join(told)}"
-    return f" {', and '.join(map(''.join, zip(for_, told, strict=True)))}"
-
-
-def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
-    """Products of values that hold all of `here` and of `everywhere` no other. A box names each axis of which its loads
-    do not have all values: a reader who is told of fewer conditions would take it for more than was measured.
-    """
-    axes = [axis for axis, _ in everywhere[0]]
-    values = {axis: list(dict.fromkeys(dict(at)[axis] for at in everywhere)) for axis in axes}
-    wanted, left = set(here), list(here)
-    found: list[Box] = []
-
-    def inside(box: Box) -> list[Setting]:
-        return [at for at in everywhere if all(value in box.get(axis, (value,)) for axis, value in at)]
-
-    def allowed(box: Box) -> bool:
-        return wanted.issuperset(inside(box))
-
-    while left:
-        box: dict[str, list[str]] = {axis: [value] for axis, value in left[0]}
-        for axis in reversed(axes):
-            without = {other: told for other, told in box.items() if other != axis}
-            if allowed(without):
-                box = {**without}
-        for axis in [axis for axis in reversed(axes) if axis in box]:
-            for value in values[axis]:
-                grown = {**box, axis: [*box[axis], value]}
-                if allowed(grown) and len(inside(grown)) > len(inside(box)):
-                    box = grown
-            box[axis] = [value for value in values[axis] if value in box[axis]]
-        covered = set(inside(box))
-        has = {axis: {dict(at)[axis] for at in covered} for axis in axes}
-        told = {axis: [value for value in values[axis] if value in has[axis]] for axis in axes}
-        found.append({axis: told[axis] for axis in axes if len(told[axis]) < len(values[axis])})
-        left = [at for at in left if at not in covered]
-    return found
-
-
-def _place(box: Box, words: Words) -> str:
-    """ "random read and random write, flushed at the end" """
-    told = []
-    for axis, values in box.items():
-        if axis == METRIC:
-            told.append(listing([in_sentence(metric_of(value).title) for value in values]))
-        elif not words.is_idle(axis, box):
-            told.append(words.several(axis, values))
-    return ("all " if next(iter(box), "") in MANNERS else "") + ", ".join(told)
 
 
 def _capital(text: str) -> str:

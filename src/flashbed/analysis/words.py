@@ -146,9 +146,13 @@ class Words:
         return listing([self.place(axis, value) for value in values])
 
     def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
-        """Whether an axis means nothing beside what else is said: there is nothing to flush where all is reading."""
+        """Whether an axis means nothing beside what else is said: there is nothing to flush where all is reading, and
+        nothing is left to flush of what goes past the page cache.
+        """
         patterns = said.get("pattern", ())
-        return axis in OF_WRITES and bool(patterns) and all(pattern in READS for pattern in patterns)
+        only_reads = bool(patterns) and all(pattern in READS for pattern in patterns)
+        is_direct = axis == "flush" and set(said.get("direct", ())) == {"true"} and set(said[axis]) == {NOTHING}
+        return is_direct or (axis in OF_WRITES and only_reads)
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
         pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)
@@ -236,7 +240,9 @@ def in_sentence(title: str) -> str:
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:
-    """ "a, b and c" """
+    """ "a, b and c"; of items with commas of their own "a, b; c; and d" """
+    if len(items) > 2 and any(", " in item for item in items):
+        return f"{'; '.join(items[:-1])}; {last} {items[-1]}"
     return f" {last} ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 

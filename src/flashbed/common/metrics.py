@@ -79,7 +79,7 @@ METRICS: dict[str, Metric] = {
         Metric("medium_written_bytes", "Written to the medium", "bytes", "lower"),
         Metric("medium_requests", "Requests that the medium got", "", "lower"),
         Metric("write_amplification", "Write amplification", "", "lower"),
-        Metric("total_write_amplification", "Write amplification, file system included", "", "lower"),
+        Metric("total_write_amplification", "Total write amplification", "", "lower"),
         Metric("cpu_percent", "CPU load", "%", "lower"),
         Metric("process_cpu_percent", "CPU load of the processes", "%", "lower"),
         Metric("busy_cpu_percent", "CPU at work", "%", None),

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
 from flashbed.analysis.answer import against
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
-from flashbed.report import limits
+from flashbed.report import limits, wear
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.tables import Cell, Head, Row, Table
@@ -48,6 +48,7 @@ class Question:
     matrix: Matrix
     lines: Sequence[str]
     behind: Sequence[Behind]
+    wear: str = ""
 
 
 def questions(report: Report) -> list[Question]:
@@ -55,11 +56,15 @@ def questions(report: Report) -> list[Question]:
     asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
     loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
     told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads])
-    return [
+    found = [
         _question(report, answer, [part for part in parts if part], lines_)
         for answer, parts, lines_ in zip(asked, loads, told, strict=True)
         if any(parts)
     ]
+    metrics = {metric for one in asked for metric in one.metric}
+    if report.study.answer and any(loads[0]):
+        found[0] = replace(found[0], wear=wear.line(report, report.study.answer, metrics))
+    return found
 
 
 def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Load]:

@@ -124,6 +124,7 @@ def _program() -> list[str]:
         *here.iterdir(),
         *(here.parent / "analysis").iterdir(),
         here.parent / "guest_output/limit.py",
+        here.parent / "guest_output/steadiness.py",
         here.parent / "common/metrics.py",
         here.parent / "study/relation.py",
         here.parent / "profiles/translation.py",

@@ -140,6 +140,14 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
             f"does not rest on {them} ({such}{report.cell_name(cell)}: {why.removeprefix('not steady: ')})."
         )
         cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
+    if report.too_short:
+        cell, why = next(iter(report.too_short.items()))
+        text = (
+            f"{count(len(report.too_short), 'cell is', 'cells are')} too short: a longer one with the same settings "
+            f"has another rate, and the answer does not rest on {'it' if len(report.too_short) == 1 else 'them'} "
+            f"({report.cell_name(cell)}: {why})."
+        )
+        cautions.append({"text": text, "link": "", "link_text": ""})
     unknown = Counter(report.unknown.values())
     if unknown:
         several = len(unknown) > 1

@@ -142,8 +142,7 @@ def _row(load: Load, alone: Mapping[str, str], look: Look) -> Row:
 def field(load: Load, value: str, look: Look) -> Field | None:
     """One value against the best of its group."""
     group, comparison = load.group, load.comparison
-    mine = [(setting, doubt) for (name, setting), doubt in group.doubts.items() if name == value]
-    barred = [doubt for _, doubt in mine if doubt.bars]
+    barred = [doubt for (name, _), doubt in group.doubts.items() if name == value and doubt.bars]
     standings = {standing.value: standing for standing in group.standings}
     if value not in standings:
         return _open(group, value, barred, look)
@@ -152,8 +151,7 @@ def field(load: Load, value: str, look: Look) -> Field | None:
         notes.append(f"{_kinds(barred)} in {len(barred)}")
     note = ", ".join(notes)
     found = _standing(comparison, group, value, note, look.words)
-    cpu = [doubt for setting, doubt in mine if not doubt.bars and setting in group.settings]
-    if 2 * len(cpu) > len(group.settings):
+    if group.cpu_decides(value):
         return Field("doubt", found.text, found.note, "the CPU decides")
     return found
 
@@ -230,4 +228,7 @@ def _behind(comparison: Comparison, group: Group, lead: Lead) -> str:
     if apart(lead.factor) < CLEAR_FACTOR:
         return "equal on the whole"
     than = "slower" if is_speed(metric) else "higher" if metric.better == "lower" else "lower"
-    return f"{percent_more(lead.factor)} {than}" if lead.factor < CLOSE_FACTOR else f"{factor(lead.factor)}× {than}"
+    low, high = lead.ends
+    if low != high:
+        return f"{factor(low)} to {factor(high)}× {than}" + ("" if lead.has_known_size else ", size not known")
+    return f"{percent_more(low)} {than}" if low < CLOSE_FACTOR else f"{factor(low)}× {than}"

@@ -6,7 +6,7 @@ Everything that draws or tabulates takes this and nothing else. Must not know HT
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from flashbed.analysis import (
     Judgement,
     Results,
     Words,
+    amount_axis,
     compare,
     doubts,
     judge,
@@ -115,8 +116,27 @@ class Report:
     def doubts(self, metric: str) -> Mapping[Combination, Doubt]:
         """Why a metric decides nothing, by cell of the study."""
         if metric not in self._doubts:
-            self._doubts[metric] = doubts(self.results, metric)
+            apart = {axis for answer in self._questions for axis in (*answer.compare, *answer.by)}
+            self._doubts[metric] = doubts(self.results, metric, self._amount(self.results, apart))
         return self._doubts[metric]
+
+    @property
+    def too_short(self) -> dict[Combination, str]:
+        """The cells that are only the beginning of a longer one, with the reason; by the first metric that is asked."""
+        metric = next((name for answer in self._questions for name in answer.metric), None)
+        found = self.doubts(metric) if metric else {}
+        return {cell: doubt.text for cell, doubt in found.items() if doubt.kind == "too short"}
+
+    @property
+    def _questions(self) -> list[Answer]:
+        """The study's answer and its choices."""
+        return [*([self.study.answer] if self.study.answer else []), *self.study.choices]
+
+    def _amount(self, results: Results, apart: Collection[str]) -> str | None:
+        """The axis of how much is done. What the variables of a user's job mean, nothing tells."""
+        if self.study.job is not None or "io_size" in self.study.workload:
+            return None
+        return amount_axis(results, apart)
 
     def asked(self, answer: Answer) -> Results:
         """The results that a question is about, with what it compares as one axis."""
@@ -125,8 +145,11 @@ class Report:
     def comparisons(self, answer: Answer) -> list[Comparison]:
         """A question answered: a comparison for each of its metrics."""
         results, axis = self.asked(answer), JOINT.join(answer.compare)
+        amount = self._amount(results, (*answer.compare, *answer.by))
         return [
-            compare(results, axis, answer.by, metric, metric_of(metric).better != "lower", doubts(results, metric))
+            compare(
+                results, axis, answer.by, metric, metric_of(metric).better != "lower", doubts(results, metric, amount)
+            )
             for metric in answer.metric
         ]
 

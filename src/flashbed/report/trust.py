@@ -24,6 +24,7 @@ class Trust:
     cells: int
     memory: int = 0
     not_steady: int = 0
+    too_short: int = 0
     cpu: int = 0
     decides: bool = False
     what: str = "cell"
@@ -33,6 +34,7 @@ class Trust:
         """ "3 of 12 cells not steady, memory in 4 of 12" """
         told = [
             (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
+            (self.too_short, f"{self.too_short} of {self.cells} too short"),
             (self.memory, f"memory kept the bytes in {self.memory} of {self.cells}"),
             (self.cpu, f"the CPU decided in {self.cpu} of {self.cells}"),
         ]
@@ -44,6 +46,7 @@ class Trust:
         told = [
             (self.memory, f"memory kept the bytes in {self.memory}"),
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
+            (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
             (self.cpu, f"the CPU decided in {self.cpu}"),
         ]
         found = [text for number, text in told if number]
@@ -71,6 +74,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
         cells=len(told),
         memory=sum(kind in MEMORY for kind in kinds),
         not_steady=kinds.count("not steady"),
+        too_short=kinds.count("too short"),
         cpu=kinds.count("CPU"),
         decides=decides,
         what="cell" if len(judgement.claim.metric) == 1 else "figure",
