@@ -107,6 +107,7 @@ def _claims(report: Report) -> dict[str, Any] | None:
         "summary": summary(judgements),
         "overview": claims.overview(report, judgements),
         "shown": claims.shown(report, judgements),
+        "in_answer": claims.in_answer(report, judgements),
     }
 
 
@@ -134,6 +135,8 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
     if limited:
         text = " ".join(filter(None, (limited, limits.spared(report))))
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
+    if coarse := lives.resolution(report):
+        cautions.append({"text": coarse, "link": "#lives" if lives.table(report) else "", "link_text": "Each life"})
     if new := conditions.new(report):
         cautions.append({"text": new, "link": "#conditions", "link_text": "What the file systems stood on"})
     if report.unsteady and report.asks_of_loads:

@@ -190,6 +190,7 @@ class Claim(Strict):
     average: Average = Field(default="ratios", description=AVERAGE_MEANS)
     unit: str = Field(default="", description="of the printed figures")
     printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
+    in_answer: bool = Field(default=False, description="its verdict stands in the answer too, in a line of its own")
     why: dict[Verdict, str] = Field(
         default_factory=dict, description="by verdict, why it is so: shown as long as that is the verdict"
     )
