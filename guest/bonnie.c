@@ -2,7 +2,7 @@
 /*
  * bonnie: one phase of the sequence of Tim Bray's Bonnie on one file, written anew from its description.
  *
- *	bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH
+ *	bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH FORGET
  *
  *	char_output	a new file, with putc()
  *	rewrite		each chunk is read, changed and written back in its place
@@ -11,9 +11,11 @@
  *	block_input	all of the file, chunk by chunk
  *	random_seeks	SEEKERS processes read SEEKS chunks anywhere, together; each writes every tenth of its own back, changed
  *
- * FLUSH is 1 if the phase ends when all of it is on the medium, and 0 if when the last call returns, as in Bonnie. A
- * file that was there is removed before a phase makes a new one, outside its time. Prints PHASE, the moments at which
- * it began and ended (CLOCK_MONOTONIC), CPU time of its processes from then to then, all ns, and how many bytes or seeks were done.
+ * FLUSH is 1 if the phase ends when all of it is on the medium, and 0 if when the last call returns, as in Bonnie.
+ * FORGET is 1 if a seeker has memory give up each chunk that it read and did not change, so that the medium answers when
+ * the chunk is drawn again; 0 leaves it there, as Bonnie does. A file that was there is removed before a phase makes a
+ * new one, outside its time. Prints PHASE, the moments at which it began and ended (CLOCK_MONOTONIC), CPU time of its
+ * processes from then to then, all ns, and how many bytes or seeks were done.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,11 +37,12 @@ enum { CHANGED_OF = 10, MOST_SEEKERS = 64 };
 static struct {
 	const char *path;
 	uint64_t bytes, chunk, seeks, seekers, seed;
-	bool flush;
+	bool flush, forget;
 } job;
 
 static unsigned char *block;
 static uint64_t began_ns, cpu_before_ns;
+static volatile bool *changed; /* a chunk: whether a seeker has changed it; all seekers share it */
 
 static void die(const char *what)
 {
@@ -130,6 +134,16 @@ static void seek(int fd, off_t offset, int whence)
 		die("lseek");
 }
 
+/* Not what a seeker changed: the kernel would begin to write it back now, and not when it would by itself */
+static void forget(int fd, uint64_t chunk)
+{
+	if (!job.forget || changed[chunk])
+		return;
+	errno = posix_fadvise(fd, (off_t)(chunk * job.chunk), (off_t)job.chunk, POSIX_FADV_DONTNEED);
+	if (errno)
+		die("posix_fadvise");
+}
+
 static uint64_t char_output(void)
 {
 	FILE *to = stream(true);
@@ -211,7 +225,8 @@ static uint64_t block_input(void)
 /* A ticket a seek, taken from the pipe; an end of file means that all are taken */
 static void seeker(int tickets, int ready, uint64_t number)
 {
-	uint64_t state = (job.seed * MOST_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull, chunks = job.bytes / job.chunk;
+	uint64_t state = (job.seed * MOST_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t chunks = job.bytes / job.chunk, at;
 	int fd = file(false);
 	uint64_t start_ns = cpu_ns(RUSAGE_SELF);
 	char ticket;
@@ -222,10 +237,14 @@ static void seeker(int tickets, int ready, uint64_t number)
 		state ^= state >> 12;
 		state ^= state << 25;
 		state ^= state >> 27;
-		seek(fd, (off_t)((state * 0x2545f4914f6cdd1dull >> 32) % chunks * job.chunk), SEEK_SET);
+		at = (state * 0x2545f4914f6cdd1dull >> 32) % chunks;
+		seek(fd, (off_t)(at * job.chunk), SEEK_SET);
 		read_block(fd);
-		if (count % CHANGED_OF)
+		if (count % CHANGED_OF) {
+			forget(fd, at);
 			continue;
+		}
+		changed[at] = true;
 		block[count % job.chunk]++;
 		seek(fd, -(off_t)job.chunk, SEEK_CUR);
 		write_block(fd);
@@ -242,6 +261,9 @@ static uint64_t random_seeks(void)
 
 	if (pipe(tickets) || pipe(ready))
 		die("pipe");
+	changed = mmap(NULL, job.bytes / job.chunk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (changed == MAP_FAILED)
+		die("no memory");
 	for (uint64_t i = 0; i < job.seekers; i++) {
 		pid_t child = fork();
 
@@ -286,7 +308,7 @@ int main(int argc, char **argv)
 {
 	uint64_t done, used_ns;
 
-	if (argc == 9) {
+	if (argc == 10) {
 		job.path = argv[2];
 		job.bytes = number(argv[3]);
 		job.chunk = number(argv[4]);
@@ -294,8 +316,9 @@ int main(int argc, char **argv)
 		job.seekers = number(argv[6]);
 		job.seed = number(argv[7]);
 		job.flush = number(argv[8]);
+		job.forget = number(argv[9]);
 	}
-	for (size_t i = 0; argc == 9 && job.chunk && i < sizeof(phases) / sizeof(*phases); i++) {
+	for (size_t i = 0; argc == 10 && job.chunk && i < sizeof(phases) / sizeof(*phases); i++) {
 		if (strcmp(argv[1], phases[i].name))
 			continue;
 		block = calloc(1, job.chunk);
@@ -306,6 +329,6 @@ int main(int argc, char **argv)
 		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", argv[1], began_ns, now_ns(), used_ns, done);
 		return 0;
 	}
-	fputs("usage: bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH: see the head of its source\n", stderr);
+	fputs("usage: bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH FORGET: see the head of its source\n", stderr);
 	return 2;
 }

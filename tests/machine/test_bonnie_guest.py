@@ -92,14 +92,18 @@ def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, meas
     )
     assert kept["block_input_reached_percent"] == kept["random_seeks_reached_percent"] == 0
     assert 100 <= cold["block_input_reached_percent"] < 110
-    assert cold["random_seeks_reached_percent"] > 30  # 200 of 512 blocks, and none twice from the medium
+    # 200 draws out of 512 blocks. The medium answers all but those of a block changed before, which are under 3 %: on
+    # average 10 of 512 are.
+    assert 95 < cold["random_seeks_reached_percent"] < 110
     # Half a revolution of 4200 rpm and the command: no seek is faster; those in memory are.
     assert cold["random_seeks"] < 1000
     assert kept["random_seeks"] > 1000
 
 
 def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure, tmp_path: Path) -> None:
-    smaller = {'"10M"': '"2M"', "seeks = 1000": "seeks = 50"}
+    smaller = {'"40M", "20M", "10M"': '"8M", "4M", "2M"', '["20M", "10M"]': '["4M", "2M"]'}
+    smaller |= {'["40M", "10M"]': '["8M", "2M"]', '["40M", "20M"]': '["8M", "4M"]', "seeks = 1000": "seeks = 50"}
+    smaller |= {"40M =": "8M =", "20M =": "4M =", "10M =": "2M ="}
     at = {"medium": "cf-2g", "caches": "cold", "processes": "4"}
     found = measure(slice_of("kim2007-processes", tmp_path, smaller, 1, **at), tmp_path / "cell").result["metrics"]
     wanted = Bonnie().phases({"file": 2 * MIB, "processes": 4, "seeks": 50})

@@ -69,6 +69,24 @@ def in_lines(comparison: Comparison, words: Words) -> list[str]:
     return lines([Load(comparison, group) for group in comparison.groups], words)
 
 
+def test_an_answer_averages_times_as_its_claims_do() -> None:
+    """a takes 1.02 times as long as b with a small file and 1.006 times with one 100 times as large: 1.013 times by the
+    geometric mean, which counts as behind, and 103.02 / 102.4 = 1.006 times by the time of both, which does not. So a
+    claim that says "none is faster" and the picture beside it cannot differ, if both average in time.
+    """
+    found = table({"a": {"4k": (1.02, 1.02), "64k": (102.0, 102.0)}, "b": {"4k": (1.0, 1.0), "64k": (101.4, 101.4)}},
+                  metric="write_s")  # fmt: skip
+    words = Words(found.axes)
+    by_ratios, in_time = (
+        compare(found, "filesystem", ("pattern",), "write_s", False, in_time=in_time) for in_time in (False, True)
+    )
+    assert "b is fastest" in " ".join(in_lines(by_ratios, words))
+    assert "No clear difference" in " ".join(in_lines(in_time, words))
+    [lead] = in_time.groups[0].leads
+    assert lead.factor == pytest.approx(103.02 / 102.4)
+    assert {one.value: one.score for one in in_time.groups[0].standings} == pytest.approx({"a": 51.51, "b": 51.2})
+
+
 # --- spread ---------------------------------------------------------------------------------------------------------
 
 

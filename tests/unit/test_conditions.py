@@ -96,7 +96,7 @@ def test_what_memory_kept_is_said_once() -> None:
     frame.loc[swallowed, "limit"] = "memory"
     found = report_of(study, rows_of(frame), {})
     cells = list(found.results.combinations())
-    assert limits.remark(found, cells) == "The CPU limits 2 of 48 cells and memory 1."
+    assert limits.remark(found, cells, ["bandwidth"]) == "The CPU limits 2 of 48 cells and memory 1."
     [question] = questions(found)
     told = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.

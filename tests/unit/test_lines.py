@@ -107,6 +107,16 @@ def test_several_metrics_are_one_more_axis() -> None:
     assert said({"pattern": ("read", "write")}, table, metrics) == ["a is fastest throughout: 3.0 times as fast as b."]
 
 
+def test_each_part_of_a_line_says_which_metric_it_is_of() -> None:
+    """Alike in all that is written, and in what is read on b: the second part holds of writing too, which is said."""
+    writing = [(("metric", "write_s"), ("translation", name)) for name in "ab"]
+    reading = [(("metric", "read_s"), ("translation", name)) for name in "ab"]
+    assert boxes([*writing, reading[1]], [*writing, *reading]) == [
+        {"metric": ["write_s"]},
+        {"metric": ["read_s"], "translation": ["b"]},
+    ]
+
+
 def test_a_way_of_doing_needs_a_word_for_what_is_done() -> None:
     table = {(pattern, direct): (30.0, 10.0) if direct == "true" else (10.0, 30.0)
              for pattern in ("read", "write") for direct in ("true", "false")}  # fmt: skip

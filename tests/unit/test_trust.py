@@ -73,6 +73,12 @@ def test_what_is_no_speed_is_told_of_memory_alone() -> None:
     assert (told.memory, told.not_steady) == (1, 0)
 
 
+def test_memory_has_no_part_in_what_is_counted_to_the_end() -> None:
+    """The requests of a small write come with the sync after the load: they are all there, and memory kept none."""
+    assert found(report("medium_requests", limit={"4k": "memory"})).memory == 0
+    assert found(report("medium_written_bytes", limit={"4k": "memory"})).memory == 1
+
+
 def test_of_several_metrics_figures_are_counted() -> None:
     told = found(report("bandwidth", "iops", steady={"64k": "not steady: it rises"}))
     assert (told.cells, told.not_steady) == (16, 2)

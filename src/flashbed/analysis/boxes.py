@@ -72,6 +72,8 @@ def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
             box[axis] = [value for value in values[axis] if value in box[axis]]
         covered = set(inside(box))
         has = {axis: {dict(at)[axis] for at in covered} for axis in axes}
+        if METRIC in has:  # what was said of one metric is not said again with the others
+            has[METRIC] = {dict(at)[METRIC] for at in covered.intersection(left)}
         told = {axis: [value for value in values[axis] if value in has[axis]] for axis in axes}
         found.append({axis: told[axis] for axis in axes if len(told[axis]) < len(values[axis])})
         left = [at for at in left if at not in covered]

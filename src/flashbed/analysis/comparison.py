@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
-from statistics import median
+from statistics import fmean, median
 
 from flashbed.analysis.decisive import BELOW_ZERO, Doubt, is_enough
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, Standing
 from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_spread, ratio
 from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.spread import spread
 
 
 def compare(
@@ -27,8 +28,12 @@ def compare(
     metric: str,
     higher_is_better: bool,
     doubts: Mapping[Combination, Doubt] | None = None,
+    *,
+    in_time: bool = False,
 ) -> Comparison:
-    """Compare the values of an axis in each group; groups come in the study's order. `doubts` is by cell."""
+    """Compare the values of an axis in each group; groups come in the study's order. `doubts` is by cell. Over
+    settings, the geometric mean of ratios is taken; `in_time`, the ratio of mean times, where the longest counts most.
+    """
     doubts = doubts or {}
     numbers = results.numbers(metric)
     planned = list(results.combinations())
@@ -59,8 +64,8 @@ def compare(
                 cells[setting] = found
         if measured:
             in_order = {value: measured[value] for value in results.axes[axis] if value in measured}
-            groups.append(_group(here, in_order, settings, doubted, higher_is_better))
-    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups)
+            groups.append(_group(here, in_order, settings, doubted, higher_is_better, in_time))
+    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, in_time)
 
 
 Table = Mapping[str, Mapping[Setting, Numbers]]
@@ -76,6 +81,7 @@ def _group(
     planned: Planned,
     doubts: Mapping[tuple[str, Setting], Doubt],
     higher_is_better: bool,
+    in_time: bool,
 ) -> Group:
     table = {
         value: {
@@ -90,14 +96,14 @@ def _group(
     settings = _meant(planned, wanted)
     if not values:
         common = _shared(table, settings, wanted)
-    standings = [_standing(value, table[value], common) for value in values]
+    standings = [_standing(value, table[value], common, in_time) for value in values]
     # A stable sort: equals keep the study's order.
     standings.sort(key=lambda standing: standing.rank, reverse=higher_is_better)
-    leads = [_lead(standings[0], other, table, common, higher_is_better) for other in standings[1:]]
+    leads = [_lead(standings[0], other, table, common, higher_is_better, in_time) for other in standings[1:]]
     seeds = min((len(measured[value][setting]) for value in wanted for setting in common), default=0)
     left_out = [value for value in table if value not in values]
     gaps = [(value, setting) for setting in settings for value in wanted if setting not in table[value]]
-    undecided = _undecided(measured, left_out, common if values else [])
+    undecided = _undecided(measured, left_out, common if values else [], in_time)
     return Group(at, standings, leads, common, settings, gaps, left_out, seeds, doubts, undecided)
 
 
@@ -126,7 +132,9 @@ def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting
     return [], []
 
 
-def _undecided(measured: Table, values: Sequence[str], compared: Sequence[Setting]) -> dict[str, Standing]:
+def _undecided(
+    measured: Table, values: Sequence[str], compared: Sequence[Setting], in_time: bool
+) -> dict[str, Standing]:
     """What was measured of values that are not compared: over the settings that are, or over those that all of these
     values have, so that what stands side by side can be compared; if there is none, over all that a value has.
     """
@@ -136,7 +144,7 @@ def _undecided(measured: Table, values: Sequence[str], compared: Sequence[Settin
     for value in found:
         cells = measured[value]
         over = [setting for setting in compared or shared if setting in cells] or list(cells)
-        told[value] = _standing(value, cells, over)
+        told[value] = _standing(value, cells, over, in_time)
     return told
 
 
@@ -152,10 +160,19 @@ def _shared(table: Table, settings: Sequence[Setting], values: Sequence[str]) ->
     return [setting for setting, cells in found.items() if cells and set(cells[0]).intersection(*cells[1:])]
 
 
-def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[Setting]) -> Standing:
+def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[Setting], in_time: bool) -> Standing:
     medians = [median(cells[setting].values()) for setting in settings]
-    seeds = mean_spread([cells[setting] for setting in settings])
-    return Standing(value, geometric_mean(medians), medians, seeds, settings)
+    rows = [cells[setting] for setting in settings]
+    mean = _mean_time(rows) if in_time else {}
+    if mean:
+        return Standing(value, fmean(medians), medians, spread(list(mean.values())), settings)
+    return Standing(value, geometric_mean(medians), medians, mean_spread(rows), settings)
+
+
+def _mean_time(rows: Sequence[Numbers]) -> Numbers:
+    """By seed, the mean of several rows of times; of the seeds that all rows have."""
+    shared = [seed for seed in rows[0] if all(seed in row for row in rows)]
+    return {seed: fmean(row[seed] for row in rows) for seed in shared}
 
 
 def _lead(
@@ -164,6 +181,7 @@ def _lead(
     table: Mapping[str, Mapping[Setting, Numbers]],
     settings: Sequence[Setting],
     higher_is_better: bool,
+    in_time: bool,
 ) -> Lead:
     pairs = {setting: (table[best.value][setting], table[other.value][setting]) for setting in settings}
     medians = {setting: (median(mine.values()), median(its.values())) for setting, (mine, its) in pairs.items()}
@@ -171,6 +189,8 @@ def _lead(
         pairs = {setting: (its, mine) for setting, (mine, its) in pairs.items()}
     ratios = {setting: found for setting, pair in pairs.items() if (found := ratio([pair]))}
     whole = ratio(list(pairs.values()))
+    if in_time and (means := [_mean_time([pair[side] for pair in pairs.values()]) for side in (0, 1)]) and all(means):
+        whole = ratio([(means[0], means[1])])
     assert whole is not None  # the settings are those in which there is a ratio
     return Lead(
         other.value,

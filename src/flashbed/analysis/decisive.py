@@ -32,6 +32,11 @@ TIMED_BEGINNINGS = ("latency_", "flush_")
 ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
 """What follows the name of a phase in the names of its metrics."""
 
+OF_NO_LOAD = ("medium_requests", "mount_", "space_")
+"""How metrics begin that ask nothing of the time in which the load ran: what all of it took of the medium in the end,
+whenever that was, or what is measured before and after it.
+"""
+
 NOT_STEADY, NOT_KNOWN = "not steady", "not known"
 
 ENOUGH = 0.5
@@ -77,6 +82,11 @@ def is_timed(metric: str) -> bool:
 
 
 BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")
+
+
+def is_of_the_load(metric: str) -> bool:
+    """Whether a metric is of the time in which the load ran, so that what memory kept until then is missing from it."""
+    return not metric.startswith(OF_NO_LOAD)
 
 
 def is_enough(deciding: int, planned: int) -> bool:

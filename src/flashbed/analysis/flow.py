@@ -34,6 +34,13 @@ class Flow:
     def swallowed(self) -> bool:
         return self.reached < SWALLOWED_BELOW
 
+    @property
+    def percent(self) -> str:
+        """ "12 %"; what is called less than half is not written as half."""
+        if self.swallowed and round(self.reached * 100) >= SWALLOWED_BELOW * 100:
+            return f"just under {SWALLOWED_BELOW * 100:.0f} %"
+        return f"{self.reached * 100:,.0f} %"
+
 
 def flows(results: Results, fixed: Mapping[str, str]) -> list[Flow]:
     """The flow of each cell whose metrics tell it, in the study's order; `fixed` holds the parameters on no axis."""

@@ -36,8 +36,8 @@ def narrowed(settings: Sequence[Setting], planned: Sequence[Setting]) -> Setting
 
 @dataclass(frozen=True)
 class Standing:
-    """How one value did over some settings of a group: the geometric mean of its medians, these in the order of the
-    settings, and over the seeds the mean with each of them.
+    """How one value did over some settings of a group: the mean of its medians (Comparison.in_time), these in the order
+    of the settings, and over the seeds the mean with each of them.
     """
 
     value: str
@@ -60,6 +60,8 @@ class Standing:
     def rank(self) -> tuple[int, float]:
         """Grows as the numbers do. A zero is below all else, however many times the others are more."""
         above = [number for number in self.medians if number]
+        if len(above) == len(self.medians):
+            return 0, self.score
         return -self.medians.count(0.0), geometric_mean(above) if above else 0.0
 
 
@@ -213,3 +215,5 @@ class Comparison:
     by: Sequence[str]
     metric: str
     groups: Sequence[Group]
+    in_time: bool = False
+    """Whether the mean over settings is that of times; else it is the geometric mean."""

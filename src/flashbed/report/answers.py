@@ -95,7 +95,7 @@ def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Beh
     comparison, group, words = load.comparison, load.group, report.words
     said = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
     told = ("memory",) if group.barred else ()
-    remark = limits.remark(report, limits.cells_of(report, answer, group), said=told)
+    remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], said=told)
     leads = [] if load.no_choice else [_sure(report, comparison, group, lead) for lead in group.leads]
     figures = [
         (f"figure-{place}", figure.title)

@@ -77,6 +77,17 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
     ]
 
 
+def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
+    """Of the claims that stand in the answer too, a line each: the link of the claim, and what came of it."""
+    told = []
+    for place, judgement in enumerate(judgements, start=1):
+        if judgement.claim.in_answer:
+            head = f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}."
+            text = " ".join(filter(None, (head, evidence(judgement, report.words), judgement.why)))
+            told.append((f"#claim-{place}", text))
+    return told
+
+
 def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
     """Every claim in a line, by verdict, with the comparison that decided it: the paper's figures beside ours."""
     numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))

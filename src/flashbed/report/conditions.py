@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flashbed.analysis.words import count, size
+from flashbed.analysis.words import count, listing, size
 from flashbed.profiles.condition import MEANINGS, Condition
 from flashbed.report.model import Report
 from flashbed.report.tables import Cell, Head, Row, Table
@@ -29,8 +29,7 @@ WRITES: Mapping[str, str] = {
 
 def media(report: Report) -> list[tuple[str, str]]:
     """Each medium of the study by name, and in what condition it was."""
-    names = report.results.axes.get("medium") or [report.fixed.get("medium", "")]
-    found = [(name, report.study.library.medium(name)) for name in names if name]
+    found = [(name, report.study.library.medium(name)) for name in _names(report)]
     return [
         (report.words.value("medium", name), text + _fresh(report, name))
         for name, medium in found
@@ -38,15 +37,38 @@ def media(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def _fresh(report: Report, medium: str) -> str:
-    """In how many repetitions the flash was still new, so that its figures are those of a new device."""
+def new(report: Report) -> str:
+    """Whose figures are those of a new device, as a sentence: where less was written than its flash holds."""
+    found = {name: _new_of(report, name) for name in _names(report)}
+    told = [report.words.value("medium", name) for name, (fresh, _) in found.items() if fresh]
+    if not told:
+        return ""
+    all_ = all(fresh == of for fresh, of in found.values() if fresh)
+    which = "" if all_ else "some "
+    return (
+        f"Of {listing(told)}, {which}figures are those of a new device: less was ever written than its flash holds, so "
+        "that it need not have collected. One in use may write more slowly."
+    )
+
+
+def _names(report: Report) -> list[str]:
+    return [name for name in report.results.axes.get("medium") or [report.fixed.get("medium", "")] if name]
+
+
+def _new_of(report: Report, medium: str) -> tuple[int, int]:
+    """In how many repetitions the flash was still new, and of how many that were measured."""
     told = [r for r in report.results.repetitions if r.is_measured]
     if "medium" in report.results.axes:
         told = [r for r in told if report.results.coordinates(r.combination)["medium"] == medium]
-    fresh = sum(bool(r.fresh) for r in told)
+    return sum(bool(r.fresh) for r in told), len(told)
+
+
+def _fresh(report: Report, medium: str) -> str:
+    """In how many repetitions the flash was still new, so that its figures are those of a new device."""
+    fresh, of = _new_of(report, medium)
     if not fresh:
         return ""
-    which = "Each repetition" if fresh == len(told) else f"{fresh} of {count(len(told), 'repetition')}"
+    which = "Each repetition" if fresh == of else f"{fresh} of {count(of, 'repetition')}"
     return (
         f" {which} ended before as much was ever programmed as the device holds: a figure of a new device, which "
         "need not have collected."

@@ -112,12 +112,15 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
     limits = report.results.limits
     told = {repetition.combination for repetition in report.results.repetitions if repetition.steady}
+    open_ = {report.unknown.get(flow.combination, "") for flow in found}
+    alike = f" Whether the rate was steady is not known: {min(open_)}." if len(open_) == 1 and min(open_) else ""
+    told = set() if alike else told  # one line says it for all
     shares = [report.results.spreads(f"busy_{part}_percent") for part in ("medium", "bus", "cpu")]
     rows = []
     for flow in found:
         bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
         cells = [Cell(scale.number(value), sort=value) for value in bytes_]
-        share = Cell(f"{flow.reached * 100:,.0f} %", tone="warn" if flow.swallowed else "", sort=flow.reached)
+        share = Cell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
         busy = [_percent(found.get(flow.combination)) for found in shares]
         what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
@@ -128,7 +131,7 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
         "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
-        "is what one would have to make faster.",
+        f"is what one would have to make faster.{alike}",
         corner=_corner(report, OWN_BESIDE_BYTES),
         columns=[
             "Asked for",
@@ -225,13 +228,9 @@ def repetition_table(report: Report) -> Table:
 
 
 def _asked_metrics(report: Report) -> list[str]:
-    """What the study is about, as far as a page is wide: its answers first, then its figures and tables."""
-    study = report.study
-    answers = [*([study.answer] if study.answer else []), *study.choices]
-    asked = [metric for answer in answers for metric in answer.metric]
-    asked += [figure.y for figure in study.figures]
-    asked += [metric for table in study.tables for metric in table.metric]
-    known = [name for name in dict.fromkeys([*asked, *report.results.metrics]) if name in report.results.metrics]
+    """What the study is about, as far as a page is wide; then what else was measured."""
+    asked = dict.fromkeys([*report.asked_metrics, *report.results.metrics])
+    known = [name for name in asked if name in report.results.metrics]
     return known[: SHOWN_COLUMNS - len(_corner(report)) - 1]
 
 

@@ -179,7 +179,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         notes=[
             direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
-            *filter(None, [remark(report, cells), limits.remark(report, cells)]),
+            *filter(None, [remark(report, cells), limits.remark(report, cells, [figure.y])]),
         ],
         gaps=gaps(report, figure.y, cells, spreads),
     )

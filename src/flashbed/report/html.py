@@ -107,6 +107,7 @@ def _claims(report: Report) -> dict[str, Any] | None:
         "summary": summary(judgements),
         "overview": claims.overview(report, judgements),
         "shown": claims.shown(report, judgements),
+        "in_answer": claims.in_answer(report, judgements),
     }
 
 
@@ -119,20 +120,26 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
         endings = listing([f"{number} {ending}" for ending, number in lost.items()])
         text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."
         cautions.append({"text": text, "link": "#losses", "link_text": "Which, and why"})
-    swallowed = evidence.swallowed(found)
+    swallowed = evidence.swallowed(found) if report.asks_of_loads else []
     if swallowed:
         worst = min(swallowed, key=lambda flow: flow.reached)
         text = (
             f"In {count(len(swallowed), 'cell')}, less than half of the bytes asked for reached the medium: they "
-            f"measure memory more than the medium (at worst {worst.reached * 100:.0f} % reached, "
+            f"measure memory more than the medium (at worst {worst.percent} reached, "
             f"{report.cell_name(worst.combination)})."
         )
         cautions.append({"text": text, "link": "#bytes", "link_text": "Bytes at the medium"})
-    limited = limits.remark(report, report.results.combinations(), said=("memory",) if swallowed else ())
+    limited = limits.remark(
+        report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
+    )
     if limited:
         text = " ".join(filter(None, (limited, limits.spared(report))))
         cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
-    if report.unsteady:
+    if coarse := lives.resolution(report):
+        cautions.append({"text": coarse, "link": "#lives" if lives.table(report) else "", "link_text": "Each life"})
+    if new := conditions.new(report):
+        cautions.append({"text": new, "link": "#conditions", "link_text": "What the file systems stood on"})
+    if report.unsteady and report.asks_of_loads:
         cell, why = next(iter(report.unsteady.items()))
         them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
         text = (
@@ -148,7 +155,7 @@ def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
             f"({report.cell_name(cell)}: {why})."
         )
         cautions.append({"text": text, "link": "", "link_text": ""})
-    unknown = Counter(report.unknown.values())
+    unknown = Counter(report.unknown.values() if report.asks_of_loads else ())
     if unknown:
         several = len(unknown) > 1
         reasons = [
@@ -178,11 +185,12 @@ def _facts(report: Report) -> list[tuple[str, str]]:
 
 
 def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
-    swallowed = evidence.swallowed(found)
+    swallowed = evidence.swallowed(found) if report.asks_of_loads else []
     return {
         "outcomes": report.results.outcomes(),
         "losses": evidence.losses(report),
         "missing": evidence.missing(report),
+        "asks_of_loads": report.asks_of_loads,
         "flows": evidence.flow_table(report, found, "Bytes asked for and bytes at the medium") if found else None,
         "swallowed": evidence.flow_table(report, swallowed, "Where memory kept the bytes") if swallowed else None,
         "checks": evidence.check_summaries(report),

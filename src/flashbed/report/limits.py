@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from flashbed.analysis import Combination, Group
+from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.words import count, listing
 from flashbed.guest_output.limit import BUSY_PERCENT
 from flashbed.report.model import Report
@@ -26,10 +27,12 @@ SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "lo
 """For a cell of a table."""
 
 
-def remark(report: Report, cells: Iterable[Combination], said: Collection[str] = ()) -> str:
-    """ "The CPU limits 3 of 5 cells and memory 1." Nothing where the medium limits all of them, and nothing of what is
-    said already.
+def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str], said: Collection[str] = ()) -> str:
+    """ "The CPU limits 3 of 5 cells and memory 1." Nothing where the medium limits all of them, nothing of what is said
+    already, and nothing where no load has a part in the metrics that are shown.
     """
+    if metrics and not any(map(is_of_the_load, metrics)):
+        return ""
     shown = list(dict.fromkeys(cells))
     limits = report.results.limits
     found = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *said))

@@ -39,6 +39,34 @@ def table(report: Report) -> Table | None:
     )
 
 
+def steps(report: Report) -> dict[Combination, float]:
+    """By cell, the part of a life that one erase of its most worn block makes: it is known no more finely, however many
+    seeds agree. Nothing where the study asks for no life.
+
+    In the measurement that block had as many erases as all in the mean, times how much sooner it is at its end.
+    """
+    if not set(report.asked_metrics) & {"lifetime_years", "tbw_bytes"}:
+        return {}
+    first, level, turns = (report.results.spreads(name) for name in ("tbw_bytes", "tbw_level_bytes", "overwrites"))
+    return {
+        cell: first[cell].median / (level[cell].median * turns[cell].median)
+        for cell in first
+        if cell in level and cell in turns and turns[cell].median and level[cell].median
+    }
+
+
+def resolution(report: Report) -> str:
+    """The largest of these steps, as a sentence."""
+    found = steps(report)
+    if not found:
+        return ""
+    cell = max(found, key=lambda one: found[one])
+    return (
+        f"A life is counted in whole erases of the most worn block: one more or less changes it by up to "
+        f"{100 * found[cell]:.0f} % ({report.cell_name(cell)}). A lead of one or two such steps is none to choose by."
+    )
+
+
 def _years(found: dict[Combination, Spread], cell: Combination) -> Cell:
     if cell not in found:
         return Cell("not known yet", tone="quiet")

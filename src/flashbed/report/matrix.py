@@ -111,7 +111,8 @@ def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> Part
     metric = metric_of(comparison.metric)
     scale = scale_of(metric, (_largest(one) for load in loads for one in _all_standings(load.group)))
     axes = dict.fromkeys(axis for load in loads for one in _all_standings(load.group) for axis in one.telling_axes)
-    mean = f"geometric mean over {listing([words.axis_plural(axis) for axis in axes])}" if axes else ""
+    kind = "mean" if comparison.in_time else "geometric mean"
+    mean = f"{kind} over {listing([words.axis_plural(axis) for axis in axes])}" if axes else ""
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
     look = Look(scale, words, list(axes))
     return Part(metric.title, reading, [_row(load, alone, look) for load in loads])

@@ -29,6 +29,7 @@ from flashbed.analysis import (
     unsteady,
     with_memory_told,
 )
+from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.profiles.translation import has_queue
 from flashbed.report.names import words_of
@@ -109,6 +110,24 @@ class Report:
         """The cells of which nothing tells whether their rate was steady, with the reason."""
         return unknown(self.results)
 
+    @property
+    def asked_metrics(self) -> list[str]:
+        """What the study is about: the metrics of its answers first, then of its figures, tables and claims."""
+        study = self.study
+        answers = [*([study.answer] if study.answer else []), *study.choices]
+        asked = [metric for one in answers for metric in one.metric]
+        asked += [figure.y for figure in study.figures]
+        asked += [metric for table in study.tables for metric in table.metric]
+        asked += [metric for claim in study.claims for metric in claim.metric]
+        return list(dict.fromkeys(asked))
+
+    @property
+    def asks_of_loads(self) -> bool:
+        """Whether what memory kept, what limited a load and whether its rate was steady is any matter: not where all
+        that the study asks is counted until all has reached the medium.
+        """
+        return not self.asked_metrics or any(map(is_of_the_load, self.asked_metrics))
+
     @cached_property
     def _doubts(self) -> dict[str, Mapping[Combination, Doubt]]:
         return {}
@@ -148,7 +167,13 @@ class Report:
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
             compare(
-                results, axis, answer.by, metric, metric_of(metric).better != "lower", doubts(results, metric, amount)
+                results,
+                axis,
+                answer.by,
+                metric,
+                metric_of(metric).better != "lower",
+                doubts(results, metric, amount),
+                in_time=answer.average == "time",
             )
             for metric in answer.metric
         ]

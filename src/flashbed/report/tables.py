@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
+from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
 from flashbed.common.metrics import Metric
 from flashbed.report import limits
@@ -99,7 +100,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         best = _best(known, metrics[0]) if marks_best else None
         texts.append(
             [
-                number_cell(report, spreads[metric], cell, scales[metric], column == best)
+                number_cell(report, metric.name, spreads[metric], cell, scales[metric], column == best)
                 for metric in metrics
                 for column, cell in here.items()
             ]
@@ -115,7 +116,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
                     _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
                     "▸ is clearly the best of its row." if marks_best else "",
                     remark(report, cells),
-                    limits.remark(report, cells),
+                    limits.remark(report, cells, wanted.metric),
                 ],
             )
         ),
@@ -161,7 +162,12 @@ def _column_head(report: Report, axes: Sequence[str], values: Combination) -> st
 
 
 def number_cell(
-    report: Report, spreads: Mapping[Combination, Spread], cell: Combination | None, scale: Scale, best: bool
+    report: Report,
+    metric: str,
+    spreads: Mapping[Combination, Spread],
+    cell: Combination | None,
+    scale: Scale,
+    best: bool,
 ) -> Cell:
     if cell is None:
         return Cell("", hint="not part of the study")
@@ -171,12 +177,13 @@ def number_cell(
         )
         return Cell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
     spread, planned = spreads[cell], len(report.study.seeds)
+    of_load = is_of_the_load(metric)
     limit = report.results.limits.get(cell, MEDIUM)
     notes = [
         _range(spread, scale),
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
-        f"limit: {SHORT[limit]}" if limit != MEDIUM else "",
-        "not steady" if cell in report.unsteady else "",
+        f"limit: {SHORT[limit]}" if of_load and limit != MEDIUM else "",
+        "not steady" if of_load and cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned else "best" if best else ""
     return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)

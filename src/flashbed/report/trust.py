@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flashbed.analysis import Combination, Judgement
-from flashbed.analysis.decisive import phase_of
+from flashbed.analysis.decisive import is_of_the_load, phase_of
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 
@@ -82,9 +82,11 @@ def trust(report: Report, judgement: Judgement) -> Trust:
 
 
 def _kind(report: Report, cell: Combination, metric: str) -> str:
-    """Of what is no speed, such as bytes written, and of no phase, the cell as a whole tells of memory."""
+    """Of what is no speed, such as bytes written, and of no phase, the cell as a whole tells of memory; of what is
+    counted until all has reached the medium, nothing does.
+    """
     doubt = report.doubts(metric).get(cell)
     if doubt:
         return doubt.kind
-    whole = report.results.limits.get(cell) == "memory" and phase_of(report.results.metrics, metric) is None
-    return "memory" if whole else ""
+    whole = is_of_the_load(metric) and phase_of(report.results.metrics, metric) is None
+    return "memory" if whole and report.results.limits.get(cell) == "memory" else ""

@@ -116,7 +116,12 @@ def _average_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
         for metric in claim.metric:
             unit = METRICS[metric].unit if metric in METRICS else "s"
             if unit not in TIME_UNITS:
-                yield Problem((*at, "average"), f'"time" is for times, and {metric} is none; leave it out')
+                yield Problem((*at, "average"), not_a_time(metric))
+
+
+def not_a_time(metric: str) -> str:
+    """Of what cannot be averaged in time."""
+    return f'"time" is for times, and {metric} is none; leave it out'
 
 
 def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:

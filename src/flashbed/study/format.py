@@ -104,6 +104,10 @@ Selection = dict[str, Texts]
 Word = Annotated[str, Field(min_length=1)] | None
 
 
+Average = Literal["ratios", "time"]
+AVERAGE_MEANS = "the geometric mean of ratios, or the ratio of mean times"
+
+
 class Answer(Strict):
     """The question in numbers: the values of which axis are compared, by which metric."""
 
@@ -111,6 +115,7 @@ class Answer(Strict):
     compare: Names = Field(min_length=1, description="an axis; of several, their combinations are compared")
     metric: Names = Field(min_length=1, description="by what; of several, each is a comparison of its own")
     by: Names = Field(default=(), description="a comparison of its own for each value of these axes")
+    average: Average = Field(default="ratios", description=AVERAGE_MEANS)
 
 
 class Choice(Answer):
@@ -182,11 +187,10 @@ class Claim(Strict):
         description="over what is neither compared nor fixed: in every cell, but for a few, in most, on average",
     )
     over: Names = Field(default=(), description="the axes that an average is over; absent: all")
-    average: Literal["ratios", "time"] = Field(
-        default="ratios", description="the geometric mean of ratios, or the ratio of mean times"
-    )
+    average: Average = Field(default="ratios", description=AVERAGE_MEANS)
     unit: str = Field(default="", description="of the printed figures")
     printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
+    in_answer: bool = Field(default=False, description="its verdict stands in the answer too, in a line of its own")
     why: dict[Verdict, str] = Field(
         default_factory=dict, description="by verdict, why it is so: shown as long as that is the verdict"
     )

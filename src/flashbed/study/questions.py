@@ -12,6 +12,7 @@ from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.guest_output.wear import LIVES
 from flashbed.profiles.library import Library
 from flashbed.profiles.translation import has_queue
+from flashbed.study.claim_rules import TIME_UNITS, not_a_time
 from flashbed.study.format import (
     Answer,
     Choice,
@@ -67,6 +68,8 @@ def _checked_answer(
         known_metric(metric, (*at, "metric"), problems)
         if metric in METRICS and METRICS[metric].better is None:
             problems.append(Problem((*at, "metric"), f'"{metric}" has no better direction'))
+        if metric in METRICS and answer.average == "time" and METRICS[metric].unit not in TIME_UNITS:
+            problems.append(Problem((*at, "average"), not_a_time(metric)))
     if len(problems) == before and not any(matches(cell, where) for cell in combinations(study.axes, skip)):
         problems.append(Problem((*at, "where"), "leaves no cell to compare"))
     return answer.model_copy(update={"where": where})

@@ -29,7 +29,7 @@ run() {{{{
 	k=0
 	started=
 	while [ $k -lt {{processes}} ]; do
-		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{flush}} >>/out/{SAID} 2>>/out/bonnie.err &
+		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{memory}} >>/out/{SAID} 2>>/out/bonnie.err &
 		started="$started $!"
 		k=$((k + 1))
 	done
@@ -69,7 +69,7 @@ class Bonnie(InPhases):
             processes=said.processes,
             numbers=f"{said.file} {said.chunk} {said.seeks} {said.seek_processes}",
             seed=seed * MOST_PROCESSES,
-            flush=int(said.caches != "kept"),
+            memory=f"{int(said.caches != 'kept')} {int(said.caches == 'cold')}",
         )
         names = [phase.name for phase in self.phases(parameters)]
         for name, after in zip(names, [*names[1:], None], strict=True):

@@ -20,7 +20,8 @@ class BonnieParameters(ToolParameters):
     caches: Literal["kept", "flushed", "cold"] = Field(
         default="kept",
         description="kept: as Bonnie leaves them; a phase ends when its last call returns; flushed: a flush ends each "
-        "phase that writes, inside its time; cold: also, each phase begins with the file system mounted anew",
+        "phase that writes, inside its time; cold: also, each phase begins with the file system mounted anew, and a "
+        "seek has memory give up the block that it read",
     )
     seeks: Count = Field(
         default=4000, ge=1, description="random reads of a block, of all seekers of a process together"
