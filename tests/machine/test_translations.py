@@ -110,5 +110,5 @@ def test_what_was_written_outlives_a_restart(study_file, tmp_path: Path, layer: 
     files = qemu.Files(wanted.image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
     wanted.image.media_tool.create(files.state, wanted.cell.medium.core_parameters)
     wanted.image.media_tool.create_content(files.state, files.data)
-    outcome = boot(Bed(wanted, files, folder), 600, prepare=PREPARE, measure=MEASURE)
+    outcome = boot(Bed(wanted, files, folder), prepare=PREPARE, measure=MEASURE)
     assert outcome.files["before"] == outcome.files["after"] != b""
