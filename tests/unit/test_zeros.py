@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from test_claims import a_against_b, claim, results
+from claim_samples import a_against_b, claim, results
 from test_matrix import fields, picture
 
 from flashbed.analysis import Load, Results, Words, compare, doubts, judge, lines, results_of, sentence

@@ -7,7 +7,8 @@ no random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.beginnings import amount_axis
-from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side, judge, undecidable
+from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
+from flashbed.analysis.claims import Judgement, judge, undecidable
 from flashbed.analysis.comparison import compare
 from flashbed.analysis.decisive import Doubt, doubts, unknown, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.claims import ClaimVerdict, Finding, Judgement, Side
+from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
+from flashbed.analysis.claims import Judgement
 from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band
 

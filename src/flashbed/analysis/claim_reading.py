@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a claim is read: the comparisons that it makes among the cells of a study, each with its band.
+
+Cells that differ in nothing that the claim compares make a case. Knows no words for people, and gives no verdict on the
+claim as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+
+from flashbed.analysis.claim_parts import NO_SEED, Case, Finding, Side
+from flashbed.analysis.ratio import Numbers, quotient, ratio
+from flashbed.analysis.results import Combination, Results
+from flashbed.common.units import by_size
+from flashbed.study.format import Claim, Printed, Where
+from flashbed.study.relation import CLEAR, Band, band, each
+
+NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
+"""What each step along an axis on which a metric rises must at least be."""
+
+NO_GAP = "a ratio of which one number is 0 has no size that could change"
+
+
+def comparisons(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
+    """In the study's order of cases; within a case, in the order of the claim."""
+    axes = list(results.axes)
+    numbers = results.numbers(metric)
+    cells = list(results.combinations(claim.where))
+    compared = {*(axis for selection in claim.compare for axis in selection), *([claim.along] if claim.along else [])}
+    telling = [axis for place, axis in enumerate(axes) if axis not in compared and len({c[place] for c in cells}) > 1]
+
+    def part(cell: Combination, names: Iterable[str]) -> Case:
+        return tuple((axis, cell[axes.index(axis)]) for axis in names)
+
+    def side(cell: Combination) -> Side:
+        told = part(cell, (axis for axis in axes if axis in compared))
+        return Side(cell, told, numbers.get(cell, {}), _printed(claim, metric, results.coordinates(cell)))
+
+    cases: dict[Case, list[Combination]] = {}
+    for cell in cells:
+        cases.setdefault(part(cell, telling), []).append(cell)
+    for case, members in cases.items():
+        steps = _steps(claim, members, lambda cell, selection: _takes(axes, cell, selection), axes)
+        for step, (relation, wanted, first, second) in enumerate(steps):
+            left = side(first)
+            right = side(second) if second is not None else _fixed(claim, left)
+            found = ratio([(left.numbers, right.numbers)])
+            reason = "" if found else _why_not(results, metric, [left, right])
+            several = len(claim.metric) > 1
+            yield Finding(
+                case, metric, several, step, relation, wanted, left, right, found, reason, _printed_ratio(left, right)
+            )
+
+
+def gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
+    """How the ratio of the two that are compared changes along an axis: a ratio of ratios, seed by seed."""
+    assert claim.gap_along is not None
+    series: dict[Case, dict[str, Finding]] = {}
+    for found in comparisons(claim, metric, results):
+        here = dict(found.case)
+        value = here.pop(claim.gap_along, None)
+        if value is None:  # of a part of the study, with one value: nothing can change
+            continue
+        series.setdefault(tuple(here.items()), {})[value] = found
+    for case, by_value in series.items():
+        for relation, wanted, later, earlier in _trend(claim, list(by_value)):
+            pair = by_value[later], by_value[earlier]
+            left, right = (
+                Side(None, ((claim.gap_along, value),), _ratios(one), of=(one.left, one.right))
+                for value, one in zip((later, earlier), pair, strict=True)
+            )
+            ratio_of_ratios = ratio([(left.numbers, right.numbers)])
+            reason = "" if ratio_of_ratios else _why_no_gap(pair)
+            tells = len(claim.metric) > 1
+            yield Finding(
+                case, metric, tells, 0, relation, wanted, left, right, ratio_of_ratios, reason, None, is_gap=True
+            )
+
+
+def _ratios(finding: Finding) -> Numbers:
+    """Left by right, seed by seed; nothing where there is no ratio, or one of a zero."""
+    mine, its = finding.left.numbers, finding.right.numbers
+    if finding.ratio is None or _has_zero(finding):
+        return {}
+    return {seed: mine[seed] / its[seed] for seed in mine if seed in its}
+
+
+def _has_zero(finding: Finding) -> bool:
+    mine, its = finding.left.numbers, finding.right.numbers
+    return any(0.0 in (mine[seed], its[seed]) for seed in mine if seed in its)
+
+
+def _why_no_gap(pair: Sequence[Finding]) -> str:
+    if any(one.ratio is not None and _has_zero(one) for one in pair):
+        return NO_GAP
+    return next((one.reason for one in pair if one.reason), NO_SEED)
+
+
+Step = tuple[str, Band, Combination, Combination | None]
+"""The relation, its band, and the cells; no second one for a fixed value."""
+
+
+def _steps(
+    claim: Claim, cells: Sequence[Combination], takes: Callable[[Combination, Where], bool], axes: Sequence[str]
+) -> Iterator[Step]:
+    """The comparisons that a claim makes among the cells of one case."""
+    if claim.value is not None:
+        for cell in cells:
+            yield claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0], clear=1.0), cell, None
+    elif claim.along is not None:
+        yield from _along(claim, cells, axes.index(claim.along))
+    else:
+        count = len(claim.compare) - 1
+        words = zip(each(claim.relation, count), each(claim.by, count), strict=True)
+        for place, (relation, by) in enumerate(words):
+            left, right = claim.compare[place : place + 2]
+            for first in (cell for cell in cells if takes(cell, left)):
+                for second in (cell for cell in cells if takes(cell, right)):
+                    yield relation, band(relation, by), first, second
+
+
+def _along(claim: Claim, cells: Sequence[Combination], place: int) -> Iterator[Step]:
+    """The comparisons of the cells of one case along an axis."""
+    by_value = {cell[place]: cell for cell in cells}
+    for relation, wanted, later, earlier in _trend(claim, list(by_value)):
+        yield relation, wanted, by_value[later], by_value[earlier]
+
+
+def _trend(claim: Claim, values: Sequence[str]) -> Iterator[tuple[str, Band, str, str]]:
+    """What must hold between values of an axis. Rising: no step back, the last above the first. Flat: no two apart."""
+    relation, wanted = claim.relation[0], band(claim.relation[0], each(claim.by, 1)[0])
+    ordered = by_size(values)
+    if relation == "flat":
+        for first, second in combinations(ordered, 2):
+            yield "=", wanted, second, first
+        return
+    forwards = relation == "rises"
+    never_back = NO_WAY_BACK if forwards else Band(0.0, CLEAR)
+    if len(ordered) > 2:
+        for first, second in pairwise(ordered):
+            yield "≥" if forwards else "≤", never_back, second, first
+    if len(ordered) > 1:
+        yield ">" if forwards else "<", wanted, ordered[-1], ordered[0]
+
+
+def _takes(axes: Sequence[str], cell: Combination, selection: Where) -> bool:
+    return all(cell[axes.index(axis)] in values for axis, values in selection.items())
+
+
+def _fixed(claim: Claim, left: Side) -> Side:
+    """The claim's own number, with each seed."""
+    assert claim.value is not None
+    return Side(None, (), dict.fromkeys(left.numbers, claim.value), Printed(value=claim.value))
+
+
+def _printed_ratio(left: Side, right: Side) -> float | None:
+    mine, its = left.printed, right.printed
+    if mine is None or its is None or mine.invalid or its.invalid or mine.value < 0 or its.value < 0:
+        return None
+    return quotient(mine.value, its.value)
+
+
+def _printed(claim: Claim, metric: str, coordinates: Mapping[str, str]) -> Printed | None:
+    for figure in claim.printed:
+        fits = all(coordinates[axis] in values for axis, values in figure.at.items())
+        if fits and figure.metric in (None, metric):
+            return figure
+    return None
+
+
+def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
+    """Why a comparison has no ratio: what became of a cell, in the words of its repetitions."""
+    for side in sides:
+        if side.numbers or side.cell is None:
+            continue
+        repetitions = [r for r in results.repetitions if r.combination == side.cell]
+        ends = dict.fromkeys(
+            f"{r.outcome}: {r.reason}" if r.reason else r.outcome for r in repetitions if not r.is_measured
+        )
+        return next(iter(ends), f"it has no {metric}")
+    if any(number < 0 for side in sides for number in side.numbers.values()):
+        return "a number below zero has no ratio"
+    return NO_SEED
