@@ -112,7 +112,7 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
     assert reads[1] == pytest.approx(reads[0] * 8 / 3, rel=0.02)
     for one in (plain, warmed):
         (series,) = one.result["series"]
-        assert sum(series["bytes"]) == pytest.approx(one.result["metrics"]["requested_bytes"], rel=0.001)
+        assert sum(series.parts) == pytest.approx(one.result["metrics"]["requested_bytes"], rel=0.001)
 
 
 def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:

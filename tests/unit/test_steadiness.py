@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from flashbed.guest_output import steadiness, wear
@@ -17,12 +15,11 @@ MIB = 1 << 20
 
 def verdict(first: float, second: float) -> str:
     """Of two halves of five seconds, MiB/s; each is ten parts of the series."""
-    return steadiness.verdict([plain([one * MIB / 2 for one in (first, second) for _ in range(10)], seconds=10.0)])
+    return steadiness.verdict([of_parts([one * MIB / 2 for one in (first, second) for _ in range(10)], seconds=10.0)])
 
 
-def plain(parts: list[float], *, seconds: float = 1.0, grain: float = 0.0, name: str = "") -> dict[str, Any]:
-    """A series as a result has it."""
-    return steadiness.Series(seconds, tuple(parts), grain, name).plain()
+def of_parts(parts: list[float], *, seconds: float = 1.0, grain: float = 0.0, name: str = "") -> steadiness.Series:
+    return steadiness.Series(seconds, tuple(parts), grain, name)
 
 
 def test_halves_may_lie_a_fifth_of_the_mean_apart() -> None:
@@ -44,14 +41,14 @@ def test_a_start_without_anything_is_not_steady() -> None:
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:
     """As merges of a flash stick: nothing for nine tenths of a second, then all at once."""
     burst = [0.0, 0.0, 0.0, 0.0, float(MIB)]
-    assert steadiness.verdict([plain(burst * 4, seconds=4.0)]) == "steady"
+    assert steadiness.verdict([of_parts(burst * 4, seconds=4.0)]) == "steady"
 
 
 def halves(first: int, second: int, grain: int) -> str:
     """Of two halves of so many MiB."""
-    return steadiness.verdict([plain([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))]).split(":")[
-        0
-    ]
+    return steadiness.verdict([of_parts([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))]).split(
+        ":"
+    )[0]
 
 
 def test_one_request_more_or_less_in_each_half_is_chance() -> None:
@@ -76,13 +73,13 @@ def test_one_request_more_or_less_in_each_half_is_chance() -> None:
 def test_the_grain_is_the_largest_step_of_the_count() -> None:
     found = steadiness.series([(0.0, 0.0), (0.5, 10.0), (0.6, 40.0), (2.0, 50.0)])
     assert found is not None
-    assert found.plain()["grain_bytes"] == 30.0
+    assert found.grain == 30.0
 
 
 def test_of_several_series_each_must_be_steady() -> None:
-    one = plain([5.0] * 20, name="reader")
-    other = plain([float(MIB)] * 10 + [0.0] * 10, name="writer")
-    coarse = plain([5.0] * 20, grain=50.0)
+    one = of_parts([5.0] * 20, name="reader")
+    other = of_parts([float(MIB)] * 10 + [0.0] * 10, name="writer")
+    coarse = of_parts([5.0] * 20, grain=50.0)
     assert steadiness.verdict([one, coarse]) == ""
     assert steadiness.verdict([coarse, other]).startswith("not steady: writer: falls from ")
     assert steadiness.verdict([one, one]) == "steady"
@@ -90,8 +87,8 @@ def test_of_several_series_each_must_be_steady() -> None:
 
 
 def test_what_is_not_known_says_why() -> None:
-    coarse = plain([5.0] * 20, grain=50.0)
-    assert steadiness.told([plain([5.0] * 20)], "nothing tells") == "steady"
+    coarse = of_parts([5.0] * 20, grain=50.0)
+    assert steadiness.told([of_parts([5.0] * 20)], "nothing tells") == "steady"
     assert steadiness.told([], "nothing tells") == "not known: nothing tells"
     assert steadiness.told([coarse], "nothing tells") == "not known: it moved in too few steps to tell"
 
@@ -191,7 +188,7 @@ def test_what_the_device_took_is_of_the_whole_run() -> None:
     assert first == pytest.approx(0, abs=1e-6)
     assert (first + second) / 2 == pytest.approx(10 / 2.4)
     assert found.grain == 2 * MIB
-    assert steadiness.verdict([found.plain()]) == ""  # five requests do not tell
+    assert steadiness.verdict([found]) == ""  # five requests do not tell
 
 
 @pytest.mark.parametrize(("filling_s", "said"), [(0.9, "steady"), (1.1, "not steady")])
@@ -202,7 +199,7 @@ def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, said: str)
     moments = [(0.0, 0.0), *((filling_s + 0.02 * k, float(MIB * k)) for k in range(round((11 - filling_s) / 0.02) + 1))]
     found = steadiness.series(moments)
     assert found is not None
-    assert steadiness.verdict([found.plain()]).split(":")[0] == said
+    assert steadiness.verdict([found]).split(":")[0] == said
 
 
 @pytest.mark.parametrize("missing", ["progress", "block.measured", "idle.measured"])

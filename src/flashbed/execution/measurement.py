@@ -65,7 +65,7 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
             "mounted": mounted.describe(out),
             "metrics": metrics,
             "medium": medium,
-            "series": [one.plain() for one in series],
+            "series": series,
         }
     except KeyError as error:
         raise UnreadableError(f"its output cannot be read: it has no {error}") from None

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 MOST_APART = 0.20
 """Of the mean: the second half less the first."""
@@ -41,15 +40,6 @@ class Series:
     grain: float
     """The largest step of the count between two moments, bytes: a request, or what was noted at once."""
     name: str = ""
-
-    def plain(self) -> dict[str, Any]:
-        """For a result."""
-        return {
-            "name": self.name,
-            "seconds": self.seconds,
-            "bytes": list(self.parts),
-            "grain_bytes": self.grain,
-        }
 
 
 def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: float = math.inf) -> Series | None:
@@ -79,9 +69,9 @@ def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
     return before + (after - before) * (wanted - early) / (late - early) if late > early else after
 
 
-def verdict(found: Sequence[Mapping[str, Any]]) -> str:
-    """ "steady", or "not steady: " and why, of the series that a result has (Series.plain()); "" where it has none,
-    or where the steps of one are too large to tell. Of several each must be steady, and the first that is not says why.
+def verdict(found: Sequence[Series]) -> str:
+    """ "steady", or "not steady: " and why, of the series of a repetition; "" where it has none, or where the steps of
+    one are too large to tell. Of several each must be steady, and the first that is not says why.
     """
     if not found:
         return ""
@@ -89,7 +79,7 @@ def verdict(found: Sequence[Mapping[str, Any]]) -> str:
     return next((one for one in verdicts if one.startswith(NOT_STEADY)), "" if "" in verdicts else STEADY)
 
 
-def told(found: Sequence[Mapping[str, Any]], silent: str) -> str:
+def told(found: Sequence[Series], silent: str) -> str:
     """The verdict, or "not known: " and why; `silent` is why a tool's run may have no series."""
     said = verdict(found)
     if said:
@@ -99,23 +89,23 @@ def told(found: Sequence[Mapping[str, Any]], silent: str) -> str:
     return f"{NOT_KNOWN}: it moved in too few steps to tell"
 
 
-def _judged(one: Mapping[str, Any]) -> str:
+def _judged(one: Series) -> str:
     """The verdict on one series."""
-    parts, seconds = one["bytes"], one["seconds"]
-    middle = len(parts) // 2
-    first, second = sum(parts[:middle]), sum(parts[middle:])
+    middle = len(one.parts) // 2
+    first, second = sum(one.parts[:middle]), sum(one.parts[middle:])
     mean = (first + second) / 2
     apart, allowed = abs(second - first), MOST_APART * mean
-    chance = 2 * one["grain_bytes"]  # a step that the one half has more, and the other less
+    chance = 2 * one.grain  # a step that the one half has more, and the other less
     if chance > allowed:
         return ""
     if apart <= allowed:
         return STEADY
     if apart - chance <= allowed:
         return ""
+    half_s = one.seconds / 2
     why = "rises" if second > first else "falls"
-    rates = f"from {_rate(first, seconds / 2)} MiB/s in its first half to {_rate(second, seconds / 2)} in its second"
-    whose = f"{one['name']}: " if one["name"] else ""
+    rates = f"from {_rate(first, half_s)} MiB/s in its first half to {_rate(second, half_s)} in its second"
+    whose = f"{one.name}: " if one.name else ""
     return f"{NOT_STEADY}: {whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean"
 
 
