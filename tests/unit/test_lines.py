@@ -251,3 +251,39 @@ def test_nothing_is_left_to_flush_of_what_goes_past_the_page_cache() -> None:
     assert words.places(direct) == "sequential write, past the page cache"
     assert words.places(direct | {"direct": "false"}) == "sequential write, not flushed, through the page cache"
     assert words.places(direct | {"flush": "fsync"}) == "sequential write, flushed at the end, past the page cache"
+
+
+def averaged(table: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
+    """Lines by pattern alone, from a bandwidth of a and b by pattern and file size; a mean over the sizes."""
+    rows = [
+        {"pattern": pattern, "file": size, "filesystem": name, "seed": 1, "outcome": "measured"}
+        | {"reason": "", "key": "k", "bandwidth": value}
+        for (pattern, size), values in table.items()
+        for name, value in zip("ab", values, strict=True)
+    ]
+    axes = {axis: tuple(dict.fromkeys(at[place] for at in table)) for place, axis in enumerate(("pattern", "file"))}
+    found = results_of({"filesystem": ("a", "b"), **axes}, rows)
+    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
+    return lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))
+
+
+def test_a_load_of_one_size_among_means_names_it() -> None:
+    """ "For random write" alone would be said of the large file, too, which nobody measured."""
+    both = {("write", "10M"): (30.0, 10.0), ("write", "100M"): (30.0, 10.0)}
+    assert averaged(both | {("randwrite", "10M"): (10.0, 30.0)}) == [
+        "a is fastest for sequential write: 3.0 times as fast as b.",
+        "b is fastest for random write, file size 10M: 3.0 times as fast as a.",
+    ]
+    assert averaged(both | {("randwrite", "10M"): (30.0, 10.0)}) == ["a is fastest throughout: 3.0 times as fast as b."]
+
+
+def test_what_is_no_speed_is_higher_by_percent() -> None:
+    rows = [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "flush_mean_us": value}
+        for name, value in (("a", 100.0), ("b", 107.0))
+    ]
+    found = results_of({"filesystem": ("a", "b")}, rows)
+    comparison = compare(found, "filesystem", (), "flush_mean_us", False)
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
+        "a has the lowest mean time of a flush: that of b is 7 % higher."
+    ]

@@ -17,6 +17,9 @@ NAMED_BOXES = 3
 METRIC = "metric"
 """Stands for an axis where a question has several metrics."""
 
+MANY = ""
+"""Stands for the value of an axis over which a load is a mean: nothing is said of it."""
+
 MANNERS = ("flush", "direct", "allocate", "caches")
 """Axes that say how something is done: alone, they need a word for what is done."""
 
@@ -84,8 +87,11 @@ def place(box: Box, words: Words) -> str:
     """ "random read and random write, flushed at the end" """
     told = []
     for axis, values in box.items():
+        single = [value for value in values if value != MANY]
         if axis == METRIC:
             told.append(listing([in_sentence(metric_of(value).title) for value in values]))
-        elif not words.is_idle(axis, box):
+        elif len(single) == len(values) and not words.is_idle(axis, box):
             told.append(words.several(axis, values))
+    if not told:  # nothing but means tells these loads from the others
+        return f"means over {listing([words.axis_plural(axis) for axis in box])}"
     return ("all " if next(iter(box), "") in MANNERS else "") + ", ".join(told)

@@ -21,8 +21,8 @@ from flashbed.analysis.answer import (
     percents,
     superlative,
 )
-from flashbed.analysis.boxes import METRIC, whereabouts
-from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
+from flashbed.analysis.boxes import MANY, METRIC, whereabouts
+from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed, telling_axes
 from flashbed.analysis.words import Words, count, factor, listing, metric_of
 
 MOST_LINES = 10
@@ -46,7 +46,8 @@ class Load:
 def lines(loads: Sequence[Load], words: Words) -> list[str]:
     """The verdicts on all loads of a question, the one on most loads first."""
     several = len({load.comparison.metric for load in loads}) > 1
-    placed = [(_coordinates(load, several), load) for load in loads]
+    averaged = list(dict.fromkeys(axis for load in loads for axis in telling_axes(load.group.planned)))
+    placed = [(_coordinates(load, several, averaged), load) for load in loads]
     found: dict[Verdict, list[tuple[Setting, Load]]] = {}
     for at, load in placed:
         found.setdefault(_verdict(load), []).append((at, load))
@@ -221,7 +222,11 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
         return f"by {factor(low)} times or more from {name}, and in {endless} of {len(leads)} one of the two is 0"
     if high < CLOSE_FACTOR:
         by = percents(low, high)
-        return f"{by} faster than {name}" if speed else f"{by} apart from {name}"
+        if speed:
+            return f"{by} faster than {name}"
+        if all(metric.better == "lower" for metric in metrics):
+            return f"that of {name} is {by} higher"
+        return f"{by} above that of {name}" if all(m.better == "higher" for m in metrics) else f"{by} apart from {name}"
     by = factors(low, high)
     how = f" ({NO_SIZE}{f' in {unknown} of {len(leads)}' if len(leads) > 1 else ''})" if unknown else ""
     if speed:
@@ -231,8 +236,12 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
     return (f"{by} times that of {name}" if all(m.better == "higher" for m in metrics) else f"by {by} times") + how
 
 
-def _coordinates(load: Load, several: bool) -> Setting:
-    return (*(((METRIC, load.comparison.metric),) if several else ()), *load.group.at)
+def _coordinates(load: Load, several: bool, averaged: Sequence[str]) -> Setting:
+    """What tells a load from others: also of an axis over which others are means, its only value, or MANY."""
+    planned = [dict(setting) for setting in load.group.planned]
+    over = {axis: list(dict.fromkeys(setting.get(axis, MANY) for setting in planned)) for axis in averaged}
+    single = tuple((axis, values[0] if len(values) == 1 else MANY) for axis, values in over.items())
+    return (*(((METRIC, load.comparison.metric),) if several else ()), *load.group.at, *single)
 
 
 def _capital(text: str) -> str:
