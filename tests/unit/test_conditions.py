@@ -142,6 +142,52 @@ def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None
     assert {doubt.kind for doubt in doubts(found.results, "bandwidth").values()} <= {"CPU"}
 
 
+def test_what_is_known_of_no_cell_is_said_in_one_line() -> None:
+    study = made_up_study()
+    frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
+    found = report_of(study, rows_of(frame), {})
+    table = evidence.flow_table(found, flows(found.results, found.fixed), "")
+    assert "Steady" not in table.columns
+    assert table.note.endswith("Whether the rate was steady is not known: bonnie tells no rate within a phase.")
+
+
+def test_less_than_half_is_not_written_as_half() -> None:
+    """499 of 1,000 bytes are less than half, and 49.9 % is 50 % in whole percent."""
+    frame = made_up_frame(made_up_study())
+    half = (frame["pattern"] == "write") & (frame["filesystem"] == "ext2:block=4k") & (frame["request"] == "4k")
+    frame.loc[half, "medium_written_bytes"] = frame.loc[half, "requested_bytes"] * 0.499
+    found = report_of(made_up_study(), rows_of(frame), {})
+    told = {flow.combination: flow for flow in flows(found.results, found.fixed)}
+    flow = told["ext2:block=4k", "write", "4k"]
+    assert (flow.swallowed, flow.percent) == (True, "just under 50 %")
+
+
+def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> None:
+    study = made_up_study()
+    frame = limited(study).assign(fresh="")
+    assert conditions.new(report_of(study, rows_of(frame), {})) == ""
+    frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
+    said = conditions.new(report_of(study, rows_of(frame), {}))
+    assert said.startswith("Of usb-stick-2g, some figures are those of a new device: less was ever written than")
+    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
+    assert page.index("some figures are those of a new device") < page.index('id="evidence"')
+
+
+def test_where_all_is_counted_to_the_end_nothing_is_said_of_memory(tmp_path: Path) -> None:
+    """choi2014-accesses warned that 0 % of the bytes had reached the medium, of a count that goes on until all has."""
+    study = made_up_study()
+    frame = limited(study).assign(limit="memory", medium_written_bytes=0.0, steady="not known: nothing tells")
+    frame["medium_requests"] = 5.0
+    assert study.answer
+    asked = {"answer": study.answer.model_copy(update={"metric": ("medium_requests",)}), "figures": [], "claims": []}
+    counted = replace(study, **asked, tables=[study.tables[0].model_copy(update={"metric": ("medium_requests",)})])
+    page = bring_up_to_date(counted, rows_of(frame), MANIFEST, tmp_path).read_text()
+    for warning in ("less than half of", "emory limits", "limit: memory", "is not known"):
+        assert warning not in page.partition('id="evidence"')[0]
+    assert "The page cache kept the rest" not in page
+    assert "All that this study asks is counted until all that was written has reached the medium." in page
+
+
 def test_tables_mark_what_is_not_the_mediums() -> None:
     bandwidth = study_tables(report())[0]
     notes = {
@@ -235,6 +281,29 @@ def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> 
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert "How long does it last?" in page
     assert "<dt>written a day</dt><dd>1.00 GiB</dd>" in page
+
+
+def test_a_life_is_known_to_an_erase() -> None:
+    """12.5 overwrites in the mean, and the first block at its end twice as soon as all: 25 erases, and one is 4 %."""
+    study = made_up_study()
+    frame = limited(study)
+    frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
+    assert lives.resolution(report_of(study, rows_of(frame), {})) == ""
+    assert study.answer
+    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
+    said = lives.resolution(report_of(asked, rows_of(frame), {}))
+    assert said.startswith(
+        "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
+    )
+
+
+def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
+    study = made_up_study()
+    claim = study.claims[0]
+    stands = replace(study, claims=[claim.model_copy(update={"in_answer": True}), *study.claims[1:]])
+    pages = [bring_up_to_date(one, rows_of(limited(one)), MANIFEST, tmp_path).read_text() for one in (study, stands)]
+    head = f"{claim.text.rstrip('.')}: holds."
+    assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
 
 
 def test_without_a_load_no_years_are_told() -> None:

@@ -86,6 +86,17 @@ def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
     assert kind(repetition("memory", write_bandwidth=1.0, write_reached_percent=100.0), "write_bandwidth") == ""
 
 
+def test_a_write_cache_is_told_and_bars_nothing() -> None:
+    """A drive whose platters needed 1.34 times the run for what it was given: the rate is 1.34 times theirs."""
+    found = repetition(bandwidth=110.0, platters_percent=134.0, medium_written_bytes=1e7)
+    doubt = why_not(found, "bandwidth")
+    assert doubt
+    assert (doubt.kind, doubt.bars) == ("write cache", False)
+    assert kind(found, "medium_written_bytes") == ""
+    assert kind(repetition(bandwidth=98.0, platters_percent=133.0), "bandwidth") == ""
+    assert kind(repetition("memory", bandwidth=300.0, platters_percent=400.0), "bandwidth") == "memory"
+
+
 def test_what_is_no_speed_is_not_doubted() -> None:
     found = repetition(
         "memory", "not steady: it rises", mount_s=1.0, write_amplification=1.0, write_reached_percent=9.0

@@ -63,6 +63,22 @@ def test_each_field_has_its_factor_against_the_best() -> None:
     assert not found.has_one_seed
 
 
+def test_what_a_drives_write_cache_took_says_so() -> None:
+    rows = [
+        {"filesystem": name, "pattern": "randread", "request": request, "seed": 1, "outcome": "measured"}
+        | {"reason": "", "key": "k", "bandwidth": rate, "limit": "medium", "platters_percent": platters}
+        for name, request, rate, platters in (
+            ("a", "4k", 46.0, 104.0), ("a", "64k", 110.0, 134.0), ("b", "4k", 23.0, 90.0), ("b", "64k", 55.0, 90.0)
+        )
+    ]  # fmt: skip
+    found = results_of({"filesystem": ("a", "b"), "pattern": ("randread",), "request": ("4k", "64k")}, rows)
+    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
+    picture_ = matrix([[Load(comparison, group) for group in comparison.groups]], Words(found.axes))
+    first, second = fields(picture_)
+    assert first == ("best", "best", "71.1 MiB/s, into the drive's write cache in 1 of 2", "")
+    assert second == ("behind", "2.0× slower", "35.6 MiB/s", "")
+
+
 def test_what_is_no_speed_is_higher_or_lower() -> None:
     numbers = {"a": {"4k": (1.0,)}, "b": {"4k": (3.0,)}}
     found = picture(numbers, "write_amplification", False)

@@ -15,7 +15,7 @@ from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, Repetition, Results
 from flashbed.guest_output.limit import direction_of, is_swallowed
 
-Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "below zero"]
+Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"]
 
 REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
@@ -54,8 +54,10 @@ class Doubt:
 
     @property
     def bars(self) -> bool:
-        """Whether nothing follows from the figure. Where the CPU decides, the order still holds on this board."""
-        return self.kind != "CPU"
+        """Whether nothing follows from the figure. Where the CPU decides, the order still holds on this board; a write
+        cache is part of the device.
+        """
+        return self.kind not in ("CPU", "write cache")
 
 
 def why_not(repetition: Repetition, metric: str) -> Doubt | None:
@@ -73,7 +75,11 @@ def why_not(repetition: Repetition, metric: str) -> Doubt | None:
     if repetition.steady.startswith(NOT_STEADY):
         reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
-    return Doubt("CPU", "the CPU decides") if repetition.limit == "cpu" else None
+    if repetition.limit == "cpu":
+        return Doubt("CPU", "the CPU decides")
+    if phase is None and repetition.metrics.get("platters_percent", 0.0) * REACHED_PERCENT > 100.0 * 100.0:
+        return Doubt("write cache", "it went into the drive's write cache in part, faster than onto its platters")
+    return None
 
 
 def is_timed(metric: str) -> bool:

@@ -188,7 +188,7 @@ class Group:
         """Whether the CPU decides in more than half of the settings that are compared. The order of the figures holds
         then on this board, and says little of what is compared.
         """
-        by = {setting for (name, setting), doubt in self.doubts.items() if name == value and not doubt.bars}
+        by = {setting for (name, setting), doubt in self.doubts.items() if name == value and doubt.kind == "CPU"}
         return 2 * len(by.intersection(self.settings)) > len(self.settings)
 
     @property

@@ -85,6 +85,7 @@ METRICS: dict[str, Metric] = {
         Metric("busy_cpu_percent", "CPU at work", "%", None),
         Metric("busy_medium_percent", "Medium at work", "%", None),
         Metric("busy_bus_percent", "Bus at work", "%", None),
+        Metric("platters_percent", "Platters at work until all is written", "%", None),
         Metric("mount_s", "Time until mounted", "s", "lower"),
         Metric("mount_after_cut_s", "Time until mounted after a power cut", "s", "lower"),
         Metric("mount_memory_bytes", "Memory kept once mounted", "bytes", "lower"),

@@ -109,6 +109,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
         **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
+        **limit.platters(medium["synced"], limit.time_of(out, found)),
         **upkeep.metrics(out, medium_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }

@@ -97,6 +97,17 @@ def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Ti
     }
 
 
+def platters(counters: Mapping[str, int], time: Time) -> dict[str, float]:
+    """For how much of the run a disk's one arm was at work on what was written, until all of it was on the platters;
+    `counters` are until then. More than all of the run means that the drive's write cache took the rest in, and wrote
+    it later.
+    """
+    if not counters.get("host_written_bytes") or "disk_seek_ns" not in counters:
+        return {}
+    work = sum(counters[f"disk_{part}_ns"] for part in ("seek", "rotation", "transfer"))
+    return {"platters_percent": 100.0 * work / time.run_ns}
+
+
 def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls: bool = False) -> Limit:
     """What limited a repetition with these metrics; "" where they do not tell. With `pio` the CPU moves the data, and
     where it `polls` it is busy while the chip is: neither is work of its own.

@@ -22,7 +22,7 @@ TONES = {
     "turns": ("↕", "better at some sizes, worse at others"),
     "behind": ("▾", "behind, as far as the seeds tell"),
     "doubt": ("?", "too little of it decides: memory, the CPU or a transient did, or results are missing"),
-    "leads": ("☆", "ahead of what is decided; a greyed one may be faster"),
+    "leads": ("▴", "ahead of those that decide; a greyed one may be better, so that nothing is recommended"),
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
 }
@@ -150,6 +150,14 @@ def field(load: Load, value: str, look: Look) -> Field | None:
     notes = [_figure(standings[value], look.scale) + _part_of(standings[value], group, look.words)]
     if barred:
         notes.append(f"{_kinds(barred)} in {len(barred)}")
+    cached = [
+        setting
+        for (name, setting), doubt in group.doubts.items()
+        if name == value and doubt.kind == "write cache" and setting in group.settings
+    ]
+    if cached:
+        some = f" in {len(cached)} of {len(group.settings)}" if len(cached) < len(group.settings) else ""
+        notes.append(f"into the drive's write cache{some}")
     note = ", ".join(notes)
     found = _standing(comparison, group, value, note, look.words)
     if group.cpu_decides(value):

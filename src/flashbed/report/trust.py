@@ -12,6 +12,9 @@ from flashbed.analysis.decisive import is_of_the_load, phase_of
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 
+HOLDING = ("CPU", "write cache")
+"""What decides a figure, and leaves the order of what is compared as it is."""
+
 MEMORY = ("memory", "memory or compression")
 
 
@@ -26,6 +29,7 @@ class Trust:
     not_steady: int = 0
     too_short: int = 0
     cpu: int = 0
+    cached: int = 0
     decides: bool = False
     what: str = "cell"
 
@@ -37,6 +41,7 @@ class Trust:
             (self.too_short, f"{self.too_short} of {self.cells} too short"),
             (self.memory, f"memory kept the bytes in {self.memory} of {self.cells}"),
             (self.cpu, f"the CPU decided in {self.cpu} of {self.cells}"),
+            (self.cached, f"the drive's write cache took it in {self.cached} of {self.cells}"),
         ]
         return ", ".join(text for number, text in told if number)
 
@@ -48,6 +53,7 @@ class Trust:
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
             (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
             (self.cpu, f"the CPU decided in {self.cpu}"),
+            (self.cached, f"the drive's write cache took much of it in {self.cached}"),
         ]
         found = [text for number, text in told if number]
         if not found:
@@ -69,13 +75,14 @@ def trust(report: Report, judgement: Judgement) -> Trust:
     }
     kinds = list(told.values())
     deciding = judgement.deciding
-    decides = deciding is not None and any(told[cell, deciding.metric] not in ("", "CPU") for cell in deciding.cells)
+    decides = deciding is not None and any(told[cell, deciding.metric] not in ("", *HOLDING) for cell in deciding.cells)
     return Trust(
         cells=len(told),
         memory=sum(kind in MEMORY for kind in kinds),
         not_steady=kinds.count("not steady"),
         too_short=kinds.count("too short"),
         cpu=kinds.count("CPU"),
+        cached=kinds.count("write cache"),
         decides=decides,
         what="cell" if len(judgement.claim.metric) == 1 else "figure",
     )
