@@ -235,7 +235,7 @@ def test_each_claim_about_writes_is_judged_in_each_of_three_ways() -> None:
     for wanted in load_study(paths.studies() / "choi2014.toml").claims:
         selections = [{**wanted.where, **one} for one in (wanted.compare or [{}])]
         writes = [one for one in selections if "write" in "".join(one.get("pattern", ("write",)))]
-        if not writes:
+        if not writes or wanted.source == "ours":  # what is no claim of the paper's may be about one way, or all
             continue
         found = {(one["flush"], one["direct"]) for one in writes}
         assert len(found) == 1, wanted.text
