@@ -18,6 +18,7 @@ from flashbed.analysis import doubts, flows
 from flashbed.analysis.words import size
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.answers import questions
+from flashbed.report.claims import in_answer
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import Report, report_of
 from flashbed.report.tables import study_tables
@@ -304,6 +305,11 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     pages = [bring_up_to_date(one, rows_of(limited(one)), MANIFEST, tmp_path).read_text() for one in (study, stands)]
     head = f"{claim.text.rstrip('.')}: holds."
     assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
+    [(link, text)] = in_answer(found := report_of(stands, rows_of(limited(stands)), {}), found.judgements())
+    assert (link, text.startswith(f"{head} Borne out in all")) == ("#claim-1", True)
+    why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
+    reasoned = report_of(replace(study, claims=[why]), rows_of(limited(study)), {})
+    assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", f"{head} The stick has no arm.")]
 
 
 def test_without_a_load_no_years_are_told() -> None:

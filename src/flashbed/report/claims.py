@@ -78,13 +78,14 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
 
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
-    """Of the claims that stand in the answer too, a line each: the link of the claim, and what came of it."""
+    """Of the claims that stand in the answer too, a line each: the link of the claim, and what came of it, with the
+    study's own reason if it has one, else the comparison that decides.
+    """
     told = []
     for place, judgement in enumerate(judgements, start=1):
         if judgement.claim.in_answer:
             head = f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}."
-            text = " ".join(filter(None, (head, evidence(judgement, report.words), judgement.why)))
-            told.append((f"#claim-{place}", text))
+            told.append((f"#claim-{place}", f"{head} {judgement.why or evidence(judgement, report.words)}"))
     return told
 
 
