@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A disk's write cache: who waits for it, when it is written back and in which order, and what it does when it is full */
+/* A disk's write cache: who waits for it, when and in which order it is written back, what it does when full */
 #include "disk_support.h"
 
 static struct fb_medium *disk_with_cache(u64 sectors, u64 reorder_depth)
@@ -174,7 +174,7 @@ static void a_full_cache_keeps_the_media_rate(void)
 	struct fb_medium *m = disk_with_cache_on_link(200, 10000);
 	u64 last_ns = sequential_ns(m, FB_WRITE, 800, 8, 0);
 
-	/* The last 200 sectors are still in the cache: the head has passed 600, 6 tracks, when there is room for them */
+	/* The last 200 sectors are still in the cache: there is room for them when the head has passed 600, 6 tracks */
 	CHECK_EQUAL(7ull * REVOLUTION_NS + 5 * SKEW_NS, last_ns);
 	CHECK_EQUAL(9ull * REVOLUTION_NS + 7 * SKEW_NS, submit(m, FB_FLUSH, 0, 0, last_ns));
 	CHECK_EQUAL(REVOLUTION_NS - 8 * 5120, fb_medium_counters(m)->disk_rotation_ns);

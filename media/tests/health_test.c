@@ -325,14 +325,6 @@ static void reads_disturb(void)
 	free(m);
 }
 
-static void complains_about(struct fb_params p, enum fb_param param)
-{
-	struct fb_complaint complaint;
-
-	CHECK(!fb_check_params(&p, &complaint));
-	CHECK_EQUAL(param, complaint.param);
-}
-
 static void blocks_must_suffice(void)
 {
 	struct fb_params p = failing(FB_FTL_PAGE);
@@ -342,7 +334,7 @@ static void blocks_must_suffice(void)
 	p.capacity_bytes = 256 * 2048;
 	CHECK(fb_check_params(&p, &complaint));
 	p.capacity_bytes += 2048;
-	complains_about(p, FB_PARAM_capacity_bytes);
+	check_refused(&p, FB_PARAM_capacity_bytes);
 }
 
 static void rules_between_the_parameters(void)
@@ -352,25 +344,25 @@ static void rules_between_the_parameters(void)
 	p.capacity_bytes = 32 * 2048;
 	p.program_fail_ppb = 1;
 	p.spare_blocks = 0;
-	complains_about(p, FB_PARAM_spare_blocks);
+	check_refused(&p, FB_PARAM_spare_blocks);
 	p.spare_blocks = 2;
 	p.gc_reserve_blocks = 3;
-	complains_about(p, FB_PARAM_gc_reserve_blocks);
+	check_refused(&p, FB_PARAM_gc_reserve_blocks);
 	p.gc_reserve_blocks = 4;
 	p.endurance_erases = 0;
-	complains_about(p, FB_PARAM_endurance_erases);
+	check_refused(&p, FB_PARAM_endurance_erases);
 	p.endurance_erases = 1;
 	p.factory_bad_blocks = 57;
-	complains_about(p, FB_PARAM_factory_bad_blocks);
+	check_refused(&p, FB_PARAM_factory_bad_blocks);
 	p.factory_bad_blocks = 0;
 	p.ecc_bits = 1;
 	p.ecc_codeword_bytes = 768;
-	complains_about(p, FB_PARAM_ecc_codeword_bytes);
+	check_refused(&p, FB_PARAM_ecc_codeword_bytes);
 	p.ecc_codeword_bytes = 4096;
-	complains_about(p, FB_PARAM_ecc_codeword_bytes);
+	check_refused(&p, FB_PARAM_ecc_codeword_bytes);
 	p.ecc_codeword_bytes = 512;
 	p.suspend_ns = 1;
-	complains_about(p, FB_PARAM_suspend_ns);
+	check_refused(&p, FB_PARAM_suspend_ns);
 }
 
 const struct test health_tests[] = {

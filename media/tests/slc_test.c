@@ -78,7 +78,6 @@ static void one_shot_programs_all_pages_of_the_cells_together(void)
 {
 	enum { FOLD_ONE_SHOT_NS = 2 * (15000 + BUS_NS) + 2 * BUS_NS + 200000 + ERASE_NS };
 	struct fb_params p = sample_slc_flash();
-	struct fb_complaint complaint;
 	struct fb_medium *m;
 	u64 page;
 
@@ -114,8 +113,7 @@ static void one_shot_programs_all_pages_of_the_cells_together(void)
 	free(m);
 
 	p.slc_cache_bytes = 0;
-	CHECK(!fb_check_params(&p, &complaint));
-	CHECK_EQUAL(FB_PARAM_one_shot, complaint.param);
+	check_refused(&p, FB_PARAM_one_shot);
 }
 
 /* All that is full is folded while the die has nothing else to do */
@@ -401,35 +399,27 @@ static void a_restart_scans_the_open_blocks(void)
 	free(m);
 }
 
-static void refused(struct fb_params p, enum fb_param param)
-{
-	struct fb_complaint complaint;
-
-	CHECK(!fb_check_params(&p, &complaint));
-	CHECK_EQUAL(param, complaint.param);
-}
-
 static void what_makes_no_sense_is_refused(void)
 {
 	struct fb_params p = sample_slc_flash();
 
 	p.bits_per_cell = 1;
-	refused(p, FB_PARAM_slc_cache_bytes);
+	check_refused(&p, FB_PARAM_slc_cache_bytes);
 	p = sample_slc_flash();
 	p.slc_cache_bytes = 2 * PAGE - 1;
-	refused(p, FB_PARAM_slc_cache_bytes);
+	check_refused(&p, FB_PARAM_slc_cache_bytes);
 	p = sample_slc_flash();
 	p.slc_cache_bytes = 19 * 2 * PAGE;
-	refused(p, FB_PARAM_slc_cache_bytes);
+	check_refused(&p, FB_PARAM_slc_cache_bytes);
 	p = sample_slc_flash();
 	p.ftl = FB_FTL_BAST;
 	p.log_blocks = 2;
-	refused(p, FB_PARAM_slc_cache_bytes);
+	check_refused(&p, FB_PARAM_slc_cache_bytes);
 	p = sample_slc_flash();
 	p.bits_per_cell = 3;
 	p.pages_per_block = 2;
 	p.slc_cache_bytes = 6 * PAGE;
-	refused(p, FB_PARAM_slc_cache_bytes);
+	check_refused(&p, FB_PARAM_slc_cache_bytes);
 	p.slc_cache_bytes = 0;
 	free(new_medium(&p));
 }

@@ -25,6 +25,9 @@ extern const struct test amplification_tests[];
 extern const struct test slc_tests[];
 extern const struct test dftl_tests[];
 extern const struct test log_tests[];
+extern const struct test log_steps_tests[];
+extern const struct test log_lookup_tests[];
+extern const struct test log_sound_tests[];
 extern const struct test disk_seek_tests[];
 extern const struct test disk_tests[];
 extern const struct test disk_buffer_tests[];
@@ -35,6 +38,9 @@ extern const struct test chip_bus_tests[];
 
 /* A medium of its own memory; free() it */
 struct fb_medium *new_medium(const struct fb_params *params);
+
+/* The parameters are refused, and the one to blame is named */
+void check_refused(const struct fb_params *params, enum fb_param param);
 
 u64 submit(struct fb_medium *medium, enum fb_op op, u64 offset_bytes, u64 length_bytes, u64 now_ns);
 
