@@ -8,5 +8,6 @@ int main(void)
 			 collection_tests, buffer_tests, read_ahead_tests, ftl_tests, amplification_tests,
 			 faults_tests, health_tests, suspend_tests, slc_tests, dftl_tests, log_tests, log_steps_tests,
 			 log_lookup_tests, log_sound_tests, disk_seek_tests, disk_tests, disk_buffer_tests,
-			 disk_cache_tests, power_tests, chip_tests, chip_bus_tests);
+			 disk_cache_tests, power_tests, chip_tests, chip_rules_tests, chip_faults_tests,
+			 chip_torn_tests, chip_bus_tests, chip_bus_faults_tests);
 }

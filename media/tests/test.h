@@ -34,7 +34,11 @@ extern const struct test disk_buffer_tests[];
 extern const struct test disk_cache_tests[];
 extern const struct test power_tests[];
 extern const struct test chip_tests[];
+extern const struct test chip_rules_tests[];
+extern const struct test chip_faults_tests[];
+extern const struct test chip_torn_tests[];
 extern const struct test chip_bus_tests[];
+extern const struct test chip_bus_faults_tests[];
 
 /* A medium of its own memory; free() it */
 struct fb_medium *new_medium(const struct fb_params *params);
