@@ -41,11 +41,11 @@ static u32 number(const char *text)
 	return (u32)value;
 }
 
-int main(int argc, char **argv)
+/* What the command says of the image; a wrong option or number of arguments ends the program, and so does -h */
+static struct image image_of(int argc, char **argv, bool *all_root)
 {
 	struct image image = { .page_bytes = 2048, .chunks_per_block = 64 };
-	bool all_root = false, spare_said = false;
-	u32 tags;
+	bool spare_said = false;
 	int option;
 
 	while ((option = getopt(argc, argv, "p:s:o:b:ierh")) != -1) {
@@ -70,34 +70,48 @@ int main(int argc, char **argv)
 			image.no_ecc = true;
 			break;
 		case 'r':
-			all_root = true;
+			*all_root = true;
 			break;
 		case 'h':
 			usage(stdout);
-			return 0;
+			exit(0);
 		default:
 			usage(stderr);
-			return 1;
+			exit(1);
 		}
+	}
+	if (argc - optind != 2) {
+		usage(stderr);
+		exit(1);
 	}
 	image.yaffs1 = image.page_bytes == Y2_YAFFS1_PAGE_BYTES;
 	if (!spare_said)
 		image.spare_bytes = image.page_bytes / SPARE_SHARE;
-	tags = image.yaffs1 ? Y2_TAGS_YAFFS1_BYTES : image.no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
-	if (argc - optind != 2) {
-		usage(stderr);
-		return 1;
-	}
-	if (image.yaffs1 && (image.inband || image.no_ecc))
-		die("pages of %u bytes have neither in-band tags nor tags without ECC", Y2_YAFFS1_PAGE_BYTES);
-	if (!image.yaffs1 && image.page_bytes < 1024)
-		die("a page has %u bytes, or 1024 or more", Y2_YAFFS1_PAGE_BYTES);
-	if (!image.chunks_per_block)
-		die("a block has a page or more");
-	if (!image.inband && image.tags_offset + tags > image.spare_bytes)
-		die("tags of %u bytes at %u do not fit into a spare area of %u", tags, image.tags_offset,
-		    image.spare_bytes);
 	image.name = argv[optind + 1];
+	return image;
+}
+
+static void check(const struct image *image)
+{
+	u32 tags = image->yaffs1 ? Y2_TAGS_YAFFS1_BYTES : image->no_ecc ? Y2_TAGS_BYTES : Y2_TAGS_TOTAL_BYTES;
+
+	if (image->yaffs1 && (image->inband || image->no_ecc))
+		die("pages of %u bytes have neither in-band tags nor tags without ECC", Y2_YAFFS1_PAGE_BYTES);
+	if (!image->yaffs1 && image->page_bytes < 1024)
+		die("a page has %u bytes, or 1024 or more", Y2_YAFFS1_PAGE_BYTES);
+	if (!image->chunks_per_block)
+		die("a block has a page or more");
+	if (!image->inband && image->tags_offset + tags > image->spare_bytes)
+		die("tags of %u bytes at %u do not fit into a spare area of %u", tags, image->tags_offset,
+		    image->spare_bytes);
+}
+
+int main(int argc, char **argv)
+{
+	bool all_root = false;
+	struct image image = image_of(argc, argv, &all_root);
+
+	check(&image);
 	image_open(&image);
 	image_tree(&image, argv[optind], all_root);
 	image_close(&image);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our core and another driver by turns on one flash: alternate [-g tiny|large|huge] [-i] [-c] SEED ALTERNATIONS An
+ * Our core and another driver by turns on one flash: alternate [-g tiny|large|huge] [-i] [-c] SEED ALTERNATIONS. An
  * alternation is a turn of each: mounts, compares the whole tree with the oracle, runs some operations, ends. -i:
  * in-band tags; -c: in some turns the power fails, after which ours mounts first and must find each operation done or
  * not.
@@ -21,10 +21,8 @@ struct run {
 
 static void fail(const struct run *run, const char *whose, const char *what, const char *differs)
 {
-	fprintf(stderr, "%s, after \"%s\" (%" PRIu64 " and %" PRIu64 " steps): %s\n", whose, what, run->steps[0],
-		run->steps[1],
-		differs);
-	abort();
+	check_failed(__FILE__, __LINE__, "%s, after \"%s\" (%" PRIu64 " and %" PRIu64 " steps): %s", whose, what,
+		     run->steps[0], run->steps[1], differs);
 }
 
 /* ---- the other's operations ---- */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS A round runs random
- * operations until the power fails in the midst of one, mounts again and compares whole trees: all that had returned
- * is there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits; -n: no
+ * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS. A round runs random
+ * operations until the power fails in the midst of one, mounts again and compares whole trees: all that had returned is
+ * there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits; -n: no
  * checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the cuts: see torn_last.h.
  */
 #include <unistd.h>
@@ -10,7 +10,8 @@
 #include "steps.h"
 #include "torn_last.h"
 
-#define TORN_LAST_PART	2000u	/* at most one torn last page in so many cuts, and one more; measured: 1 in 20,000 */
+/* At most one torn last page in so many cuts, and one more; measured: 1 in 20,000 */
+#define TORN_LAST_PART	2000u
 
 struct run {
 	struct ram_flash *flash;
@@ -27,10 +28,10 @@ struct differs {
 
 static void fail(const struct run *run, const struct step *step, const struct differs *why)
 {
-	fprintf(stderr, "after a cut in \"%s\" (round %" PRIu64 ", torn erase %d):\n  against before: %s\n", step->what,
-		run->cuts, run->flash->torn_erase, why->before);
-	fprintf(stderr, "  against after: %s\n", why->after);
-	abort();
+	check_failed(__FILE__, __LINE__,
+		     "after a cut in \"%s\" (round %" PRIu64 ", torn erase %d):\n"
+		     "  against before: %s\n  against after: %s",
+		     step->what, run->cuts, run->flash->torn_erase, why->before, why->after);
 }
 
 static void note(struct run *run, const struct y2_fs *fs)
@@ -138,15 +139,43 @@ static struct y2_fs *go_on_without(struct run *run, struct ram_flash **at_cut, c
 	return fs;
 }
 
-/* Runs operations until the power fails; the model ends as what was found then */
-static void round_of_cut(struct run *run)
+/* Mounts anew what is unmounted in peace; NULL if the power fails meanwhile */
+static struct y2_fs *remount(struct run *run, struct y2_fs *fs)
+{
+	note(run, fs);
+	y2_unmount(fs);
+	if (run->flash->off)
+		return NULL;
+	/* As before a cut: the last page of a block that is not full must not fade (docs/yaffs2.md, Limits) */
+	run->flash->newest = RAM_NO_PAGE;
+	fs = must_mount(run->flash, &run->options);
+	CHECK(run->options.no_checkpoint || fs->stats.checkpoint_mounts == 1);
+	return fs;
+}
+
+/* There was no room for a step: it has changed nothing, but for the data that it may have written in part */
+static void take_what_had_room(struct run *run, struct y2_fs *fs, const struct model *before, const struct step *step)
+{
+	CHECK(step->err == -ENOSPC);
+	if (step->loose >= 0) {
+		struct y2_object *obj = model_find(fs, run->model, step->loose);
+
+		CHECK(!model_compare(fs, run->model, before, step->loose));
+		model_take_data(fs, run->model, step->loose, obj);
+	} else {
+		model_free(run->model);
+		run->model = model_copy(before);
+		CHECK(!model_compare(fs, run->model, NULL, -1));
+	}
+}
+
+/* Runs operations until the power fails; the step is the last one, and what is returned the model before it */
+static struct model *run_until_cut(struct run *run, struct step *step)
 {
 	struct y2_fs *fs = mount_again(run);
 	struct model *before = NULL;
-	struct step step = { .what = "mount", .loose = -1 };
-	struct ram_flash *at_cut;
-	struct differs why;
 
+	*step = (struct step) { .what = "mount", .loose = -1 };
 	ram_flash_power_on(run->flash);
 	run->flash->cut_at = run->flash->operations + 1 +
 			     ram_random(&run->random, ram_random(&run->random, 2) ? 60 : 900);
@@ -155,41 +184,31 @@ static void round_of_cut(struct run *run)
 			model_free(before);
 		before = model_copy(run->model);
 		if (!ram_random(&run->random, 300)) {
-			step = (struct step) { .what = "unmount", .loose = -1 };
-			note(run, fs);
-			y2_unmount(fs);
-			fs = NULL;
-			if (run->flash->off)
-				break;
-			/*
-			 * As before a cut: the last page of a block that is not full must not fade (docs/yaffs2.md,
-			 * Limits)
-			 */
-			run->flash->newest = RAM_NO_PAGE;
-			fs = must_mount(run->flash, &run->options);
-			CHECK(run->options.no_checkpoint || fs->stats.checkpoint_mounts == 1);
+			*step = (struct step) { .what = "unmount", .loose = -1 };
+			fs = remount(run, fs);
 			continue;
 		}
-		step = step_random(fs, run->model, &run->random, run->chunks);
+		*step = step_random(fs, run->model, &run->random, run->chunks);
 		run->steps++;
-		if (run->flash->off || !step.err)
-			continue;
-		CHECK(step.err == -ENOSPC);
-		if (step.loose >= 0) {
-			struct y2_object *obj = model_find(fs, run->model, step.loose);
-
-			CHECK(!model_compare(fs, run->model, before, step.loose));
-			model_take_data(fs, run->model, step.loose, obj);
-		} else {
-			model_free(run->model);
-			run->model = model_copy(before);
-			CHECK(!model_compare(fs, run->model, NULL, -1));
-		}
+		if (!run->flash->off && step->err)
+			take_what_had_room(run, fs, before, step);
 	}
 	if (fs) {
 		note(run, fs);
 		y2_abandon(fs);
 	}
+	return before;
+}
+
+/* One cut; the model ends as what was found after it */
+static void round_of_cut(struct run *run)
+{
+	struct step step;
+	struct model *before = run_until_cut(run, &step);
+	struct ram_flash *at_cut;
+	struct differs why;
+	struct y2_fs *fs;
+
 	run->cuts++;
 	run->torn_erases += run->flash->torn_erase;
 	run->in_write += step.loose >= 0;

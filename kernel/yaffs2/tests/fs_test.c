@@ -37,9 +37,7 @@ static void run_against_oracle(const struct y2_geometry *geometry, const struct 
 			fs = remount(fs, flash, options);
 		}
 		differs = model_compare(fs, model, NULL, -1);
-		if (differs)
-			fprintf(stderr, "after step %u: %s\n", i, differs);
-		CHECK(!differs);
+		CHECKF(!differs, "after step %u: %s", i, differs);
 	}
 	y2_unmount(fs);
 	model_free(model);

@@ -2,6 +2,7 @@
 /* A NAND flash in memory that holds its user to the rules, with failures and power cuts. */
 #include "../../host_flash/cells.h"
 #include "../../host_flash/one_bit_ecc.h"
+#include "harness.h"
 #include "ram_flash.h"
 
 #define MILLION	1000000u
@@ -13,8 +14,7 @@ u32 ram_random(u64 *state, u32 below)
 
 static void breach(const char *what, u32 block, u32 page)
 {
-	fprintf(stderr, "flash misused: %s, block %u page %u\n", what, block, page);
-	abort();
+	check_failed(__FILE__, __LINE__, "flash misused: %s, block %u page %u", what, block, page);
 }
 
 static size_t index_of(const struct ram_flash *flash, u32 block, u32 page)

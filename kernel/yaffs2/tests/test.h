@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A test is a function; the first check that fails ends the program. */
+/* The core's tests: one table a file, and what they share. Checks are the harness's (tests/c). */
 #ifndef Y2_TEST_H
 #define Y2_TEST_H
 
-#include <inttypes.h>
-
 #include "../core/yaffs2.h"
+#include "harness.h"
 #include "ram_flash.h"
 
-struct test {
-	const char *name;
-	void (*run)(void);
-};
-
-#define TEST(function) { #function, function }
-#define END_OF_TESTS { NULL, NULL }
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
-
-#define CHECK_EQUAL(expected, actual) check_equal(__FILE__, __LINE__, #actual, expected, actual)
-
-static inline void check_equal(const char *file, int line, const char *what, u64 expected, u64 actual)
-{
-	if (expected == actual)
-		return;
-	fprintf(stderr, "%s:%d: %s is %" PRIu64 " (0x%" PRIx64 "), not %" PRIu64 "\n", file, line, what, actual, actual,
-		expected);
-	abort();
-}
+extern const struct test tags_tests[];
+extern const struct test fs_tests[];
+extern const struct test torn_tests[];
+extern const struct test foreign_tests[];
+extern const struct test health_tests[];
+extern const struct test other_files_tests[];
+extern const struct test other_log_tests[];
+extern const struct test other_yaffs1_tests[];
+extern const struct test torn_marks_tests[];
+extern const struct test torn_last_tests[];
 
 extern bool y2_quiet;
 extern const struct y2_geometry tiny_geometry, small_geometry, large_geometry;
