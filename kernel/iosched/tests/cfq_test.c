@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* CFQ's slices, turns, depths and deadlines. Times are ms until they meet the scheduler. */
-#include "cfq.h"
-#include "test.h"
+#include "cfq_bed.h"
 
 #define A_LOT	100
 
-static struct cfq_scheduler cfq;
-static struct cfq_queue first, second, third;
 static struct ios_request many[4][A_LOT];
-static const struct cfq_priority normal = { CFQ_BE, CFQ_NORMAL };
-
-static void start(void)
-{
-	struct cfq_tunables tunables;
-
-	cfq_default_tunables(&tunables);
-	cfq_init(&cfq, &tunables, 0);
-	cfq_queue_init(&first, true);
-	cfq_queue_init(&second, true);
-	cfq_queue_init(&third, true);
-}
-
-static void add(struct ios_request *rq, struct cfq_queue *queue, u64 ms)
-{
-	cfq_add(&cfq, rq, queue, normal, MS(ms));
-}
-
-static struct ios_request *next(u64 ms)
-{
-	return cfq_dispatch(&cfq, MS(ms));
-}
 
 /* `count` requests in a row from `sector` on */
 static void add_many(struct ios_request *rqs, int count, u64 sector, bool sync, struct cfq_queue *queue,
@@ -79,7 +54,7 @@ static void slices_are_180_100_40_ms_at_0_4_7(void)
 
 static void slices_shrink_to_the_target_latency(void)
 {
-	start();
+	start_cfq();
 	cfq.busy_sync[CFQ_BE] = 3;
 	CHECK_EQUAL(MS(100), cfq_scaled_slice_ns(&cfq, &first));
 	cfq.busy_sync[CFQ_BE] = 6;	/* 600 ms for a round, 300 wanted */
@@ -98,71 +73,71 @@ static void queues_take_turns_by_time_slice(void)
 	u64 ms = 0;
 	int i;
 
-	start();
+	start_cfq();
 	add_many(many[0], A_LOT, 0, true, &first, normal, 0);
 	add_many(many[1], A_LOT, 5000000, true, &second, normal, 0);
 	/* A request each 10 ms, the first completion at 10: the slice is over at 110 */
 	for (i = 0; i < 11; i++, ms += 10) {
-		CHECK(next(ms) == &many[0][i]);
+		CHECK(next_at(ms) == &many[0][i]);
 		cfq_complete(&cfq, &many[0][i], MS(ms + 10));
 	}
 	CHECK_EQUAL(110, ms);
 	for (i = 0; i < 11; i++, ms += 10) {
-		CHECK(next(ms) == &many[1][i]);
+		CHECK(next_at(ms) == &many[1][i]);
 		cfq_complete(&cfq, &many[1][i], MS(ms + 10));
 	}
-	CHECK(next(ms) == &many[0][11]);
+	CHECK(next_at(ms) == &many[0][11]);
 }
 
 static void a_slice_starts_at_its_first_completion(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 3, 0, true, &first, normal, 0);
 	add_many(many[1], 1, 5000000, true, &second, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	cfq_complete(&cfq, &many[0][0], MS(500));
-	CHECK(next(599) == &many[0][1]);
+	CHECK(next_at(599) == &many[0][1]);
 	cfq_complete(&cfq, &many[0][1], MS(600));
-	CHECK(next(600) == &many[1][0]);
+	CHECK(next_at(600) == &many[1][0]);
 }
 
 static void real_time_before_best_effort_before_idle(void)
 {
 	struct cfq_priority rt = { CFQ_RT, 7 }, be = { CFQ_BE, 7 }, idle = { CFQ_IDLE, 7 };
 
-	start();
+	start_cfq();
 	add_many(many[2], 2, 0, true, &third, idle, 0);
 	add_many(many[1], 1, 1000000, true, &second, be, 0);
 	add_many(many[0], 1, 2000000, true, &first, rt, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	cfq_complete(&cfq, &many[0][0], MS(1));
-	CHECK(!next(1));	/* an idle wait for the first */
-	CHECK(next(9) == &many[1][0]);
+	CHECK(!next_at(1));	/* an idle wait for the first */
+	CHECK(next_at(9) == &many[1][0]);
 	cfq_complete(&cfq, &many[1][0], MS(10));
-	CHECK(!next(10));
-	CHECK(next(18) == &many[2][0]);
+	CHECK(!next_at(10));
+	CHECK(next_at(18) == &many[2][0]);
 	/* The idle class has one request at a time */
-	CHECK(!next(18));
+	CHECK(!next_at(18));
 	cfq_complete(&cfq, &many[2][0], MS(19));
-	CHECK(next(19) == &many[2][1]);
+	CHECK(next_at(19) == &many[2][1]);
 }
 
 static void a_higher_class_takes_the_slice(void)
 {
 	struct cfq_priority rt = { CFQ_RT, 4 };
 
-	start();
+	start_cfq();
 	add_many(many[0], 3, 0, true, &first, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	add_many(many[1], 1, 5000000, true, &second, rt, 1);
-	CHECK(next(1) == &many[1][0]);
+	CHECK(next_at(1) == &many[1][0]);
 }
 
 static void async_queues_are_shared_by_level(void)
 {
 	struct cfq_priority low = { CFQ_BE, 7 };
 
-	start();
+	start_cfq();
 	CHECK(cfq_queue_for(&cfq, false, &first, normal) == cfq_queue_for(&cfq, false, &second, normal));
 	CHECK(cfq_queue_for(&cfq, false, &first, normal) != cfq_queue_for(&cfq, false, &first, low));
 	CHECK(cfq_queue_for(&cfq, true, &first, normal) == &first);
@@ -172,14 +147,14 @@ static int sent_at_once(u64 ms)
 {
 	int count = 0;
 
-	while (next(ms))
+	while (next_at(ms))
 		count++;
 	return count;
 }
 
 static void a_queue_may_dispatch_quantum_early_and_half_of_it_late(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 50, 0, true, &first, normal, 0);
 	add_many(many[1], 1, 5000000, true, &second, normal, 0);
 	CHECK_EQUAL(8, sent_at_once(0));
@@ -194,28 +169,28 @@ static void a_queue_may_dispatch_quantum_early_and_half_of_it_late(void)
 
 static void a_lone_queue_dispatches_without_bound(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 50, 0, true, &first, normal, 0);
 	CHECK_EQUAL(50, sent_at_once(0));
 }
 
 static void async_waits_while_sync_is_in_flight(void)
 {
-	start();
+	start_cfq();
 	cfq.tunables.slice_idle_ns = 0;
 	add_many(many[0], 1, 0, true, &first, normal, 0);
 	add_many(many[1], 4, 5000000, false, &second, normal, 0);
-	CHECK(next(0) == &many[0][0]);
-	CHECK(!next(1));
+	CHECK(next_at(0) == &many[0][0]);
+	CHECK(!next_at(1));
 	cfq_complete(&cfq, &many[0][0], MS(2));
-	CHECK(next(2) == &many[1][0]);
+	CHECK(next_at(2) == &many[1][0]);
 }
 
 static void the_async_depth_ramps_up_since_the_last_delayed_sync(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 1, 0, true, &first, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	cfq_complete(&cfq, &many[0][0], MS(126));	/* late: above 125 ms */
 	add_many(many[1], 50, 5000000, false, &second, normal, 126);
 	CHECK_EQUAL(0, sent_at_once(133));		/* the idle wait for the first */
@@ -231,9 +206,9 @@ static void the_async_depth_ramps_up_since_the_last_delayed_sync(void)
 
 static void a_sync_request_on_time_delays_no_async(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 1, 0, true, &first, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	cfq_complete(&cfq, &many[0][0], MS(125));
 	add_many(many[1], 50, 5000000, false, &second, normal, 125);
 	CHECK_EQUAL(11, sent_at_once(133));		/* 1000 + 133 ms since the start's head start */
@@ -248,54 +223,54 @@ static void an_async_slice_has_16_requests_at_the_normal_level(void)
 	CHECK_EQUAL(32, cfq_slice_async_max(&tunables, 0));
 	CHECK_EQUAL(16, cfq_slice_async_max(&tunables, 4));
 	CHECK_EQUAL(4, cfq_slice_async_max(&tunables, 7));
-	start();
+	start_cfq();
 	add_many(many[0], 50, 0, false, &first, normal, 0);
 	add_many(many[1], 50, 5000000, false, &first, (struct cfq_priority) { CFQ_BE, 5 }, 0);
 	for (i = 0; i < 16; i++) {
-		CHECK(next(i) == &many[0][i]);
+		CHECK(next_at(i) == &many[0][i]);
 		cfq_complete(&cfq, &many[0][i], MS(i + 1));
 	}
-	CHECK(next(16) == &many[1][0]);
+	CHECK(next_at(16) == &many[1][0]);
 }
 
 static void sync_takes_the_slice_from_async(void)
 {
-	start();
+	start_cfq();
 	add_many(many[0], 20, 0, false, &first, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	cfq_complete(&cfq, &many[0][0], MS(1));
 	add_many(many[1], 1, 5000000, true, &second, normal, 1);
-	CHECK(next(1) == &many[1][0]);
+	CHECK(next_at(1) == &many[1][0]);
 }
 
 static void async_sends_one_in_each_turn(void)
 {
-	start();
+	start_cfq();
 	cfq.tunables.slice_idle_ns = 0;
 	add_many(many[0], 1, 0, true, &first, normal, 0);
-	CHECK(next(0) == &many[0][0]);
+	CHECK(next_at(0) == &many[0][0]);
 	add_many(many[1], 2, 5000000, false, &second, normal, 0);
-	CHECK(!next(0));			/* its turn, but a read is in flight */
+	CHECK(!next_at(0));			/* its turn, but a read is in flight */
 	add_many(many[2], 1, 8, true, &first, normal, 1);
-	CHECK(!next(1));
+	CHECK(!next_at(1));
 	cfq_complete(&cfq, &many[0][0], MS(2));
-	CHECK(next(2) == &many[1][0]);
+	CHECK(next_at(2) == &many[1][0]);
 }
 
 static void an_overdue_request_begins_the_slice(void)
 {
 	struct ios_request old = request(8000000, 8, true), young = request(0, 8, true);
 
-	start();
-	add(&old, &first, 0);
-	add(&young, &first, 100);
-	CHECK(next(124) == &young);
-	start();
+	start_cfq();
+	add_at(&old, &first, 0);
+	add_at(&young, &first, 100);
+	CHECK(next_at(124) == &young);
+	start_cfq();
 	old = request(8000000, 8, true);
 	young = request(0, 8, true);
-	add(&old, &first, 0);
-	add(&young, &first, 100);
-	CHECK(next(125) == &old);
+	add_at(&old, &first, 0);
+	add_at(&young, &first, 100);
+	CHECK(next_at(125) == &old);
 }
 
 static void a_change_of_priority_takes_effect(void)
@@ -303,13 +278,13 @@ static void a_change_of_priority_takes_effect(void)
 	struct cfq_priority rt = { CFQ_RT, 2 };
 	struct ios_request more = request(6000000, 8, true);
 
-	start();
+	start_cfq();
 	add_many(many[0], 2, 0, true, &first, normal, 0);
 	add_many(many[1], 2, 5000000, true, &second, normal, 0);
 	cfq_add(&cfq, &more, &second, rt, 0);
 	CHECK_EQUAL(1, cfq.busy[CFQ_RT]);
 	CHECK_EQUAL(1, cfq.busy[CFQ_BE]);
-	CHECK(next(0) == &many[1][0]);
+	CHECK(next_at(0) == &many[1][0]);
 }
 
 const struct test cfq_tests[] = {

@@ -243,7 +243,6 @@ static struct outcome sequential_load(const struct driver *driver, int readers, 
 	u64 now = MS(1000), end = MS(11000), due[2] = { now, now + MS(1) }, place[3] = { 0, 400000000, 800000000 };
 	struct disk disk = { .head = 0 };
 	struct outcome outcome = { .seeks = 0 };
-	struct ios_request *rq;
 	int i;
 
 	driver->start(now);
@@ -252,9 +251,7 @@ static struct outcome sequential_load(const struct driver *driver, int readers, 
 	for (i = 0; i < 32; i++)
 		write[i] = request(0, 8, false);
 	while (now < end) {
-		u64 completion = disk.count ? disk.done_ns[0] : IOS_NEVER;
-		u64 wake = driver->queued() && disk.count < DEPTH ? driver->wake_ns() : IOS_NEVER;
-		u64 arrival = IOS_NEVER;
+		u64 completion, wake, arrival = IOS_NEVER;
 
 		for (i = 0; writer && i < 32; i++) {
 			if (write[i].where != IOS_OUTSIDE)
@@ -263,9 +260,9 @@ static struct outcome sequential_load(const struct driver *driver, int readers, 
 			place[2] += 8;
 			driver->add(&write[i], 2, now);
 			fill(driver, &disk, now);
-			completion = disk.count ? disk.done_ns[0] : IOS_NEVER;
-			wake = driver->queued() && disk.count < DEPTH ? driver->wake_ns() : IOS_NEVER;
 		}
+		completion = disk.count ? disk.done_ns[0] : IOS_NEVER;
+		wake = driver->queued() && disk.count < DEPTH ? driver->wake_ns() : IOS_NEVER;
 		for (i = 0; i < readers; i++)
 			if (read[i].where == IOS_OUTSIDE)
 				arrival = earlier(arrival, due[i]);
@@ -278,17 +275,15 @@ static struct outcome sequential_load(const struct driver *driver, int readers, 
 			driver->add(&read[i], i, now);
 		}
 		if (now == completion) {
-			rq = disk_give(&disk);
+			struct ios_request *rq = disk_give(&disk);
+			u64 took = now - rq->arrived_ns;
+
 			driver->complete(rq, now);
 			if (rq->sync) {
-				u64 took = now - rq->arrived_ns;
-
 				outcome.reads[rq - read]++;
 				due[rq - read] = now + MS(1) / 5;
 				outcome.worst_read_ns = took > outcome.worst_read_ns ? took : outcome.worst_read_ns;
 			} else {
-				u64 took = now - rq->arrived_ns;
-
 				outcome.writes++;
 				outcome.worst_write_ns = took > outcome.worst_write_ns ? took : outcome.worst_write_ns;
 			}
