@@ -4,12 +4,13 @@
  * of a loop that only hashes a number (the ratio is what can be compared between machines). The times that the medium
  * answers do not matter here.
  *
- *	free space	pages that were never written are written, in order and at random, and read; nothing is
- *			collected
- *	steady		random writes to a full medium after as many random writes as bring it to its steady state
- *	sizes		media from 1 GiB to 1 TiB. With pages of 4 KiB, filled in order: reads, writes before anything
- *			is collected, and what a load from a random place of that state takes. With pages of 16 KiB, as
- *			large devices have them: the steady state
+ *	free space	pages that were never written are written, in order and at random, and read; nothing
+ *			is collected
+ *	steady		random writes to a full medium after as many random writes as bring it to its steady
+ *			state
+ *	sizes		media from 1 GiB to 1 TiB. With pages of 4 KiB, filled in order: reads, writes before
+ *			anything is collected, and what a load from a random place of that state takes. With
+ *			pages of 16 KiB, as large devices have them: the steady state
  *
  * Announced requests are those whose caller knows them some requests ahead and says so (fb_prefetch()), as
  * flashbed-replay does.

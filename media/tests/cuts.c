@@ -5,7 +5,8 @@
  *
  *	- what was flushed, or was done on a medium without volatile cache, is there, or something newer
  *	- what is there was written there
- *	- only sectors of a write that was not safe yet may be unreadable, and they stay so until they are written again
+ *	- only sectors of a write that was not safe yet may be unreadable, and they stay so until they are written
+ *	  again
  *
  * Each sector holds the number of the write that it is from. The oracle knows when requests came and when they were
  * done; it does not ask the medium what it has pending.
