@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
+import guest_rig
 import pytest
 
 from flashbed.common.errors import InputError
@@ -163,16 +163,11 @@ def guest(study_file, tmp_path: Path):
     """Boots a guest with `scheduler` that runs the shell script `measure`; what it left in /out. dmesg is in order."""
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:
-        study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
         top = {"filesystem": "ext2", "medium": MEDIUM, "scheduler": scheduler}
-        (wanted,) = run.prepare(load_study(study_file(study, **top)))
+        (wanted,) = run.prepare(load_study(study_file(guest_rig.STUDY, **top)))
         script = f"{measure}\nstatus=$?\nbusybox dmesg >/out/dmesg\nexit $status\n"
         files = {"measure": script, **{f"{name}.fio": text for name, text in jobs.items()}}
-        changed = {name: text.encode() for name, text in files.items()}
-        original = repetition.job
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(repetition, "job", lambda cell, image: original(cell, image) | changed)
-            finished = repetition.execute(wanted, tmp_path, 300, threading.Event())
+        finished = guest_rig.finish(wanted, tmp_path, {name: text.encode() for name, text in files.items()})
         out = {name.removeprefix("out/"): data.decode() for name, data in finished.files.items() if "out/" in name}
         assert "measure.txt" in out, finished.result["reason"]
         assert "failed" not in out, out["failed"] + out["measure.txt"]

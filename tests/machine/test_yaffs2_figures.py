@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import struct
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from flashbed.guest_output import cpu_load
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import yaffs2_checks
 import yaffs2_guest
 import yaffs2_mount
 import yaffs2_time
+
+from flashbed.guest_output import cpu_load
 
 RUN = yaffs2_time.Row(
     board="arm64-1000",
@@ -83,8 +80,7 @@ def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
 
 @pytest.mark.long
 def test_a_run_is_measured_and_its_parts_are_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = 'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record=200000"\n'
-    monkeypatch.setattr(yaffs2_guest, "OF_THE_STUDY", yaffs2_guest.OF_THE_STUDY + log)
+    monkeypatch.setattr(yaffs2_guest, "MEDIUM_OPTIONS", "record=200000")
     cell, out = yaffs2_time.measured(tmp_path / "guest", "arm64-1000", ["4k"], 1)
     write, read = (yaffs2_time.row(cell, "arm64-1000", pattern, "4k", out) for pattern in ("write", "read"))
     assert not list(yaffs2_checks.wrong_times([write, read]))

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import papers
 import pytest
 from made_up_papers import paper, paper_rows
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-import papers
 
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import NOT_EXPLAINED, page, unexplained

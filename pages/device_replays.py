@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the rows of bench/devices.toml that need no guest: requests to a shipped profile, put by flashbed-replay.
+"""Runs the rows of pages/devices.toml that need no guest: requests to a shipped profile, put by flashbed-replay.
 
 The medium is new and as large as its profile says; nothing of it is changed or taken away. Must not know what is
 expected.

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 FLASHBED = Path(sys.executable).with_name("flashbed")
 HUNG_S = 900.0
 """A command that takes longer hangs; the longest, with fio built anew, takes a minute."""

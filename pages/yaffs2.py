@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures YAFFS2 in guests and writes docs/yaffs2-figures.md.
 
-    python bench/yaffs2.py [--check]
+    python pages/yaffs2.py [--check]
 
 Ends with status 1 if figures contradict each other or, with --check, if the page is not what would be written. All
 times are virtual: the page is the same on every host.
@@ -17,6 +17,7 @@ from pathlib import Path
 import yaffs2_checks
 import yaffs2_mount
 import yaffs2_time
+from page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/yaffs2-figures.md"
@@ -104,13 +105,7 @@ def main() -> int:
         print(line, file=sys.stderr)
     if wrong:
         return 1
-    if not options.check:
-        PAGE.write_text(text)
-    elif text != PAGE.read_text():
-        where = PAGE.relative_to(REPOSITORY)
-        print(f"{where} is not what the file system does now; run `make yaffs2-figures`", file=sys.stderr)
-        return 1
-    return 0
+    return 0 if written(PAGE, text, check=options.check, target="yaffs2-figures") else 1
 
 
 if __name__ == "__main__":

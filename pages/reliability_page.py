@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from page_text import table
 from reliability_records import Counts, Record
 
 NOT_RUN = "not run"
@@ -16,7 +17,7 @@ NOT_RUN = "not run"
 TEXT = """\
 # What was tried to break it, and what was lost
 
-Written by `make reliability` out of `bench/reliability.json`; do not edit. No figure here was typed in: `make
+Written by `make reliability` out of `pages/reliability.json`; do not edit. No figure here was typed in: `make
 reliability OPTIONS="--measure all"` carries out the commands below and keeps what they print, and `OPTIONS="--campaign
 LOG"` takes in the log of a `make faults`. *State* says of which files a figure is: what `git rev-parse HEAD:FOLDER`
 prints where they are the same ("+": files were changed). What was never carried out says "not run".
@@ -68,13 +69,6 @@ input is wrong, and without a traceback. The examples are other ones at each run
 - Linux damaged: it is noticed, and the campaign stops the build, which takes minutes, and puts Linux back.
 - Network homes: locks are tried between processes and name spaces of one computer.
 """
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Markdown; the first `words` columns are text, the others numbers."""
-    lines = ["| " + " | ".join(columns) + " |"]
-    lines.append("| " + " | ".join("---" if at < words else "---:" for at in range(len(columns))) + " |")
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
 def page(records: Mapping[str, Record]) -> str:
@@ -163,7 +157,7 @@ def _cuts(records: Mapping[str, Record]) -> str:
         shown = (f"{counts['cuts']:,}", str(of), str(violations)) if counts else ("", "", "")
         command, cpu, state = _where(record)
         rows.append((what, command, state, *shown, cpu))
-    return table(("what", "command", "state", "cuts", "kinds", "violations", "CPU seconds"), rows, 3)
+    return table(("what", "command", "state", "cuts", "kinds", "violations", "CPU seconds"), rows, left=range(3))
 
 
 def _liars(records: Mapping[str, Record]) -> str:
@@ -185,7 +179,7 @@ def _fuzzing(records: Mapping[str, Record]) -> str:
         why = (record or {}).get("why")
         inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {why}" if why else NOT_RUN
         rows.append((what, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
-    return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, 3)
+    return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, left=range(3))
 
 
 def _faults(record: Record | None) -> str:
@@ -205,7 +199,7 @@ def _faults(record: Record | None) -> str:
     for name, one in sorted(faults.items(), key=lambda item: (list(groups).index(item[1]["group"]), item[0])):
         rows.append((name, _listed(one["moments"]), _listed(one["statuses"]), str(one["tried"]), str(one["lost"])))
     columns = ("fault", "moments", "how the disturbed commands ended", "tried", "lost")
-    return begin + table(columns, rows, 3) + _findings(counts["findings"])
+    return begin + table(columns, rows, left=range(3)) + _findings(counts["findings"])
 
 
 def _findings(findings: Sequence[str]) -> str:
@@ -232,5 +226,5 @@ def _inputs(record: Record | None) -> str:
         rows.append((f"`{name}`", shares, f"{test['passing'] + test['failing']:,}", str(test["failing"])))
     command, cpu, state = _where(record)
     return f"{command} at {state}, {cpu} CPU seconds:\n\n" + table(
-        ("test", "exit statuses", "tried", "failed"), rows, 2
+        ("test", "exit statuses", "tried", "failed"), rows, left=range(2)
     )

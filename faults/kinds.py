@@ -108,7 +108,7 @@ def kind_of(path: str) -> Kind:
     for kind in KINDS:
         if re.fullmatch(kind.place, path):
             return kind
-    raise Unknown(f"{path}: a file of the cache that is of no kind in bench/faults/kinds.py; say there what it is")
+    raise Unknown(f"{path}: a file of the cache that is of no kind in faults/kinds.py; say there what it is")
 
 
 def by_kind(paths: Iterable[str]) -> dict[str, list[str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/devices.toml: published figures of real devices, and what is run on the model of their class to compare.
+"""pages/devices.toml: published figures of real devices, and what is run on the model of their class to compare.
 
 Must not know how anything is run.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/papers.md from the stored results of the studies after papers: their claims, verdicts and figures.
 
-    python bench/papers.py [--check] [--partial]
+    python pages/papers.py [--check] [--partial]
 
 Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
 them as open. With --check it writes nothing and ends with status 1 if the page would change. Imported results are left
@@ -14,6 +14,8 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from page_text import written
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -55,13 +57,7 @@ def main(words: list[str] | None = None) -> int:
     for claim in unexplained(reports):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
-    text = page(reports)
-    if not options.check:
-        PAGE.write_text(text)
-    elif not PAGE.is_file() or text != PAGE.read_text():
-        print("docs/papers.md is not what the results say now; run `make papers`", file=sys.stderr)
-        return 1
-    return 0
+    return 0 if written(PAGE, page(reports), check=options.check, target="papers") else 1
 
 
 if __name__ == "__main__":

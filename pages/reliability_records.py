@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-RECORDS = REPOSITORY / "bench/reliability.json"
+RECORDS = REPOSITORY / "pages/reliability.json"
 
 Record = dict[str, Any]
 Counts = dict[str, Any]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from page_text import table
+
 from flashbed.common import paths
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.library import Library
@@ -114,12 +116,6 @@ def as_rows(rows: Callable[[Bench], Iterator[Row]]) -> Section:
         return table(["medium", "what", "expected", "from", "model", "off by"], lines, left=(0, 1, 3)), found
 
     return section
-
-
-def table(titles: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """A Markdown table; columns are set to the right, but for those in `left`."""
-    rules = ["---" if column in left else "---:" for column in range(len(titles))]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, rules, *lines))
 
 
 def plain(value: float) -> str:

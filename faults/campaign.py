@@ -2,7 +2,7 @@
 """The fault campaign: disturbs runs of a small study, at moments and in ways drawn from a seed, and looks whether the
 next run ends as if nothing had been.
 
-    python bench/faults/campaign.py [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
+    python faults/campaign.py [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
 
 A fault is killed processes, two runs at once, a host that refuses, damaged files of every kind that the cache holds
 (kinds.py), what killed runs leave. After it the next run must end with 0 and the same bytes (results, raw files,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the rows of bench/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
+"""Runs the rows of pages/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
 
 Rows that differ in nothing but the figure share a guest. Must not know what is expected.
 """
@@ -21,8 +21,10 @@ from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/machine"))
-from nand_bed import Bed, boot, make, mtd_modules
+from guest_rig import NO_MOUNT, Rig, boot, new
+from raw_chip import mtd_modules
 
 LIMIT_S = 900
 """This host's time after which a guest counts as hung."""
@@ -44,8 +46,6 @@ ATTACH = """\
 dmesg >/out/said
 """
 
-NO_MOUNT = "mount -t tmpfs tmpfs /mnt\n"
-
 _TIME = r"^\[ *(\d+\.\d+)\] "
 
 
@@ -65,7 +65,7 @@ def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         found = pool.map(_measure, groups.values(), prepared, folders)
         figures = {name: figure for part in found for name, figure in part.items()}
-    image = (prepared[0].wanted if isinstance(prepared[0], Bed) else prepared[0]).image
+    image = (prepared[0].wanted if isinstance(prepared[0], Rig) else prepared[0]).image
     return figures, f"linux-source-6.1 {image.kernel.package_version}"
 
 
@@ -88,17 +88,17 @@ def _study(row: DeviceRow) -> str:
     return f"{lines}seeds = [1]\n\n[workload]\n{table}"
 
 
-def _prepare(row: DeviceRow, folder: Path) -> Repetition | Bed:
+def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
     study = folder / "study.toml"
     study.write_text(_study(row))
     if row.kind == "chip":
-        return make(study, folder / "chip")
+        return new(study, folder / "chip")
     (wanted,) = run.prepare(load_study(study))
     return wanted
 
 
-def _measure(rows: Sequence[DeviceRow], what: Repetition | Bed, folder: Path) -> dict[str, float]:
-    if isinstance(what, Bed):
+def _measure(rows: Sequence[DeviceRow], what: Repetition | Rig, folder: Path) -> dict[str, float]:
+    if isinstance(what, Rig):
         return _on_chip(rows, what)
     (folder / "cell").mkdir()
     done = repetition.execute(what, folder / "cell", LIMIT_S, threading.Event())
@@ -108,19 +108,19 @@ def _measure(rows: Sequence[DeviceRow], what: Repetition | Bed, folder: Path) ->
     return {row.name: metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0) for row in rows}
 
 
-def _on_chip(rows: Sequence[DeviceRow], bed: Bed) -> dict[str, float]:
+def _on_chip(rows: Sequence[DeviceRow], rig: Rig) -> dict[str, float]:
     if rows[0].run["test"] == "attach":
-        said = boot(bed, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
+        said = boot(rig, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
         return {row.name: _attach_ms(said) for row in rows}
-    said = boot(bed, mtd_modules(bed), format=SPEED_TEST, mount=NO_MOUNT).files["said"].decode()
-    return {row.name: _speed(said, row, bed) for row in rows}
+    said = boot(rig, beside=mtd_modules(rig), format=SPEED_TEST, mount=NO_MOUNT).files["said"].decode()
+    return {row.name: _speed(said, row, rig) for row in rows}
 
 
-def _speed(said: str, row: DeviceRow, bed: Bed) -> float:
+def _speed(said: str, row: DeviceRow, rig: Rig) -> float:
     (speed,) = re.findall(rf"mtd_speedtest: {row.run['test']} speed is (\d+) KiB/s", said)
     if row.unit != "ms":
         return float(speed)
-    numbers = bed.wanted.cell.medium.numbers()
+    numbers = rig.cell.medium.numbers()
     return numbers["page_bytes"] * numbers["pages_per_block"] / 1024 / float(speed) * 1e3
 
 

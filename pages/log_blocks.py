@@ -11,7 +11,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks import CLOSE, Bench, Request, Row, media, plain, table
+from checks import CLOSE, Bench, Request, Row, media, plain
+from page_text import table
 
 from flashbed.profiles.profile import Medium
 

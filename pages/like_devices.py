@@ -12,8 +12,9 @@ from pathlib import Path
 
 import device_guests
 import device_replays
-from checks import Bench, table
+from checks import Bench
 from device_rows import NEEDS_A_REASON, NEVER, WIDE, DeviceRow, load
+from page_text import table
 
 GUESTS = "### In the guest"
 """Above the rows that a guest's kernel has a part in."""
@@ -30,7 +31,7 @@ of one class differ by more than a model may be off. Behind a range stands how m
 by more than {PERCENT:.0f} % says why below the tables, and none may be off by more than {NEVER:g} times: then
 `make accuracy` fails. A row is *fitted* where a number of the profile was set by that very figure: it shows that the
 profile does what it was set to, and is no evidence. A row is *wide* where the published figures are more than
-{WIDE:g} times apart: few models would miss it. The figures and what is run for each are in `bench/devices.toml`.
+{WIDE:g} times apart: few models would miss it. The figures and what is run for each are in `pages/devices.toml`.
 They were chosen by what was published, not by what the models meet. Many come from people who ran iozone, fio,
 CrystalDiskMark or flashbench on a device of theirs, so the second digit of a row says nothing.
 """
@@ -63,8 +64,8 @@ def write(bench: Bench, folder: Path) -> tuple[str, list[str]]:
 def _guest_text(package: str) -> str:
     return (
         "A cell of a study, or the kernel's own speed test on a raw chip, on a shipped board: the whole path of a "
-        "request is in it.\nThe kernel's code is in these figures, so another package of it moves them a little; a "
-        f"test allows {GUESTS_MAY_DIFFER:.0%}.\nThese are of the kernel from {package}.\n"
+        "request is in it. The kernel's code is in these figures, so another package of it moves them a little; a test "
+        f"allows {GUESTS_MAY_DIFFER:.0%}.\n\nThese are of the kernel from {package}.\n"
     )
 
 

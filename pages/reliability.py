@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reliability.md out of the records in bench/reliability.json: power cuts, fuzzing, faults, bad inputs, and
+"""Writes docs/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad inputs, and
 what was lost.
 
-    python bench/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
+    python pages/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
 
 --measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half an
 hour. --campaign takes in the log of a fault campaign (make faults OPTIONS="--log LOG ..."). Ends with status 1 if a
@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import reliability_records as records
+from page_text import written
 from reliability_page import lost, page
 from reliability_records import REPOSITORY
 
@@ -45,16 +46,11 @@ def main() -> int:
     asked = arguments()
     measure(asked)
     kept = records.read()
-    text, wrong = page(kept), list(lost(kept))
-    if asked.check:
-        if PAGE.is_file() and text == PAGE.read_text():
-            return 0
-        print("docs/reliability.md is not what the records say; run `make reliability`", file=sys.stderr)
-        return 1
-    PAGE.write_text(text)
+    is_so = written(PAGE, page(kept), check=asked.check, target="reliability")
+    wrong = [] if asked.check else list(lost(kept))
     for line in wrong:
         print(line, file=sys.stderr)
-    return 1 if wrong else 0
+    return 1 if wrong or not is_so else 0
 
 
 if __name__ == "__main__":

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import threading
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from flashbed.execution import repetition, run
-from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import guest_rig
 
 STUDY = """\
 title = "YAFFS2"
@@ -25,8 +25,8 @@ workload = {{ tool = "fio", pattern = "write", request = "4k", file = "64k" }}
 LIMIT_S = 1800
 """This host's time after which a guest counts as hung."""
 
-OF_THE_STUDY = "FILLER_KIB=0\n"
-"""Appended to the cell's variables: the seed moves nothing."""
+MEDIUM_OPTIONS = ""
+"""For the medium's module, behind the cell's."""
 
 
 def boot(
@@ -36,21 +36,12 @@ def boot(
     folder.mkdir()
     study = folder / "study.toml"
     study.write_text(STUDY.format(board=board, chip=chip, filesystem=filesystem))
-    (wanted,) = run.prepare(load_study(study))
-    cell, image = wanted.cell, wanted.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state", folder / "data")
-    image.media_tool.create(files.state, cell.medium.core_parameters)
-    image.media_tool.create_content(files.state, files.data)
-    job = repetition.job(cell, image) | {name: text.encode() for name, text in beside.items()}
-    job |= {"measure": script.encode(), "cell.env": job["cell.env"] + OF_THE_STUDY.encode()}
-    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, files, folder, LIMIT_S, threading.Event())
-    if outcome.status != "measured":
-        raise RuntimeError(f"{outcome.reason}\n{outcome.console.decode(errors='replace')[-2000:]}")
-    for file in (files.state, files.data, files.initramfs):
+    rig = guest_rig.new(study, folder)
+    files = {name: text.encode() for name, text in beside.items()}
+    outcome = guest_rig.boot(rig, beside=files, medium_options=MEDIUM_OPTIONS, limit_s=LIMIT_S, measure=script)
+    for file in (rig.files.state, rig.files.data, rig.files.initramfs):
         file.unlink()
-    return cell, outcome
+    return rig.cell, outcome
 
 
 def statistics(text: bytes) -> dict[str, int]:

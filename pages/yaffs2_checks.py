@@ -8,7 +8,7 @@ from itertools import groupby
 
 import yaffs2_mount
 import yaffs2_time
-from checks import table
+from page_text import table
 
 PROPORTIONAL = 0.1
 """By how much a scan may be off the straight line through two others."""

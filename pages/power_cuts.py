@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 
-from checks import BLOCK_MEDIA, EXACT, LIBRARY, Bench, Row, table
+from checks import BLOCK_MEDIA, EXACT, LIBRARY, Bench, Row
+from page_text import table
 
 from flashbed.common import paths
 from flashbed.image.command import run
