@@ -71,7 +71,7 @@ bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1)
 
-# OPTIONS=--check writes nothing, and fails if the page would change
+# OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows
 OPTIONS ?=
 accuracy: setup $(STAMP)-dev
 	$(BIN)/python pages/accuracy.py $(OPTIONS)

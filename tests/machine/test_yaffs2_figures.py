@@ -12,6 +12,7 @@ import pytest
 import yaffs2_checks
 import yaffs2_guest
 import yaffs2_mount
+import yaffs2_quick
 import yaffs2_time
 
 from flashbed.guest_output import cpu_load
@@ -69,6 +70,32 @@ def test_a_checkpoint_is_believed_only_where_one_can_be(large: bool) -> None:
     row = replace(SMALL, chip=chip, clean=found, cut=replace(SCANNED, summaries=3 * large))
     assert len(list(yaffs2_checks.wrong_mounts([row]))) == (0 if large else 1)
     assert len(list(yaffs2_checks.wrong_mounts([replace(row, cut=found)]))) == (1 if large else 3)
+
+
+PAGE = """\
+| chip | contents | cut, s | pages | KiB |
+| --- | --- | ---: | ---: | ---: |
+| slc-nand-256m | 2 MiB | 0.154 | 4152 | 1096 |
+| slc-nand-64m | 2 MiB | 0.214 | 8402 | 1132 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("0.154", "0.158", True),
+        ("0.154", "0.160", False),
+        ("4152", "4275", True),
+        ("4152", "4300", False),
+        ("1096", "1300", True),
+        ("2 MiB | 0.154", "4 MiB | 0.154", False),
+        ("cut, s", "clean, s", False),
+    ],
+)
+def test_a_page_with_other_figures_is_found(old: str, new: str, is_same: bool) -> None:
+    """Within 3 %, for another package of Linux; memory is not compared."""
+    now = "".join(PAGE.splitlines(keepends=True)[:3]).replace(old, new)
+    assert (yaffs2_quick.otherwise(PAGE, now) == []) == is_same
 
 
 def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
