@@ -100,11 +100,14 @@ def boot(
     *,
     beside: Mapping[str, bytes] | None = None,
     medium_options: str = "",
+    ram_bytes: int | None = None,
     limit_s: float = LIMIT_S,
     **scripts: str,
 ) -> Outcome:
     """The same of a guest that has to come to its end. Raises GuestFailed with the last lines of its console."""
-    outcome = outcome_of(rig, beside=beside, medium_options=medium_options, limit_s=limit_s, **scripts)
+    outcome = outcome_of(
+        rig, beside=beside, medium_options=medium_options, ram_bytes=ram_bytes, limit_s=limit_s, **scripts
+    )
     if outcome.status != "measured":
         raise GuestFailed(f"{outcome.reason}\n{outcome.console[-3000:].decode(errors='replace')}")
     return outcome
@@ -115,7 +118,7 @@ def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit
     it is not there.
     """
     folder.mkdir(exist_ok=True)
-    job = repetition.job(wanted.cell, wanted.image) | changed
+    job = repetition.job(wanted.cell, wanted.image) | dict(changed)
     with patch.object(repetition, "job", lambda cell, image: dict(job)):
         return repetition.execute(wanted, folder, limit_s, threading.Event())
 
