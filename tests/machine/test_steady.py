@@ -39,19 +39,6 @@ runtime={runtime_s}
 
 THINK_MS = 20
 
-THINKS = f"""
-[thinks]
-filename=/dev/mblk0
-offset=512m
-size=64m
-rw=randread
-bs=4k
-direct=1
-time_based=1
-runtime=3
-thinktime={THINK_MS}000
-"""
-
 FILE_KIB = 1024
 
 WRITES = f"""
@@ -98,7 +85,7 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
 
 def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
     """fio 3.33 as Debian has it sends about 240 requests without a pause when the 5 s of warm-up were over."""
-    metrics = job(THINKS).result["metrics"]
+    metrics = job(reader("thinks", "512m", 3, warm_up_s=None) + f"thinktime={THINK_MS}000\n").result["metrics"]
     assert metrics["warm_up_s"] == 5
     request_s = metrics["requested_bytes"] / 4096 / metrics["runtime_s"]
     # A request, its pause; what the kernel and fio take between them is a few hundredths of the pause
