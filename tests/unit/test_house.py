@@ -75,7 +75,6 @@ LONG_BECAUSE = re.compile(r"\bLong because\b")
 LONGER = {
     "src/flashbed/analysis/claims.py": 462,
     "tests/unit/test_claims.py": 684,
-    "media/tests/replay.py": 371,
     "media/tests/chip_bus_test.c": 553,
     "media/tests/chip_test.c": 594,
     "media/tests/disk_test.c": 838,
