@@ -63,7 +63,7 @@ test-long: lint
 	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
-	$(BIN)/python bench/faults/campaign.py --faults 100 --seed 2
+	$(BIN)/python faults/campaign.py --faults 100 --seed 2
 
 # SIZE=tiny: only to see that it runs
 SIZE ?=
@@ -71,26 +71,26 @@ bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1)
 
-# OPTIONS=--check writes nothing, and fails if the page would change
+# OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows
 OPTIONS ?=
 accuracy: setup $(STAMP)-dev
-	$(BIN)/python bench/accuracy.py $(OPTIONS)
+	$(BIN)/python pages/accuracy.py $(OPTIONS)
 
 yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
-	$(BIN)/python bench/yaffs2.py $(OPTIONS)
+	$(BIN)/python pages/yaffs2.py $(OPTIONS)
 
 # OPTIONS=--partial writes it with results missing, and marks them
 papers: setup $(STAMP)-dev
-	$(BIN)/python bench/papers.py $(OPTIONS)
+	$(BIN)/python pages/papers.py $(OPTIONS)
 
 # OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
 faults: setup $(STAMP)-dev
-	$(BIN)/python bench/faults/campaign.py $(OPTIONS)
+	$(BIN)/python faults/campaign.py $(OPTIONS)
 
 # OPTIONS="--measure all": carries out what the page tells of, about half an hour; "--campaign LOG": takes in a log of make faults
 reliability: setup $(STAMP)-dev
-	$(BIN)/python bench/reliability.py $(OPTIONS)
+	$(BIN)/python pages/reliability.py $(OPTIONS)
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

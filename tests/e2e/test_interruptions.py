@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from running import command_lines
 from small_disk import small_disk
 
 STUDY = """
@@ -53,15 +54,7 @@ def running(start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
 
 def guests_of(cache: Path) -> list[str]:
     """The command lines of QEMUs that work below `cache`."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = process.read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if "qemu-system" in line and str(cache) in line:
-            found.append(line)
-    return found
+    return command_lines("qemu-system", cache)
 
 
 def no_guest_is_left(cache: Path) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FLASHBED
+from running import command_lines
 
 from flashbed.profiles.stored_medium import locate
 
@@ -77,15 +78,7 @@ def test_killed_on_the_way(flashbed, start, fresh_cache: Path, what: str, number
 
 def replays(media: Path) -> list[str]:
     """The command lines of flashbed-replay that work below `media`."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if "flashbed-replay" in line and str(media) in line:
-            found.append(line)
-    return found
+    return command_lines("flashbed-replay", media)
 
 
 def test_killed_between_the_state_and_what_is_told(flashbed, fresh_cache: Path) -> None:

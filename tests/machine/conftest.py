@@ -5,19 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nand_bed
 import pytest
+import raw_chip
+from guest_rig import Rig
 
 
 @pytest.fixture
-def new_bed(study_file, tmp_path: Path):
-    """`new_bed(chip, folder)`: a new chip of the profile `chip`, in a folder that is made for it."""
+def new_chip(study_file, tmp_path: Path):
+    """`new_chip(chip, folder)`: a new chip of the profile `chip`, in the folder, with tools for raw flash."""
     profiles = tmp_path / "profiles" / "filesystems"
     profiles.mkdir(parents=True)
-    (profiles / "tools.toml").write_text(nand_bed.PROFILE)
-    (profiles / "more-tools.toml").write_text(nand_bed.MORE)
+    (profiles / "tools.toml").write_text(raw_chip.PROFILE)
+    (profiles / "more-tools.toml").write_text(raw_chip.MORE)
 
-    def make(chip: str, folder: Path, board: str = "arm64-1000", tools: str = "tools") -> nand_bed.Bed:
-        return nand_bed.make(study_file(nand_bed.STUDY, filesystem=tools, medium=chip, board=board), folder)
+    def make(chip: str, folder: Path, board: str = "arm64-1000", tools: str = "tools") -> Rig:
+        return raw_chip.new(study_file, folder, tools, chip, board=board)
 
     return make

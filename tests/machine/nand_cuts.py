@@ -9,18 +9,16 @@ the cut is armed so that it comes while mounting and checking, if those change a
 from __future__ import annotations
 
 import re
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import guest_rig
 import raw_chip
 
 from flashbed.common import paths
-from flashbed.execution import repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import modules
 from flashbed.image.cache import Cache
-from flashbed.machine import qemu
 
 CHIPS = {
     "small pages": (
@@ -200,14 +198,8 @@ def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dic
 def run_rounds(wanted: Repetition, folder: Path, stack: Stack, limit_s: float, **settings: object) -> str:
     """What the rounds in the guest said. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches), LOSE (set:
     the file system is made to lose files)."""
-    cell, image = wanted.cell, wanted.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
-    image.media_tool.create(files.state, cell.medium.core_parameters)
-    image.media_tool.create_content(files.state, files.data)
-    job = repetition.job(cell, image) | _files(wanted, stack, settings)
-    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, files, folder, limit_s, threading.Event())
+    rig = guest_rig.new(wanted, folder)
+    outcome = guest_rig.outcome_of(rig, beside=_files(wanted, stack, settings), limit_s=limit_s)
     said = outcome.files.get("format.txt", b"").decode(errors="replace")
     return (
         said

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from guest_rig import Rig
 from jefferson import jffs2
-from nand_bed import Bed, marked_blocks
+from raw_chip import marked_blocks
 
 
 class Entry(NamedTuple):
@@ -58,12 +59,12 @@ def of_folder(root: Path) -> Tree:
     return tree
 
 
-def used_blocks(bed: Bed) -> Iterator[bytes]:
+def used_blocks(rig: Rig) -> Iterator[bytes]:
     """The content of each block that is neither bad nor erased, without spare areas."""
-    p = bed.wanted.cell.medium.numbers()
+    p = rig.cell.medium.numbers()
     shape = (p["blocks_per_die"], p["pages_per_block"], p["page_bytes"] + p["spare_bytes"])
-    blocks = np.memmap(bed.files.data, np.uint8, "r", shape=shape)
-    bad = set(marked_blocks(bed))
+    blocks = np.memmap(rig.files.data, np.uint8, "r", shape=shape)
+    bad = set(marked_blocks(rig))
     for number in range(p["blocks_per_die"]):
         data = blocks[number, :, : p["page_bytes"]]
         if number not in bad and not (data == 0xFF).all():
@@ -137,12 +138,12 @@ def _of_inode(nodes_of_inode: list, changed: tuple[int, int] | None) -> Entry:
 # --- UBIFS ---
 
 
-def of_ubifs(bed: Bed, folder: Path) -> Tree:
+def of_ubifs(rig: Rig, folder: Path) -> Tree:
     """The files of the only volume, which are laid below `folder`."""
     folder.mkdir()
     image = folder / "image"
     with image.open("wb") as out:
-        out.writelines(used_blocks(bed))
+        out.writelines(used_blocks(rig))
     reader = Path(sys.executable).with_name("ubireader_extract_files")
     done = subprocess.run([reader, "-k", "-o", folder / "files", image], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

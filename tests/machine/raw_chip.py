@@ -1,24 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system on a modelled raw chip, in guests that run scripts of a test's own. For tests."""
+"""Raw NAND chips for tests: studies on them, what they must look like afterwards, and the programs that try them: the
+kernel's own, mtd-utils' and ours.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
+
+import guest_rig
+import mtd_test_programs
+from guest_rig import Rig
 
 from flashbed.common import paths
-from flashbed.execution import repetition, run
-from flashbed.execution.repetition import Repetition
-from flashbed.image import programs, toolchain
+from flashbed.image import modules, programs, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
-from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.study.loading import load_study
 
-STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+PROFILE = """
+title = "JFFS2, and tools for raw flash"
+needs = "mtd"
+packages = ["mtd-utils"]
+programs = ["/usr/sbin/flash_erase", "/usr/sbin/nandwrite", "/usr/sbin/nanddump"]
+module = "jffs2"
+mkfs = ["/usr/sbin/flash_erase -q -j {device} 0 0"]
+[mount]
+type = "jffs2"
+device = "mtd0"
+"""
+
+MORE_TOOLS = ("nandtest", "mtdpart", "ubiformat", "ubiattach", "ubidetach", "ubimkvol")
+MORE = PROFILE.replace("programs = [", "programs = [" + "".join(f'"/usr/sbin/{name}", ' for name in MORE_TOOLS))
+"""Not for tests of times: a larger guest moves them by a step of its clock."""
 
 LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
 """Chips with pages of 2 KiB, and of 512 bytes, on which YAFFS2 is laid out as YAFFS1."""
@@ -32,24 +47,18 @@ WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
 """Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
 
 
-class Bed(NamedTuple):
-    """A chip's files, and the cell that runs on them."""
-
-    wanted: Repetition
-    files: qemu.Files
-    folder: Path
-
-
-def new_bed(study_file, folder: Path, filesystem: str, chip: str, **top: str) -> Bed:
+def new(study_file, folder: Path, filesystem: str, chip: str, board: str = "arm64-1000", **top: str) -> Rig:
     """A new chip for a cell of this file system, in the folder."""
-    study = study_file(STUDY, filesystem=filesystem, medium=chip, board="arm64-1000", **top)
-    (wanted,) = run.prepare(load_study(study))
-    names = (folder / name for name in ("initramfs", "state.bin", "data.img"))
-    files = qemu.Files(wanted.image.kernel.image, *names)
-    tool = wanted.image.media_tool
-    tool.create(files.state, wanted.cell.medium.core_parameters)
-    tool.create_content(files.state, files.data)
-    return Bed(wanted, files, folder)
+    return guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=chip, board=board, **top), folder)
+
+
+def boot(rig: Rig, **words: Any) -> Outcome:
+    """As guest_rig.boot; and the chip must have been used by its rules."""
+    outcome = guest_rig.boot(rig, **words)
+    told = rig.tool.inspect(rig.files.state)
+    assert told["fault"] is None
+    assert told["counters"]["broken_rules"] == 0
+    return outcome
 
 
 def own_program(name: str) -> bytes:
@@ -59,29 +68,34 @@ def own_program(name: str) -> bytes:
     return programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
 
 
+def mtd_modules(rig: Rig) -> dict[str, bytes]:
+    """The kernel's own tests of MTD devices, by file name."""
+    entry = modules.build_of_the_kernel(Cache(paths.cache_root() / "image"), rig.wanted.image.kernel, "mtd_tests")
+    return {name: entry.path(name).read_bytes() for name in entry.digests}
+
+
+def mtd_programs(*names: str) -> dict[str, bytes]:
+    """Test programs of mtd-utils, by name."""
+    root = paths.cache_root()
+    archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
+    entry = mtd_test_programs.mtd(Cache(root / "image"), archive)
+    return {name: entry.path(name).read_bytes() for name in names}
+
+
+def marked_blocks(rig: Rig) -> list[int]:
+    """Blocks whose first page has the factory's mark in the content of a new chip."""
+    p = rig.cell.medium.numbers()
+    raw_page = p["page_bytes"] + p["spare_bytes"]
+    at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)
+    with rig.files.data.open("rb") as data:
+        found = []
+        for block in range(p["blocks_per_die"]):
+            data.seek(block * p["pages_per_block"] * raw_page + at)
+            if data.read(1) == b"\0":
+                found.append(block)
+    return found
+
+
 def yaffs_counters(lines: Iterable[str]) -> dict[str, int]:
     """What the lines of /proc/yaffs said of its one device."""
     return {words[0]: int(words[1]) for words in map(str.split, lines) if words[0] != "device"}
-
-
-def boot(
-    bed: Bed,
-    *,
-    limit_s: float = 300,
-    ram_bytes: int | None = None,
-    job_files: Mapping[str, bytes] | None = None,
-    **scripts: str,
-) -> Outcome:
-    """Boots the guest with other scripts than its cell's; the chip must have been used by its rules."""
-    cell, image = bed.wanted.cell, bed.wanted.image
-    job = {**repetition.job(cell, image), **(job_files or {})}
-    job |= {name: text.encode() for name, text in scripts.items()}
-    job["cell.env"] += b"FILLER_KIB=0\n"
-    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, ram_bytes or cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, bed.files, bed.folder, limit_s, threading.Event())
-    assert outcome.status == "measured", (outcome.reason, outcome.console.decode(errors="replace")[-3000:])
-    told = image.media_tool.inspect(bed.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
-    return outcome

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import random
 import struct
-import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed.execution import repetition
-from flashbed.execution.repetition import Repetition
-from flashbed.machine import qemu
+import guest_rig
 
 RECORD = struct.Struct("<QQQQII")
 """struct media_blk_record in kernel/media_blk/media_blk.h."""
@@ -63,35 +60,20 @@ fsync={chance.choice([0, 5])}
     return "".join(sections)
 
 
-def guest_requests(wanted: Repetition, folder: Path) -> list[Request]:
-    """Runs a cell with recording; state.bin in `folder` is what the guest left."""
-    cell, image = wanted.cell, wanted.image
-    job = repetition.job(cell, image)
-    job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record={RECORDS}"\n'.encode()
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
-    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
-    with files.data.open("wb") as data:
-        data.truncate(cell.medium.size_bytes)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, files, folder, 300, threading.Event())
-    assert outcome.status == "measured", outcome.reason
-    return [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
-
-
-def check(wanted: Repetition, folder: Path) -> int:
+def check(study: Path, folder: Path) -> int:
     """The number of requests compared; an AssertionError if one differs."""
-    tool = wanted.image.media_tool
+    rig = guest_rig.new(study, folder)
     fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
-    tool.create(fresh, wanted.cell.medium.core_parameters)
-    (folder / "state.bin").write_bytes(fresh.read_bytes())
-    requests = guest_requests(wanted, folder)
-    counters = tool.inspect(folder / "state.bin")["counters"]
+    fresh.write_bytes(rig.files.state.read_bytes())
+    outcome = guest_rig.boot(rig, medium_options=f"record={RECORDS}")
+    requests = [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
+    counters = rig.tool.inspect(rig.files.state)["counters"]
     assert len(requests) == sum(counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")) < RECORDS
     assert len(requests) > 500, len(requests)
 
     trace.write_text("".join(request.blkparse() for request in requests))
-    tool.replay(fresh, "--completions", completions, "--save", saved, trace)
+    rig.tool.replay(fresh, "--completions", completions, "--save", saved, trace)
     answers = [tuple(map(int, line.split())) for line in completions.read_text().splitlines()]
     assert answers == [(request.now_ns, request.done_ns) for request in requests]
-    assert saved.read_bytes() == (folder / "state.bin").read_bytes()
+    assert saved.read_bytes() == rig.files.state.read_bytes()
     return len(requests)

@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import like_devices
+import pytest
 from checks import LIBRARY
 from device_rows import DeviceRow, load
 from make_target import make

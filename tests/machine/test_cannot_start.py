@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import threading
 from pathlib import Path
-from unittest.mock import patch
 
+import guest_rig
 import pytest
 
 from flashbed.common import paths
@@ -50,22 +49,15 @@ def test_the_others_run(study_on) -> None:
     assert (lost.folder / "result.json").is_file()
 
 
-def test_a_board_that_has_no_room_for_programs_says_so(study_on) -> None:
+def test_a_board_that_has_no_room_for_programs_says_so(study_on, tmp_path: Path) -> None:
     study = study_on("arm64-1000:ram=40M")
     (wanted,) = run.prepare(study)
-    small = qemu.Setup(1, 34 << 20, "cortex-a53", 1)
-    assert "Initramfs unpacking failed" in failed_with(wanted, small)
-    assert "did not start: the board's ram is too small for the kernel" in failed_with(
-        wanted, qemu.Setup(1, 16 << 20, "cortex-a53", 1)
-    )
-
-
-def failed_with(wanted: repetition.Repetition, setup: qemu.Setup) -> str:
-    with tempfile.TemporaryDirectory() as folder, patch.object(repetition, "_setup", lambda _: setup):
-        finished = repetition.execute(wanted, Path(folder), 60, threading.Event())
-    assert finished.result["outcome"] == "failed"
-    assert folder not in finished.result["reason"]
-    return str(finished.result["reason"])
+    rig = guest_rig.new(wanted, tmp_path / "cell")
+    for mib, why in ((34, "Initramfs unpacking failed"), (16, "did not start: the board's ram is too small for the")):
+        outcome = guest_rig.outcome_of(rig, ram_bytes=mib << 20, limit_s=60)
+        assert outcome.status == "failed"
+        assert why in outcome.reason
+        assert str(tmp_path) not in outcome.reason
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from own_script import BODY, outcome_of
+from guest_rig import STUDY, boot, new
 
 PAUSE_S = 3
 """Longer than the 2 s in which FAT counts times of change."""
@@ -41,8 +41,8 @@ ON_RAW_FLASH = ("jffs2", "ubifs", "yaffs2")
 
 
 def seen(study_file, folder: Path, filesystem: str, medium: str) -> dict[str, int]:
-    study = study_file(BODY, filesystem=filesystem, medium=medium)
-    lines = outcome_of(study, SCRIPT, folder)["seen"].decode().splitlines()
+    study = study_file(STUDY, filesystem=filesystem, medium=medium)
+    lines = boot(new(study, folder), measure=SCRIPT).files["seen"].decode().splitlines()
     return {name: int(value) for name, _, value in (line.partition(" ") for line in lines) if value}
 
 

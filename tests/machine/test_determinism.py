@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from nand_bed import boot
+from guest_rig import NO_MOUNT, boot
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished, Repetition
@@ -101,11 +101,9 @@ done >/out/times
 """A guest that waits some microseconds at a time, 32,000 times: for each page of a raw chip."""
 
 
-def test_same_bytes_however_qemus_threads_come_by(new_bed, tmp_path: Path) -> None:
+def test_same_bytes_however_qemus_threads_come_by(new_chip, tmp_path: Path) -> None:
     def times(name: str) -> dict[str, bytes]:
-        return dict(
-            boot(new_bed("slc-nand-64m", tmp_path / name), format=WAITS, mount="mount -t tmpfs tmpfs /mnt\n").files
-        )
+        return dict(boot(new_chip("slc-nand-64m", tmp_path / name), format=WAITS, mount=NO_MOUNT).files)
 
     first = times("first")
     assert b"now at" in first["times"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_script import BODY, outcome_of
+from guest_rig import STUDY, boot, new
 
 SCRIPT = """
 . /job/cell.env
@@ -20,7 +20,7 @@ cat $MEDIUM/medium/host_discarded_bytes >/out/with_a_removed_file
 
 def discarded_bytes(study_file, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
     """By mkfs, and by the removal of a file of 16 MiB."""
-    out = outcome_of(study_file(BODY, filesystem=filesystem, medium=medium), SCRIPT, folder)
+    out = boot(new(study_file(STUDY, filesystem=filesystem, medium=medium), folder), measure=SCRIPT).files
     by_mkfs = int(out["by_mkfs"])
     return by_mkfs, int(out["with_a_removed_file"]) - by_mkfs
 

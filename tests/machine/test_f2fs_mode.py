@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from own_script import BODY, outcome_of
+from guest_rig import STUDY, boot, new
 
 IN_PLACE_ALWAYS, IN_PLACE_FOR_SMALL_FSYNCS = 1, 16
 """Bits of ipu_policy (Linux, Documentation/ABI/testing/sysfs-fs-f2fs)."""
@@ -34,7 +34,7 @@ grep IPU: /sys/kernel/debug/f2fs/status >/out/after
 )
 def test_the_size_decides(medium: str, options: str, policy: int, in_place: int, study_file, tmp_path: Path) -> None:
     """A mebibyte of a file is written again, more than F2FS takes for a small fsync (8 pages)."""
-    out = outcome_of(study_file(BODY, filesystem=f"f2fs{options}", medium=medium), SCRIPT, tmp_path)
+    out = boot(new(study_file(STUDY, filesystem=f"f2fs{options}", medium=medium), tmp_path), measure=SCRIPT).files
     assert int(out["policy"]) & (IN_PLACE_ALWAYS | IN_PLACE_FOR_SMALL_FSYNCS) == policy
     before, after = (int(re.findall(rb"\d+", out[name])[0]) for name in ("before", "after"))
     assert after - before == in_place

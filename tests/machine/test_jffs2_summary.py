@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nand_bed
+import guest_rig
 import pytest
 
 BOARD = "arm64-1000:ram=512M"
@@ -40,13 +40,13 @@ def test_a_mount_reads_all_or_the_summaries(study_file, tmp_path: Path, kernel: 
     read = {}
     for name in ("jffs2", "jffs2:summary"):
         medium = f"slc-nand-256m:factory_bad_blocks=0,used_bytes={PART_BYTES}"
-        study = study_file(nand_bed.STUDY, filesystem=name, medium=medium, board=BOARD, kernel=kernel)
-        bed = nand_bed.make(study, tmp_path / name.replace(":", "-"))
-        outcome = nand_bed.boot(bed, prepare=FILL, measure=MOUNT)
+        study = study_file(guest_rig.STUDY, filesystem=name, medium=medium, board=BOARD, kernel=kernel)
+        rig = guest_rig.new(study, tmp_path / name.replace(":", "-"))
+        outcome = guest_rig.boot(rig, prepare=FILL, measure=MOUNT)
         assert outcome.files["before"] == outcome.files["after"]
         assert (b"(SUMMARY)" in outcome.files["version"]) == (name == "jffs2:summary")
-        read[name] = nand_bed.words(outcome, "pages")["pages"]
-    stored = FILE_BYTES / bed.wanted.cell.medium.numbers()["page_bytes"]
+        read[name] = guest_rig.words(outcome, "pages")["pages"]
+    stored = FILE_BYTES / rig.cell.medium.numbers()["page_bytes"]
     print(f"{kernel}: {read} of {stored:.0f} pages")
     assert read["jffs2"] > stored
     assert read["jffs2:summary"] < stored / 4

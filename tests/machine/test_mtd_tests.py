@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from nand_bed import Bed, boot, marked_blocks, mtd_modules, mtd_programs, words
+from guest_rig import NO_MOUNT, Rig, boot, words
+from raw_chip import marked_blocks, mtd_modules, mtd_programs
 
 from flashbed.common import paths
 from flashbed.machine.base import Outcome
@@ -28,10 +29,10 @@ SMALL_CHIPS = {
 
 
 @pytest.fixture
-def new_small_bed(new_bed, tmp_path: Path):
-    """`new_small_bed(name)`: a bed with one of SMALL_CHIPS."""
+def new_small_chip(new_chip, tmp_path: Path):
+    """`new_small_chip(name)`: a rig with one of SMALL_CHIPS."""
 
-    def make(name: str) -> Bed:
+    def make(name: str) -> Rig:
         profile, changes = SMALL_CHIPS[name]
         text = (paths.profiles() / "media" / f"{profile}.toml").read_text()
         parameters, source = text.split("[source]")
@@ -41,7 +42,7 @@ def new_small_bed(new_bed, tmp_path: Path):
                 source += f'{key} = "assumed: a test"\n'
         (tmp_path / "profiles" / "media").mkdir()
         (tmp_path / "profiles" / "media" / "small.toml").write_text(f"{parameters}[source]{source}")
-        return new_bed("small", tmp_path / "chip")
+        return new_chip("small", tmp_path / "chip")
 
     return make
 
@@ -57,14 +58,14 @@ RUN_MTD_TESTS = (
 
 @pytest.mark.long
 @pytest.mark.parametrize("chip", SMALL_CHIPS)
-def test_the_kernels_own_tests_find_nothing(new_small_bed, chip: str) -> None:
+def test_the_kernels_own_tests_find_nothing(new_small_chip, chip: str) -> None:
     """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
-    bed = new_small_bed(chip)
-    outcome = boot(bed, mtd_modules(bed), format=RUN_MTD_TESTS, mount="mount -t tmpfs tmpfs /mnt\n")
+    rig = new_small_chip(chip)
+    outcome = boot(rig, beside=mtd_modules(rig), format=RUN_MTD_TESTS, mount=NO_MOUNT)
     said = outcome.files["said"].decode()
     for test in MTD_TESTS:
         assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", said, re.MULTILINE), said[-3000:]
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
     assert told["counters"]["broken_rules"] == 0
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
@@ -88,18 +89,18 @@ TRIES = 2
         pytest.param("MLC", 24, marks=pytest.mark.long),
     ],
 )
-def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_bed, chip: str, strength: int) -> None:
+def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_chip, chip: str, strength: int) -> None:
     """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
-    bed = new_small_bed(chip)
-    outcome = boot(bed, mtd_modules(bed), format=RUN_BITERRS, mount="mount -t tmpfs tmpfs /mnt\n")
+    rig = new_small_chip(chip)
+    outcome = boot(rig, beside=mtd_modules(rig), format=RUN_BITERRS, mount=NO_MOUNT)
     said = outcome.files["said"].decode()
     assert "mtd_nandbiterrs: finished successfully" in said, said[-3000:]
     assert f"Successfully corrected {strength} bit errors per subpage" in said
     assert f"After {strength + 1} biterrors per subpage, read reported error" in said
     programs = 1 + strength + 2  # first, then with 0, 1 ... strength + 1 bits cleared
-    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state)["counters"]
     assert counters["flash_programmed_pages"] == TRIES * programs
-    allowed = bed.wanted.cell.medium.numbers()["partial_programs"]
+    allowed = rig.cell.medium.numbers()["partial_programs"]
     assert counters["broken_rules"] == TRIES * max(programs - allowed, 0)
 
 
@@ -125,18 +126,18 @@ class Part(NamedTuple):
     bad: int
 
 
-def part_of(bed: Bed, blocks: int) -> Part:
+def part_of(rig: Rig, blocks: int) -> Part:
     """The part with the most bad blocks of those with one, or the first of the chip."""
-    bad = marked_blocks(bed)
+    bad = marked_blocks(rig)
     firsts = (block + 1 for block in [-1, *bad] if block + 1 not in bad)
     parts = (Part(first, blocks, sum(first <= block < first + blocks for block in bad)) for first in firsts)
-    last = bed.wanted.cell.medium.numbers()["blocks_per_die"] - blocks
+    last = rig.cell.medium.numbers()["blocks_per_die"] - blocks
     return max((part for part in parts if part.first <= last), key=lambda part: (part.bad, -part.first))
 
 
-def add_part(bed: Bed, part: Part) -> str:
+def add_part(rig: Rig, part: Part) -> str:
     """For a guest's script: makes the part /dev/mtd1, in which no program of a test sees the rest."""
-    p = bed.wanted.cell.medium.numbers()
+    p = rig.cell.medium.numbers()
     block_bytes = p["page_bytes"] * p["pages_per_block"]
     return f"/usr/sbin/mtdpart add /dev/mtd0 part {part.first * block_bytes} {part.count * block_bytes}\n"
 
@@ -149,9 +150,9 @@ done >/out/errors
 """
 
 
-def verify(bed: Bed, outcome: Outcome, part: Part, faults: str) -> None:
+def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
     """No rule broken; bad blocks and wrong bits where they were asked for, and all of these corrected."""
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
     assert told["counters"]["broken_rules"] == 0
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
@@ -166,12 +167,12 @@ def verify(bed: Bed, outcome: Outcome, part: Part, faults: str) -> None:
 
 
 @pytest.fixture
-def new_faulty_bed(new_bed, tmp_path: Path):
-    """`new_faulty_bed(chip, faults)`: a bed with a chip of a profile, and FAULTS."""
+def new_faulty_chip(new_chip, tmp_path: Path):
+    """`new_faulty_chip(chip, faults)`: a rig with a chip of a profile, and FAULTS."""
 
-    def make(chip: str, faults: str) -> Bed:
+    def make(chip: str, faults: str) -> Rig:
         fifth = {"slc-nand-64m": 4096 // 5, "slc-nand-256m": 2048 // 5}[chip]
-        return new_bed(f"{chip}:{FAULTS[faults].format(fifth=fifth)}", tmp_path / "chip", tools="more-tools")
+        return new_chip(f"{chip}:{FAULTS[faults].format(fifth=fifth)}", tmp_path / "chip", tools="more-tools")
 
     return make
 
@@ -192,17 +193,17 @@ FINISHED = r"finished($| with 0 errors$|, 300 operations done$| after 10 erase c
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", BLOCKS)
-def test_the_kernels_tests_pass_on_the_profiles_chips(new_faulty_bed, chip: str, faults: str) -> None:
-    bed = new_faulty_bed(chip, faults)
-    part = part_of(bed, BLOCKS[chip])
-    script = add_part(bed, part) + "insmod /job/mtd_test.ko\n"
+def test_the_kernels_tests_pass_on_the_profiles_chips(new_faulty_chip, chip: str, faults: str) -> None:
+    rig = new_faulty_chip(chip, faults)
+    part = part_of(rig, BLOCKS[chip])
+    script = add_part(rig, part) + "insmod /job/mtd_test.ko\n"
     script += "".join(f"insmod /job/mtd_{name}.ko dev=1 {options}\n" for name, options in ALL_MODULES.items())
     script += ERRORS + "dmesg >/out/said\n"
-    outcome = boot(bed, mtd_modules(bed), format=script, mount="mount -t tmpfs tmpfs /mnt\n")
+    outcome = boot(rig, beside=mtd_modules(rig), format=script, mount=NO_MOUNT)
     said = outcome.files["said"].decode()
     for name in ALL_MODULES:
         assert re.search(f"mtd_{name}: {FINISHED}", said, re.MULTILINE), (name, said[-3000:])
-    verify(bed, outcome, part, faults)
+    verify(rig, outcome, part, faults)
 
 
 # The first blocks as they are, with their codes, come back as they were after others were written there
@@ -234,14 +235,14 @@ USER_TESTS = """
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", BLOCKS)
-def test_the_tests_of_mtd_utils_pass(new_faulty_bed, chip: str, faults: str) -> None:
+def test_the_tests_of_mtd_utils_pass(new_faulty_chip, chip: str, faults: str) -> None:
     """Each ends with status 0 if it found nothing."""
-    bed = new_faulty_bed(chip, faults)
-    part = part_of(bed, BLOCKS[chip])
+    rig = new_faulty_chip(chip, faults)
+    part = part_of(rig, BLOCKS[chip])
     programs = mtd_programs("flash_readtest", "flash_stress", "flash_torture", "nandpagetest", "nandsubpagetest")
-    script = add_part(bed, part) + COPY + USER_TESTS + ERRORS
-    outcome = boot(bed, programs, format=script, mount="mount -t tmpfs tmpfs /mnt\n")
-    verify(bed, outcome, part, faults)
+    script = add_part(rig, part) + COPY + USER_TESTS + ERRORS
+    outcome = boot(rig, beside=programs, format=script, mount=NO_MOUNT)
+    verify(rig, outcome, part, faults)
 
 
 # Fills the file system with files, directories and links, changes and deletes them, mounts it anew, compares all
@@ -261,16 +262,16 @@ INTEGCK_BLOCKS = {"slc-nand-64m": 384, "slc-nand-256m": 80}
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", INTEGCK_BLOCKS)
-def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_bed, chip: str, faults: str) -> None:
-    bed = new_faulty_bed(chip, faults)
-    part = part_of(bed, INTEGCK_BLOCKS[chip])
-    script = add_part(bed, part) + INTEGCK + ERRORS + "dmesg >/out/said\n"
-    outcome = boot(bed, mtd_programs("integck"), format=script, mount="mount -t tmpfs tmpfs /mnt\n")
+def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip, chip: str, faults: str) -> None:
+    rig = new_faulty_chip(chip, faults)
+    part = part_of(rig, INTEGCK_BLOCKS[chip])
+    script = add_part(rig, part) + INTEGCK + ERRORS + "dmesg >/out/said\n"
+    outcome = boot(rig, beside=mtd_programs("integck"), format=script, mount=NO_MOUNT)
     said = outcome.files["said"].decode()
     assert said.count("UBIFS (ubi0:0): UBIFS: mounted UBI device 0") >= 3  # ours, and integck's after each part
     assert "UBIFS error" not in said
-    verify(bed, outcome, part, faults)
+    verify(rig, outcome, part, faults)
     # integck writes until the file system is full
-    p = bed.wanted.cell.medium.numbers()
-    programs = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]["flash_programmed_pages"]
+    p = rig.cell.medium.numbers()
+    programs = rig.tool.inspect(rig.files.state)["counters"]["flash_programmed_pages"]
     assert programs > (part.count - part.bad) * p["pages_per_block"] // 2

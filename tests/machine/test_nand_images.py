@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from nand_bed import Bed, boot
+from guest_rig import Rig, boot
 from nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
 
 from flashbed.machine.base import Outcome
@@ -97,20 +97,20 @@ def without_folders_times(tree: Tree) -> Tree:
     return {name: entry._replace(mtime_s=0) if entry.kind == "directory" else entry for name, entry in tree.items()}
 
 
-def geometry(bed: Bed) -> tuple[int, int]:
+def geometry(rig: Rig) -> tuple[int, int]:
     """Bytes of a page, and of a block."""
-    p = bed.wanted.cell.medium.numbers()
+    p = rig.cell.medium.numbers()
     return p["page_bytes"], p["page_bytes"] * p["pages_per_block"]
 
 
-def verify(bed: Bed, left: Tree, read: Tree) -> None:
+def verify(rig: Rig, left: Tree, read: Tree) -> None:
     """What the guest has made of the folder is what the reader finds, and no rule of the chip is broken."""
     assert "to be deleted" not in left
     assert left.keys() >= {"folder/renamed", "folder/new-link", "new/noise", "new/zeros"}
     assert left["same"].bytes == 12345
     assert left["empty"].mode == 0o4711
     assert read == left
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
     assert told["counters"]["broken_rules"] == 0
 
@@ -126,9 +126,9 @@ FAULTY = [
 
 
 @pytest.mark.parametrize("chip", CHIPS + FAULTY)
-def test_jffs2_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path, chip: str) -> None:
-    bed = new_bed(chip, tmp_path / "chip", tools="more-tools")
-    page_bytes, block_bytes = geometry(bed)
+def test_jffs2_goes_to_the_guest_and_back(new_chip, folder: Path, tmp_path: Path, chip: str) -> None:
+    rig = new_chip(chip, tmp_path / "chip", tools="more-tools")
+    page_bytes, block_bytes = geometry(rig)
     image = tmp_path / "image"
     # -n: what says that a block was erased lies in the spare area; -U: all belongs to root
     geometry_options = ["-e", str(block_bytes), "-s", str(page_bytes), "-n", "-l"]
@@ -138,13 +138,13 @@ def test_jffs2_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path,
         "/usr/sbin/nandwrite -q -p --skip-all-ffs /dev/mtd0 /job/image\n"
     )
     scripts = {"format": put, "prepare": CHANGE, "measure": AGAIN}
-    outcome = boot(bed, {"image": image.read_bytes()}, **scripts)
+    outcome = boot(rig, beside={"image": image.read_bytes()}, **scripts)
     found = listed(outcome, "found")
     content = image.read_bytes()
     assert found == of_jffs2(content[at : at + block_bytes] for at in range(0, len(content), block_bytes))
     # mkfs.jffs2 gives entries the time of what they name, and a folder has its newest entry's time
     assert without_folders_times(found) == without_folders_times(of_folder(folder))
-    verify(bed, listed(outcome, "left"), of_jffs2(used_blocks(bed)))
+    verify(rig, listed(outcome, "left"), of_jffs2(used_blocks(rig)))
 
 
 UBI = """
@@ -163,9 +163,9 @@ SUBPAGE_BYTES = 512
 @pytest.mark.long
 @pytest.mark.parametrize("compression", ["lzo", "zlib"])
 @pytest.mark.parametrize("chip", ["slc-nand-64m", "slc-nand-256m", *FAULTY])
-def test_ubifs_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path, chip: str, compression: str) -> None:
-    bed = new_bed(chip, tmp_path / "chip", tools="more-tools")
-    page_bytes, block_bytes = geometry(bed)
+def test_ubifs_goes_to_the_guest_and_back(new_chip, folder: Path, tmp_path: Path, chip: str, compression: str) -> None:
+    rig = new_chip(chip, tmp_path / "chip", tools="more-tools")
+    page_bytes, block_bytes = geometry(rig)
     headers_bytes = max(2 * SUBPAGE_BYTES, page_bytes)  # two sub-pages, data from the next whole page on
     content, image, plan = tmp_path / "content", tmp_path / "image", tmp_path / "plan.ini"
     plan.write_text(UBI.format(image=content))
@@ -175,6 +175,6 @@ def test_ubifs_goes_to_the_guest_and_back(new_bed, folder: Path, tmp_path: Path,
     subprocess.run(["/usr/sbin/ubinize", "-o", image, *sizes, plan], check=True)
     put = "/usr/sbin/ubiformat -q -y -f /job/image /dev/mtd0\n/usr/sbin/ubiattach -p /dev/mtd0\n"
     scripts = {"format": put, "mount": "mount -t ubifs ubi0:study /mnt\n", "prepare": CHANGE, "measure": AGAIN}
-    outcome = boot(bed, {"image": image.read_bytes()}, **scripts)
+    outcome = boot(rig, beside={"image": image.read_bytes()}, **scripts)
     assert listed(outcome, "found") == of_folder(folder)
-    verify(bed, listed(outcome, "left"), of_ubifs(bed, tmp_path / "read"))
+    verify(rig, listed(outcome, "left"), of_ubifs(rig, tmp_path / "read"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nand_bed import boot
+from guest_rig import NO_MOUNT, boot
 
 from flashbed.guest_output import cpu_load
 
@@ -20,17 +20,17 @@ note >ended
 """
 
 
-def test_a_cpu_that_polls_is_busy_while_the_chip_is(new_bed, tmp_path: Path) -> None:
+def test_a_cpu_that_polls_is_busy_while_the_chip_is(new_chip, tmp_path: Path) -> None:
     chip = "slc-nand-64m:factory_bad_blocks=0"
     took, busy = {}, {}
     for wait in ("interrupt", "poll"):
-        bed = new_bed(chip, tmp_path / wait, board=f"arm64-1000:nand_wait={wait}")
-        files = boot(bed, format=ERASE, mount="mount -t tmpfs tmpfs /mnt\n").files
+        rig = new_chip(chip, tmp_path / wait, board=f"arm64-1000:nand_wait={wait}")
+        files = boot(rig, format=ERASE, mount=NO_MOUNT).files
         files = {cpu_load.BEFORE: files["began"], cpu_load.MEASURED: files["ended"]}  # the cell has its own
         began, ended = cpu_load.window_ns(files)
         took[wait], busy[wait] = ended - began, cpu_load.percent(files)
     print(f"{took} ns, {busy} % busy")
-    chip_ns = BLOCKS * bed.wanted.cell.medium.numbers()["erase_ns"]
+    chip_ns = BLOCKS * rig.cell.medium.numbers()["erase_ns"]
     assert chip_ns < took["interrupt"]
     asleep = 100.0 * chip_ns / took["interrupt"]  # the chip's own time, of what its start and the kernel take beside
     assert busy["interrupt"] < 100.0 - 0.95 * asleep

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import guest_rig
 import pytest
+from guest_rig import Rig
 
-from flashbed.execution import repetition, run
-from flashbed.execution.repetition import Repetition
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.study.loading import load_study
 
 BLOCKS = 64
 ROUNDS = 8
@@ -77,53 +76,33 @@ try >/out/after
 """
 
 
-class Bed(NamedTuple):
-    """A medium's files, and the cell that runs on them."""
-
-    wanted: Repetition
-    files: qemu.Files
-    folder: Path
-
-
-def new_bed(study_file, folder: Path, filesystem: str, medium: str, **changed: int) -> Bed:
-    """`changed`: parameters of the medium that are not as in its profile."""
-    study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
-    (wanted,) = run.prepare(load_study(study_file(study, filesystem=filesystem, medium=medium)))
-    names = (folder / name for name in ("initramfs", "state.bin", "data.img", "undo.bin"))
-    files = qemu.Files(wanted.image.kernel.image, *names)
-    tool = wanted.image.media_tool
-    tool.create(files.state, {**wanted.cell.medium.core_parameters, **changed})
-    assert files.undo is not None
-    tool.make_undo(files.state, files.undo)
-    with files.data.open("wb") as data:
-        data.truncate(wanted.cell.medium.size_bytes)
-    return Bed(wanted, files, folder)
+def new_medium(study_file, folder: Path, filesystem: str, medium: str, **changed: int) -> Rig:
+    """One whose power can be cut. `changed`: its parameters that are not as in its profile."""
+    rig = guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=medium), folder)
+    rig.tool.create(rig.files.state, {**rig.cell.medium.core_parameters, **changed})
+    undo = folder / "undo.bin"
+    rig.tool.make_undo(rig.files.state, undo)
+    return replace(rig, files=replace(rig.files, undo=undo))
 
 
-def boot(bed: Bed, options: str, **scripts: str) -> Outcome:
-    """Boots the guest with other scripts than its cell's."""
-    cell, image = bed.wanted.cell, bed.wanted.image
-    job = repetition.job(cell, image)
-    job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS undo=5 {options}"\nFILLER_KIB=0\n'.encode()
-    job |= {name: text.encode() for name, text in scripts.items()}
-    image.write_initramfs(repetition.program_set(cell), job, bed.files.initramfs)
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    return qemu.run(setup, bed.files, bed.folder, 120, threading.Event())
+def boot(rig: Rig, options: str, **scripts: str) -> Outcome:
+    """What comes of a guest that keeps the old content of what it writes, and may lose its power."""
+    return guest_rig.outcome_of(rig, medium_options=f"undo={qemu.UNDO_SLOT} {options}", limit_s=120, **scripts)
 
 
-def carry_out(bed: Bed, accept) -> dict[str, Any]:
+def carry_out(rig: Rig, accept) -> dict[str, Any]:
     """Carries the cut out with the first seed whose course `accept` takes."""
-    before = bed.folder / "before"
+    before = rig.folder / "before"
     before.mkdir()
-    names = [path.name for path in (bed.files.state, bed.files.data, bed.files.undo)]
+    names = [path.name for path in (rig.files.state, rig.files.data, rig.files.undo)]
     for name in names:
-        subprocess.run(["cp", "--sparse=always", bed.folder / name, before / name], check=True)
+        subprocess.run(["cp", "--sparse=always", rig.folder / name, before / name], check=True)
     for seed in range(16):
-        told = bed.wanted.image.media_tool.cut(bed.files.state, bed.files.data, bed.files.undo, seed)
+        told = rig.tool.cut(rig.files.state, rig.files.data, rig.files.undo, seed)
         if accept(told):
             return told
         for name in names:
-            subprocess.run(["cp", "--sparse=always", before / name, bed.folder / name], check=True)
+            subprocess.run(["cp", "--sparse=always", before / name, rig.folder / name], check=True)
     raise AssertionError("no seed gives such a cut")
 
 
@@ -158,29 +137,29 @@ CASES = [
 
 @pytest.mark.parametrize(("filesystem", "medium", "request_number"), CASES)
 def test_what_was_fsynced_is_there(filesystem, medium, request_number, study_file, tmp_path: Path) -> None:
-    bed = new_bed(study_file, tmp_path, filesystem, medium)
-    first = boot(bed, f"cut_at_request={request_number} cut_after_ns=700000", prepare=PREPARE, measure=WRITE)
+    rig = new_medium(study_file, tmp_path, filesystem, medium)
+    first = boot(rig, f"cut_at_request={request_number} cut_after_ns=700000", prepare=PREPARE, measure=WRITE)
     assert first.status == "failed"
     safe, begun = rounds(first.console, "safe"), rounds(first.console, "writing")
     assert BLOCKS / 4 < len(begun) + BLOCKS * (max(begun.values()) - 1) < BLOCKS * ROUNDS, "cut at another moment"
 
-    carry_out(bed, lambda told: told["unreadable_sectors"] == 0)
-    second = boot(bed, "", format="true\n", prepare="true\n", measure=READ)
+    carry_out(rig, lambda told: told["unreadable_sectors"] == 0)
+    second = boot(rig, "", format="true\n", prepare="true\n", measure=READ)
     assert second.status == "measured", (second.reason, second.console[-2000:])
     check_content(second.files["file"], safe, begun, 512)
 
 
 def lost_though_safe(study_file, folder: Path, request_number: int, **changed: int) -> int:
     """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
-    bed = new_bed(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
+    rig = new_medium(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
     options = f"digest=0 cut_at_request={request_number} cut_after_ns={AFTER_FLUSH_NS}"
-    first = boot(bed, options, prepare="true\n", measure=RAW_SYNC)
+    first = boot(rig, options, prepare="true\n", measure=RAW_SYNC)
     safe = rounds(first.console, "safe")
     assert first.status == "failed"
     assert 4 < len(safe) < BLOCKS
-    told = bed.wanted.image.media_tool.cut(bed.files.state, bed.files.data, bed.files.undo, 0)
+    told = rig.tool.cut(rig.files.state, rig.files.data, rig.files.undo, 0)
     unreadable = [write["offset_bytes"] // BLOCK_BYTES for write in told["writes"] if write["fate"] == "unreadable"]
-    with bed.files.data.open("rb") as data_file:
+    with rig.files.data.open("rb") as data_file:
         data_file.seek(8192 * BLOCK_BYTES)
         content = data_file.read(BLOCKS * BLOCK_BYTES)
     lost = 0
@@ -199,18 +178,18 @@ def test_a_medium_that_ignores_flushes_is_caught(request_number: int, study_file
 
 
 def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
-    bed = new_bed(study_file, tmp_path, "ext2", "usb-stick-2g")
-    first = boot(bed, "cut_at_request=120 cut_after_ns=900000", prepare="true\n", measure=RAW_WRITE)
+    rig = new_medium(study_file, tmp_path, "ext2", "usb-stick-2g")
+    first = boot(rig, "cut_at_request=120 cut_after_ns=900000", prepare="true\n", measure=RAW_WRITE)
     assert first.status == "failed"
-    told = carry_out(bed, lambda told: told["unreadable_sectors"] == BLOCK_BYTES // 512)
+    told = carry_out(rig, lambda told: told["unreadable_sectors"] == BLOCK_BYTES // 512)
     (torn,) = (write for write in told["writes"] if write["fate"] == "unreadable")
     block = torn["offset_bytes"] // BLOCK_BYTES - 8192
 
-    second = boot(bed, "", format="true\n", prepare="true\n", measure=RAW_READ)
+    second = boot(rig, "", format="true\n", prepare="true\n", measure=RAW_READ)
     assert second.status == "measured", (second.reason, second.console[-2000:])
     before, after = (second.files[name].decode().splitlines() for name in ("before", "after"))
     assert before == [f"{n} {'unreadable' if n == block else 'readable'}" for n in range(BLOCKS)]
     assert after == [f"{n} readable" for n in range(BLOCKS)]
-    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state)["counters"]
     assert counters["restarts"] == 1
     assert counters["restart_ns"] > 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_script import BODY, outcome_of
+from guest_rig import STUDY, boot, new
 
 from flashbed.machine import qemu
 
@@ -30,7 +30,7 @@ echo "reads $(($(cat medium/host_reads) - before))" >>/out/mq
 
 def seen(study_file, folder: Path, medium: str) -> dict[str, str]:
     """Files of /sys/block/mblk0/queue and mq by name, and the reads of all CPUs, a number known to the test."""
-    files = outcome_of(study_file(BODY, filesystem="ext2", medium=medium), MEASURE, folder)
+    files = boot(new(study_file(STUDY, filesystem="ext2", medium=medium), folder), measure=MEASURE).files
     lines = (files["queue"] + files["mq"]).decode().splitlines()
     return dict(line.removeprefix("queue/").split(" ", 1) for line in lines)
 

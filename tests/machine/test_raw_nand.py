@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from nand_bed import Bed, boot, marked_blocks, words
+from guest_rig import NO_MOUNT, Rig, boot, words
+from raw_chip import marked_blocks
 
 CHIPS = ("slc-nand-64m", "slc-nand-256m")
 
@@ -77,22 +78,22 @@ done
     [("slc-nand-64m", 1, 256, 512), ("slc-nand-256m", 1, 256, 512), ("mlc-nand", 24, 1024, 8192)],
 )
 def test_a_chip_is_found_and_keeps_what_is_written(
-    new_bed, tmp_path: Path, chip: str, strength: int, step_bytes: int, subpage_bytes: int
+    new_chip, tmp_path: Path, chip: str, strength: int, step_bytes: int, subpage_bytes: int
 ) -> None:
-    bed = new_bed(chip, tmp_path / chip)
-    p = bed.wanted.cell.medium.numbers()
-    bad = marked_blocks(bed)
+    rig = new_chip(chip, tmp_path / chip)
+    p = rig.cell.medium.numbers()
+    bad = marked_blocks(rig)
     assert len(bad) == p["factory_bad_blocks"]
     if strength == 1:
-        outcome = boot(bed, format=FORMAT + JFFS2, prepare=PREPARE, measure=MEASURE)
+        outcome = boot(rig, format=FORMAT + JFFS2, prepare=PREPARE, measure=MEASURE)
         assert outcome.files["before"] == outcome.files["after"]
     else:  # JFFS2 and UBI refuse chips with several bits a cell
-        outcome = boot(bed, format=FORMAT, mount="mount -t tmpfs tmpfs /mnt\n")
+        outcome = boot(rig, format=FORMAT, mount=NO_MOUNT)
     assert words(outcome, "geometry") == {
         "writesize": p["page_bytes"],
         "oobsize": p["spare_bytes"],
         "erasesize": p["page_bytes"] * p["pages_per_block"],
-        "size": bed.wanted.cell.medium.capacity_bytes,
+        "size": rig.cell.medium.capacity_bytes,
         "ecc_strength": strength,
         "ecc_step_size": step_bytes,
         "subpagesize": subpage_bytes,
@@ -102,7 +103,7 @@ def test_a_chip_is_found_and_keeps_what_is_written(
     raw = outcome.files["raw"]
     assert raw[: p["page_bytes"]] == outcome.files["written"][: p["page_bytes"]]
     assert raw[p["page_bytes"] :] != b"\xff" * p["spare_bytes"]  # the codes of the error correction
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
     assert told["counters"]["broken_rules"] == 0
     assert told["wear"]["grown_bad_blocks"] == 0
@@ -116,8 +117,8 @@ class Times(NamedTuple):
     erase: int
 
 
-def measure_times(bed: Bed) -> Times:
-    files = boot(bed, format=TIMES).files
+def measure_times(rig: Rig) -> Times:
+    files = boot(rig, format=TIMES).files
     logs = (files[f"{name}_clat.1.log"].decode().splitlines() for name in ("read", "write"))
     read, write = ([int(line.split(",")[1]) for line in log] for log in logs)
     begun, done = (int(line.split()[2]) for line in files["erase"].decode().splitlines())
@@ -125,15 +126,15 @@ def measure_times(bed: Bed) -> Times:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_operations_take_the_chips_time_and_the_kernels_own(new_bed, tmp_path: Path, chip: str) -> None:
+def test_operations_take_the_chips_time_and_the_kernels_own(new_chip, tmp_path: Path, chip: str) -> None:
     slow = f"{chip}:read_ns={SLOW_READ_NS},program_ns={SLOW_PROGRAM_NS},erase_ns={SLOW_ERASE_NS}"
-    bed = new_bed(chip, tmp_path / "first")
-    times = measure_times(bed)
-    again = measure_times(new_bed(chip, tmp_path / "again"))
-    slower = measure_times(new_bed(slow, tmp_path / "slow"))
+    rig = new_chip(chip, tmp_path / "first")
+    times = measure_times(rig)
+    again = measure_times(new_chip(chip, tmp_path / "again"))
+    slower = measure_times(new_chip(slow, tmp_path / "slow"))
     assert times == again
 
-    p = bed.wanted.cell.medium.numbers()
+    p = rig.cell.medium.numbers()
     pages = p["pages_per_block"]
     bus_ns = (p["page_bytes"] + p["spare_bytes"]) * p["bus_ps_per_byte"] // 1000
     assert len(times.read) == len(times.write) == pages
@@ -171,14 +172,14 @@ done >/out/errors
 
 
 @pytest.mark.parametrize(("chip", "ppt"), [("slc-nand-256m", 1_000_000), ("mlc-nand", 100_000_000)])
-def test_wrong_bits_are_corrected_by_the_kernels_codes(new_bed, tmp_path: Path, chip: str, ppt: int) -> None:
+def test_wrong_bits_are_corrected_by_the_kernels_codes(new_chip, tmp_path: Path, chip: str, ppt: int) -> None:
     """0.016 wrong bits in a page of 2 KiB, where one in 256 bytes can be corrected; 6.6 in one of 8 KiB, where 24 in
     1 KiB can.
     """
-    bed = new_bed(f"{chip}:bit_error_ppt={ppt},factory_bad_blocks=0", tmp_path / chip)
-    outcome = boot(bed, format=WRONG_BITS, mount="mount -t tmpfs tmpfs /mnt\n")
+    rig = new_chip(f"{chip}:bit_error_ppt={ppt},factory_bad_blocks=0", tmp_path / chip)
+    outcome = boot(rig, format=WRONG_BITS, mount=NO_MOUNT)
     errors = words(outcome, "errors")
-    counters = bed.wanted.image.media_tool.inspect(bed.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state)["counters"]
     assert errors["ecc_failures"] == 0
     assert errors["corrected_bits"] == counters["wrong_bits"] > 0
 
@@ -203,12 +204,12 @@ try() {
 """
 
 
-def test_a_failure_reaches_the_file_system(new_bed, tmp_path: Path) -> None:
+def test_a_failure_reaches_the_file_system(new_chip, tmp_path: Path) -> None:
     worn = "endurance_erases=1,program_fail_ppb=1000000000,erase_fail_ppb=1000000000,factory_bad_blocks=0"
-    bed = new_bed(f"slc-nand-256m:{worn}", tmp_path / "worn")
-    outcome = boot(bed, format=FAILING, mount="mount -t tmpfs tmpfs /mnt\n")
+    rig = new_chip(f"slc-nand-256m:{worn}", tmp_path / "worn")
+    outcome = boot(rig, format=FAILING, mount=NO_MOUNT)
     assert words(outcome, "status") == {"fresh": 0, "worn": 1, "refused": 1}
-    told = bed.wanted.image.media_tool.inspect(bed.files.state)
+    told = rig.tool.inspect(rig.files.state)
     assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
     assert told["wear"]["grown_bad_blocks"] == 1
     assert told["fault"] is None
@@ -235,9 +236,9 @@ echo corrected $(cat corrected_bits) >>/out/reads
 
 
 @pytest.mark.parametrize(("chip", "codewords"), [("slc-nand-64m", 2), ("slc-nand-256m", 8), ("mlc-nand", 8)])
-def test_without_power_nothing_is_read(new_bed, tmp_path: Path, chip: str, codewords: int) -> None:
-    bed = new_bed(f"{chip}:factory_bad_blocks=0", tmp_path / chip)
-    outcome = boot(bed, format=WITHOUT_POWER, mount="mount -t tmpfs tmpfs /mnt\n")
+def test_without_power_nothing_is_read(new_chip, tmp_path: Path, chip: str, codewords: int) -> None:
+    rig = new_chip(f"{chip}:factory_bad_blocks=0", tmp_path / chip)
+    outcome = boot(rig, format=WITHOUT_POWER, mount=NO_MOUNT)
     assert outcome.files["power"] == b"off\n"
     assert words(outcome, "reads") == {"with": 0, "without": codewords, "again": codewords, "corrected": 0}
 
@@ -247,12 +248,12 @@ SLOW_CYCLE_PS = 70_000
 
 @pytest.mark.parametrize("transfer", ["dma", "pio,pio_sector_ns=1000000"])
 def test_a_slow_controller_makes_bytes_slow_and_the_port_of_block_media_does_not(
-    new_bed, tmp_path: Path, transfer: str
+    new_chip, tmp_path: Path, transfer: str
 ) -> None:
     chip, board = "slc-nand-256m:factory_bad_blocks=0", f"arm64-1000:transfer={transfer}"
-    fast = measure_times(new_bed(chip, tmp_path / "fast", board=board))
-    slow = measure_times(bed := new_bed(chip, tmp_path / "slow", board=f"{board},nand_cycle_ps={SLOW_CYCLE_PS}"))
-    p = bed.wanted.cell.medium.numbers()
+    fast = measure_times(new_chip(chip, tmp_path / "fast", board=board))
+    slow = measure_times(rig := new_chip(chip, tmp_path / "slow", board=f"{board},nand_cycle_ps={SLOW_CYCLE_PS}"))
+    p = rig.cell.medium.numbers()
     # A command, five addresses, another command, the page with its spare area
     cycles = 7 + p["page_bytes"] + p["spare_bytes"]
     by_hand = cycles * (SLOW_CYCLE_PS - p["bus_ps_per_byte"]) // 1000
@@ -275,15 +276,15 @@ echo pages $(($(pages) - before)) >/out/pages
 
 @pytest.mark.parametrize(("unit", "data_bytes", "beside_cycles"), [("subpage", 256, 4 + 3), ("page", 2048, 64)])
 def test_ubi_reads_two_headers_of_each_block(
-    new_bed, tmp_path: Path, unit: str, data_bytes: int, beside_cycles: int
+    new_chip, tmp_path: Path, unit: str, data_bytes: int, beside_cycles: int
 ) -> None:
     """Of sub-pages a codeword and, after a change of column (two commands, two addresses), its three bytes of code; of
     pages all, spare area and all.
     """
     board = f"arm64-1000:nand_unit={unit}"
-    bed = new_bed("slc-nand-256m:factory_bad_blocks=0", tmp_path / "chip", board=board, tools="more-tools")
-    outcome = boot(bed, format=UBI, mount="mount -t tmpfs tmpfs /mnt\n")
-    p = bed.wanted.cell.medium.numbers()
+    rig = new_chip("slc-nand-256m:factory_bad_blocks=0", tmp_path / "chip", board=board, tools="more-tools")
+    outcome = boot(rig, format=UBI, mount=NO_MOUNT)
+    p = rig.cell.medium.numbers()
     blocks = p["blocks_per_die"]
     assert 2 * blocks <= words(outcome, "pages")["pages"] < 2.05 * blocks
     begun, done = (int(line.split()[2]) for line in outcome.files["attach"].decode().splitlines())

@@ -6,16 +6,12 @@ on the host, makes it busy until the same nanosecond each time, and leaves the s
 from __future__ import annotations
 
 import subprocess
-import threading
 from pathlib import Path
 
+import guest_rig
 import pytest
 
 from flashbed.common import paths
-from flashbed.execution import repetition, run
-from flashbed.execution.repetition import Repetition
-from flashbed.machine import qemu
-from flashbed.study.loading import load_study
 
 CYCLES = 1 << 21
 """Room in the guest's log, 24 bytes each."""
@@ -45,19 +41,11 @@ def bus_replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def leave_cycles(wanted: Repetition, folder: Path) -> None:
+def leave_cycles(study: Path, folder: Path) -> None:
     """Runs a cell whose controller keeps its cycles; fresh.bin is the chip before, state.bin behind."""
-    cell, image = wanted.cell, wanted.image
-    job = repetition.job(cell, image)
-    job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS record={CYCLES}"\n'.encode()
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / "state.bin", folder / "data.img")
-    image.write_initramfs(repetition.program_set(cell), job, files.initramfs)
-    image.media_tool.create(files.state, cell.medium.core_parameters)
-    image.media_tool.create_content(files.state, files.data)
-    (folder / "fresh.bin").write_bytes(files.state.read_bytes())
-    setup = qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
-    outcome = qemu.run(setup, files, folder, 600, threading.Event())
-    assert outcome.status == "measured", outcome.reason
+    rig = guest_rig.new(study, folder)
+    (folder / "fresh.bin").write_bytes(rig.files.state.read_bytes())
+    outcome = guest_rig.boot(rig, medium_options=f"record={CYCLES}")
     (folder / "cycles.bin").write_bytes(outcome.files["cycles.bin"])
 
 
@@ -75,8 +63,7 @@ def leave_cycles(wanted: Repetition, folder: Path) -> None:
 )
 def test_host_and_guest_agree(chip: str, board: str, study_file, tmp_path: Path, bus_replay: Path) -> None:
     body = STUDY.format(board=board)
-    (wanted,) = run.prepare(load_study(study_file(body, board=None, medium=chip, **STACKS[chip])))
-    leave_cycles(wanted, tmp_path)
+    leave_cycles(study_file(body, board=None, medium=chip, **STACKS[chip]), tmp_path)
     saved = tmp_path / "saved.bin"
     command = [bus_replay, tmp_path / "fresh.bin", tmp_path / "cycles.bin", saved]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
+import guest_rig
 import pytest
 
-from flashbed.common.errors import InputError
-from flashbed.execution import repetition, run
+from flashbed.execution import run
 from flashbed.study.loading import load_study
 
 MEDIUM = "hdd-35-7200-320g:used_bytes=256M"
@@ -163,16 +162,11 @@ def guest(study_file, tmp_path: Path):
     """Boots a guest with `scheduler` that runs the shell script `measure`; what it left in /out. dmesg is in order."""
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:
-        study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
         top = {"filesystem": "ext2", "medium": MEDIUM, "scheduler": scheduler}
-        (wanted,) = run.prepare(load_study(study_file(study, **top)))
+        (wanted,) = run.prepare(load_study(study_file(guest_rig.STUDY, **top)))
         script = f"{measure}\nstatus=$?\nbusybox dmesg >/out/dmesg\nexit $status\n"
         files = {"measure": script, **{f"{name}.fio": text for name, text in jobs.items()}}
-        changed = {name: text.encode() for name, text in files.items()}
-        original = repetition.job
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(repetition, "job", lambda cell, image: original(cell, image) | changed)
-            finished = repetition.execute(wanted, tmp_path, 300, threading.Event())
+        finished = guest_rig.finish(wanted, tmp_path, {name: text.encode() for name, text in files.items()})
         out = {name.removeprefix("out/"): data.decode() for name, data in finished.files.items() if "out/" in name}
         assert "measure.txt" in out, finished.result["reason"]
         assert "failed" not in out, out["failed"] + out["measure.txt"]
@@ -280,33 +274,3 @@ def test_tunables(guest, name: str) -> None:
         assert (said, after) == (("taken", value) if allowed else ("refused", before)), line
     if name == "anticipatory":
         assert len(out["est_time"].splitlines()) == 3
-
-
-def test_a_module_that_is_not_there_is_told(study_file, tmp_path: Path) -> None:
-    folder = tmp_path / "profiles/schedulers"
-    folder.mkdir(parents=True)
-    (folder / "mine.toml").write_text('title = "Mine"\nname = "mine"\nmodule = "mine"\n')
-    study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
-    with pytest.raises(InputError, match=r'module = "mine": there is no such module .*: anticipatory, cfq'):
-        run.prepare(load_study(study_file(study, filesystem="ext2", scheduler="mine")))
-
-
-def test_only_its_own_module_is_in_a_guest(study_file) -> None:
-    study = """
-        [axes]
-        scheduler = ["none", "anticipatory", "cfq"]
-        [workload]
-        tool = "fio"
-        pattern = "write"
-        request = "4k"
-        file = "64k"
-    """
-    none, anticipatory, cfq = run.prepare(load_study(study_file(study, filesystem="ext2")))
-    assert set(anticipatory.environment) - set(none.environment) == {"module-anticipatory"}
-    assert set(cfq.environment) - set(none.environment) == {"module-cfq"}
-    assert none.environment["base"] == anticipatory.environment["base"] == cfq.environment["base"]
-    assert len({none.key, anticipatory.key, cfq.key}) == 3
-    archives = [repetition.program_set(wanted.cell) for wanted in (none, anticipatory, cfq)]
-    contents = [b"".join(part.read_bytes() for part in none.image.archives(wanted)) for wanted in archives]
-    for content, modules in zip(contents, ((), ("anticipatory",), ("cfq",)), strict=True):
-        assert all((f"lib/flashbed/{name}.ko".encode() in content) == (name in modules) for name in OURS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import guest_rig
 import pytest
 
 from flashbed.execution import repetition, run
@@ -19,57 +20,24 @@ RATES = """
     job = "rates.fio"
 """
 
-EVEN = """
-[even]
-filename=/dev/mblk0
-offset=512m
-size=64m
-rw=randread
-bs=4k
-direct=1
-time_based=1
-ramp_time={warm_up}
-runtime=3
-"""
 
-# A reader that has the stick to itself in the second half of its time.
-DISTURBED = """
-[background]
+def reader(name: str, offset: str, runtime_s: int, warm_up_s: int | None = 0) -> str:
+    """A section of a fio job: reads at random in 64 MiB of the stick; with None for the lab's own warm-up."""
+    warm_up = "" if warm_up_s is None else f"ramp_time={warm_up_s}\n"
+    return f"""
+[{name}]
 filename=/dev/mblk0
-offset=1g
+offset={offset}
 size=64m
 rw=randread
 bs=4k
 direct=1
 time_based=1
-ramp_time=0
-runtime=2
-[reader]
-filename=/dev/mblk0
-offset=512m
-size=64m
-rw=randread
-bs=4k
-direct=1
-time_based=1
-ramp_time=0
-runtime=4
-"""
+runtime={runtime_s}
+{warm_up}"""
+
 
 THINK_MS = 20
-
-THINKS = f"""
-[thinks]
-filename=/dev/mblk0
-offset=512m
-size=64m
-rw=randread
-bs=4k
-direct=1
-time_based=1
-runtime=3
-thinktime={THINK_MS}000
-"""
 
 FILE_KIB = 1024
 
@@ -102,7 +70,7 @@ def job(study_file, measure, tmp_path: Path) -> Callable[[str], Finished]:
 
 
 def test_an_even_load_is_steady_and_warmed_up(job) -> None:
-    plain, warmed = job(EVEN.format(warm_up=0)), job(EVEN.replace("ramp_time={warm_up}\n", ""))
+    plain, warmed = job(reader("even", "512m", 3)), job(reader("even", "512m", 3, warm_up_s=None))
     assert verdict(plain) == verdict(warmed) == "steady"
     assert "warm_up_s" not in plain.result["metrics"]
     assert warmed.result["metrics"]["warm_up_s"] == 5
@@ -117,7 +85,7 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
 
 def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
     """fio 3.33 as Debian has it sends about 240 requests without a pause when the 5 s of warm-up were over."""
-    metrics = job(THINKS).result["metrics"]
+    metrics = job(reader("thinks", "512m", 3, warm_up_s=None) + f"thinktime={THINK_MS}000\n").result["metrics"]
     assert metrics["warm_up_s"] == 5
     request_s = metrics["requested_bytes"] / 4096 / metrics["runtime_s"]
     # A request, its pause; what the kernel and fio take between them is a few hundredths of the pause
@@ -125,7 +93,10 @@ def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
 
 
 def test_a_load_that_is_disturbed_at_first_is_not_steady(job) -> None:
-    assert verdict(job(DISTURBED)).startswith("not steady: rises from ")
+    """A reader that has the stick to itself in the second half of its time."""
+    assert verdict(job(reader("background", "1g", 2) + reader("reader", "512m", 4))).startswith(
+        "not steady: rises from "
+    )
 
 
 def used_kib(df: bytes) -> int:
@@ -133,20 +104,14 @@ def used_kib(df: bytes) -> int:
 
 
 @pytest.mark.parametrize("filesystem", ["ext2:block=4k", "f2fs"])
-def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(
-    study_file, measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filesystem: str
-) -> None:
+def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(study_file, tmp_path: Path, filesystem: str) -> None:
     """What `df` has in use before and after, and what the medium counts."""
-    original = repetition.job
-
-    def job(cell, image):
-        files = original(cell, image)
-        return files | {"measure": b"df -kP /mnt >/out/before.txt\n" + files["measure"]}
-
-    monkeypatch.setattr(repetition, "job", job)
     writes = {}
     for wanted in run.prepare(load_study(study_file(WRITES, filesystem=filesystem, medium="usb-stick-2g", seeds=1))):
-        finished = measure(wanted, tmp_path / wanted.key)
+        measure = repetition.job(wanted.cell, wanted.image)["measure"]
+        changed = {"measure": b"df -kP /mnt >/out/before.txt\n" + measure}
+        finished = guest_rig.finish(wanted, tmp_path / wanted.key, changed)
+        assert finished.measured, finished.result["reason"]
         said = wanted.cell.coordinates
         grown = used_kib(finished.files["out/space.txt"]) - used_kib(finished.files["out/before.txt"])
         expected = FILE_KIB if said["allocate"] == "true" else 0

@@ -9,13 +9,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import guest_rig
 import pytest
-from test_raw_nand import Bed, boot
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import wear
-from flashbed.machine import qemu
 from flashbed.study.loading import load_study
 
 WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "4M"\nflush = "fsync"\n'
@@ -104,11 +103,5 @@ def test_ext2_lives_on_mtdblock_on_a_flawless_chip(finished) -> None:
 @pytest.mark.parametrize("layer", ["ftl-page", "ftl-bast", "ftl-fast"])
 def test_what_was_written_outlives_a_restart(study_file, tmp_path: Path, layer: str) -> None:
     study = study_file(WORKLOAD, translation=layer, filesystem="ext2", medium="slc-nand-64m")
-    (wanted,) = run.prepare(load_study(study))
-    folder = tmp_path / "work"
-    folder.mkdir()
-    files = qemu.Files(wanted.image.kernel.image, *(folder / name for name in ("initramfs", "state.bin", "data.img")))
-    wanted.image.media_tool.create(files.state, wanted.cell.medium.core_parameters)
-    wanted.image.media_tool.create_content(files.state, files.data)
-    outcome = boot(Bed(wanted, files, folder), prepare=PREPARE, measure=MEASURE)
+    outcome = guest_rig.boot(guest_rig.new(study, tmp_path / "work"), prepare=PREPARE, measure=MEASURE)
     assert outcome.files["before"] == outcome.files["after"] != b""

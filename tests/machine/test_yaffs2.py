@@ -107,7 +107,7 @@ def boot_new(study_file, tmp_path: Path):
     """`boot_new(filesystem, chip, **scripts)`: what a guest with a new chip brings back. YAFFS2 must not complain."""
 
     def boot(filesystem: str, chip: str, **scripts: str) -> Outcome:
-        outcome = raw_chip.boot(raw_chip.new_bed(study_file, tmp_path, filesystem, chip), **scripts)
+        outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, filesystem, chip), **scripts)
         assert b"yaffs2: " not in outcome.console, outcome.console.decode(errors="replace")[-3000:]
         return outcome
 
@@ -175,5 +175,5 @@ cmp /tmp/kept /mnt/file
 
 @pytest.mark.parametrize("chip", [LARGE, pytest.param(SMALL, marks=pytest.mark.long)])
 def test_a_truncate_that_fails_changes_nothing(study_file, tmp_path: Path, chip: str) -> None:
-    bed = raw_chip.new_bed(study_file, tmp_path, "yaffs2", chip)
-    raw_chip.boot(bed, prepare=FAILED_TRUNCATE, measure=NOTHING)
+    rig = raw_chip.new(study_file, tmp_path, "yaffs2", chip)
+    raw_chip.boot(rig, prepare=FAILED_TRUNCATE, measure=NOTHING)

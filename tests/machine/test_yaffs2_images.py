@@ -42,9 +42,9 @@ find . -type l | sort | while read -r path; do echo "$path $(readlink "$path")";
 
 def test_unyaffs_unpacks_what_the_module_wrote(study_file, tmp_path: Path) -> None:
     """Names, contents, modes, owners, links, times: as the guest has listed them before it unmounted."""
-    bed = raw_chip.new_bed(study_file, tmp_path, "yaffs2", LARGE)
-    listed = raw_chip.boot(bed, prepare=TREE, measure=NOTHING).files["listed"].decode().splitlines()
-    yaffs2_dump.write_image(yaffs2_dump.read(bed.files.data), tmp_path / "image")
+    rig = raw_chip.new(study_file, tmp_path, "yaffs2", LARGE)
+    listed = raw_chip.boot(rig, prepare=TREE, measure=NOTHING).files["listed"].decode().splitlines()
+    yaffs2_dump.write_image(yaffs2_dump.read(rig.files.data), tmp_path / "image")
     (tmp_path / "to").mkdir()
     done = subprocess.run(["unyaffs", "-b", "-c", "2", "-s", "64", "image", "to"], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -123,13 +123,13 @@ def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path, chip: str, page_by
     profile = tmp_path / "profiles" / "filesystems" / "tools.toml"
     profile.parent.mkdir(parents=True)
     profile.write_text(PROFILE)
-    bed = raw_chip.new_bed(study_file, tmp_path, "tools", chip)
+    rig = raw_chip.new(study_file, tmp_path, "tools", chip)
     load = "insmod /lib/flashbed/yaffs2.ko\n"
     write = "/usr/sbin/flash_erase -q /dev/mtd0 0 0\n/usr/sbin/nandwrite -q -a -o /dev/mtd0 /job/image\n"
     listing = f"({LIST}) >/out/listed"
     outcome = raw_chip.boot(
-        bed,
-        job_files={"image": image},
+        rig,
+        beside={"image": image},
         format=load + write,
         prepare=listing,
         measure=NOTHING,
@@ -137,8 +137,8 @@ def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path, chip: str, page_by
     expected = expected_lines(tmp_path / "from")
     assert set(outcome.files["listed"].decode().splitlines()) == expected
     assert len(expected) == 43
-    damage_last_page(bed.files.data, image, page_bytes)
-    outcome = raw_chip.boot(bed, format=load, prepare=listing, measure=NOTHING)
+    damage_last_page(rig.files.data, image, page_bytes)
+    outcome = raw_chip.boot(rig, format=load, prepare=listing, measure=NOTHING)
     missing = expected - set(outcome.files["listed"].decode().splitlines())
     assert len(missing) == 1
 
@@ -186,9 +186,7 @@ sh /job/mount
 
 
 def test_options_have_the_names_that_users_know(study_file, tmp_path: Path) -> None:
-    outcome = raw_chip.boot(
-        raw_chip.new_bed(study_file, tmp_path, "yaffs2", LARGE), prepare=MOUNT_OPTIONS, measure=NOTHING
-    )
+    outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, "yaffs2", LARGE), prepare=MOUNT_OPTIONS, measure=NOTHING)
     said = {line.split()[0]: int(line.split()[2]) for line in outcome.files["statistics"].decode().splitlines()}
     assert said == {
         "no-checkpoint-read": 0,

@@ -90,14 +90,14 @@ def stress(study_file, tmp_path: Path):
     """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
 
     def call(filesystem: str, chip: str, seconds: int = SECONDS, **more: str) -> Outcome:
-        bed = raw_chip.new_bed(study_file, tmp_path, filesystem, chip, **more)
+        rig = raw_chip.new(study_file, tmp_path, filesystem, chip, **more)
         job = {"stress": raw_chip.own_program("stress")}
         ram = 512 << 20 if more else None
         outcome = raw_chip.boot(
-            bed,
+            rig,
             limit_s=HOST_LIMIT_S,
             ram_bytes=ram,
-            job_files=job,
+            beside=job,
             prepare=STRESS.replace("SECONDS", str(seconds)),
             measure=NOTHING,
         )

@@ -70,9 +70,9 @@ def done(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("faults", ["", WORN])
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
 def test_what_fio_wrote_is_read_back(study_file, tmp_path: Path, chip: str, faults: str) -> None:
-    bed = raw_chip.new_bed(study_file, tmp_path, "yaffs2", f"{chip}:{faults}" if faults else chip)
+    rig = raw_chip.new(study_file, tmp_path, "yaffs2", f"{chip}:{faults}" if faults else chip)
     files = {"jobs.fio": JOBS.encode()}
-    outcome = raw_chip.boot(bed, limit_s=1800, job_files=files, prepare=RUN, measure=NOTHING)
+    outcome = raw_chip.boot(rig, limit_s=1800, beside=files, prepare=RUN, measure=NOTHING)
     for name, job in done(outcome.files["fio.json"].decode()).items():
         assert job["write"]["io_bytes"] > 0, name
         assert job["read"]["io_bytes"] >= job["write"]["io_bytes"], f"{name}: all that was written has been read back"

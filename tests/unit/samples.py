@@ -4,8 +4,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from flashbed.common import paths
+from flashbed.common.errors import InputError
 from flashbed.profiles.library import Library
+from flashbed.study.loading import Study, load_study
 
 STUDY = """\
 title      = "A study"
@@ -40,6 +44,37 @@ title   = "All"
 rows    = ["pattern", "request"]
 columns = ["filesystem"]
 metric  = "iops"
+"""
+
+FILESYSTEM = """\
+title = "Some"
+needs = "block"
+mkfs  = ["/sbin/mkfs {options} {device}"]
+[mount]
+type  = "some"
+options = "base"
+[options.size]
+meaning = "a size"
+kind    = "size"
+min     = "1k"
+max     = "64k"
+divide  = 512
+mkfs    = "-s {value}"
+max_units = 100
+[options.number]
+meaning = "a number"
+kind    = "int"
+default = 3
+mkfs    = "-n {value}"
+[options.mode]
+meaning = "a choice"
+kind    = "choice"
+choices = ["slow", "fast"]
+mount   = "mode={value}"
+[options.quick]
+meaning = "a flag"
+kind    = "flag"
+mount   = "quick"
 """
 
 BOARD = """\
@@ -102,3 +137,15 @@ def write_study(folder: Path, *pairs: tuple[str, str]) -> Path:
 def shipped() -> Library:
     """The profiles of the repository alone."""
     return Library((paths.profiles(),))
+
+
+def load(folder: Path, *pairs: tuple[str, str]) -> Study:
+    return load_study(write_study(folder, *pairs))
+
+
+def message(folder: Path, *pairs: tuple[str, str]) -> str:
+    """What is told, without the path."""
+    path = write_study(folder, *pairs)
+    with pytest.raises(InputError) as caught:
+        load_study(path)
+    return caught.value.message.replace(f"{path}:", "")

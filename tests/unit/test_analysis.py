@@ -4,190 +4,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import product
-from statistics import median
-from typing import Any
 
 import pytest
+from analysed import AXES, answered, in_lines, row, said, table
 
 from flashbed.analysis import (
     MISSING,
-    Comparison,
-    Load,
     Repetition,
-    Results,
     Words,
     compare,
-    flows,
-    lines,
-    ratio,
     results_of,
-    sentence,
-    spread,
 )
-from flashbed.analysis.spread import _median_probabilities, bootstrap_interval
-from flashbed.analysis.words import factor, metric_of, number, scale_of
-
-AXES = {"filesystem": ("a", "b", "c"), "pattern": ("read", "randwrite"), "request": ("4k", "64k")}
-
-
-def row(filesystem: str, pattern: str, request: str, seed: int, **more: Any) -> dict[str, Any]:
-    cell = {"filesystem": filesystem, "pattern": pattern, "request": request, "seed": seed}
-    return {**cell, "outcome": "measured", "reason": "", "key": "k", **more}
-
-
-def table(
-    numbers: Mapping[str, Mapping[str, Iterable[float]]], pattern: str = "randwrite", metric: str = "bandwidth"
-) -> Results:
-    """Results of one pattern: {file system: {request: a number for each seed}}."""
-    rows = [
-        row(filesystem, pattern, request, seed, **{metric: value})
-        for filesystem, requests in numbers.items()
-        for request, values in requests.items()
-        for seed, value in enumerate(values, start=1)
-    ]
-    axes = {**AXES, "filesystem": tuple(numbers), "pattern": (pattern,)}
-    return results_of(axes, rows)
-
-
-def said(results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)) -> list[str]:
-    comparison, words = answered(results, metric, by)
-    return [sentence(comparison, group, words) for group in comparison.groups]
-
-
-def answered(
-    results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)
-) -> tuple[Comparison, Words]:
-    higher_is_better = metric_of(metric).better != "lower"
-    return compare(results, "filesystem", by, metric, higher_is_better), Words(results.axes)
-
-
-def in_lines(comparison: Comparison, words: Words) -> list[str]:
-    return lines([Load(comparison, group) for group in comparison.groups], words)
-
-
-def test_an_answer_averages_times_as_its_claims_do() -> None:
-    """a takes 1.02 times as long as b with a small file and 1.006 times with one 100 times as large: 1.013 times by the
-    geometric mean, which counts as behind, and 103.02 / 102.4 = 1.006 times by the time of both, which does not. So a
-    claim that says "none is faster" and the picture beside it cannot differ, if both average in time.
-    """
-    found = table({"a": {"4k": (1.02, 1.02), "64k": (102.0, 102.0)}, "b": {"4k": (1.0, 1.0), "64k": (101.4, 101.4)}},
-                  metric="write_s")  # fmt: skip
-    words = Words(found.axes)
-    by_ratios, in_time = (
-        compare(found, "filesystem", ("pattern",), "write_s", False, in_time=in_time) for in_time in (False, True)
-    )
-    assert "b is fastest" in " ".join(in_lines(by_ratios, words))
-    assert "No clear difference" in " ".join(in_lines(in_time, words))
-    [lead] = in_time.groups[0].leads
-    assert lead.factor == pytest.approx(103.02 / 102.4)
-    assert {one.value: one.score for one in in_time.groups[0].standings} == pytest.approx({"a": 51.51, "b": 51.2})
-
-
-# --- spread ---------------------------------------------------------------------------------------------------------
-
-
-def test_few_seeds_give_the_median_and_the_extremes() -> None:
-    found = spread([3.0, 1.0, 2.5])
-    assert (found.n, found.median, found.low, found.high) == (3, 2.5, 1.0, 3.0)
-    assert not found.is_confidence
-
-
-def test_one_seed_has_no_width() -> None:
-    found = spread([7.0])
-    assert (found.low, found.median, found.high) == (7.0, 7.0, 7.0)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
-def test_the_bootstrap_of_a_median_is_that_of_all_resamples(n: int) -> None:
-    values = [float(2**k) for k in range(n)]
-    counted = Counter(median(resample) for resample in product(values, repeat=n))
-    computed: dict[float, float] = {}
-    for value, chance in _median_probabilities(values):
-        computed[value] = computed.get(value, 0.0) + chance
-    assert computed == pytest.approx({value: times / n**n for value, times in counted.items()})
-
-
-def test_many_seeds_give_a_confidence_interval() -> None:
-    # Nine seeds: the median of a resample is at most the second smallest with the chance P(Bin(9, 2/9) >= 5) = 0.0298,
-    # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval goes from 2nd to 8th.
-    found = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
-    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
-    assert found.is_confidence
-    assert bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == (1.0, 5.0)  # P(Bin(5, 1/5) >= 3) = 0.058 > 2.5 %
-
-
-# --- ratio ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_ratio_is_taken_seed_by_seed() -> None:
-    found = ratio([({1: 10.0, 2: 30.0, 3: 8.0}, {1: 5.0, 2: 10.0, 4: 1.0})])  # 2 and 3; seeds 3 and 4 have no partner
-    assert found is not None
-    assert (found.n, found.low, found.median, found.high) == (2, 2.0, 2.5, 3.0)
-    assert ratio([({1: 1.0}, {2: 1.0})]) is None
-
-
-def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> None:
-    # Seed 1: sqrt(2 * 8) = 4; seed 2: sqrt(4 * 1) = 2.
-    found = ratio([({1: 2.0, 2: 4.0}, {1: 1.0, 2: 1.0}), ({1: 8.0, 2: 1.0}, {1: 1.0, 2: 1.0})])
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((2.0, 4.0))
-    # No seed in both pairs: sqrt(2 * 1) of what each has.
-    apart = ratio([({1: 2.0}, {1: 1.0}), ({2: 1.0}, {2: 1.0})])
-    assert apart is not None
-    assert (apart.n, apart.median) == pytest.approx((1, math.sqrt(2)))
-
-
-def test_zeros_are_equal_and_below_all_else() -> None:
-    assert ratio([({1: 0.0}, {1: 0.0})]) == spread([1.0])
-    # Both were None: then a cell of zeros counted as not measured, and the second best was recommended.
-    assert ratio([({1: 0.0}, {1: 1.0})]) == spread([0.0])
-    assert ratio([({1: 1.0}, {1: 0.0})]) == spread([math.inf])
-    assert ratio([({1: 1.0}, {1: -1.0})]) is None
-
-
-# --- results --------------------------------------------------------------------------------------------------------
-
-
-def test_rows_come_in_the_order_of_the_study_whatever_order_they_had() -> None:
-    rows = [row(f, "read", r, s, bandwidth=1.0) for f in "cab" for r in ("64k", "4k") for s in (2, 1)]
-    results = results_of(AXES, rows)
-    assert [(r.combination[0], r.combination[2], r.seed) for r in results.repetitions][:4] == [
-        ("a", "4k", 1),
-        ("a", "4k", 2),
-        ("a", "64k", 1),
-        ("a", "64k", 2),
-    ]
-    assert results == results_of(AXES, reversed(rows))
-
-
-def test_what_was_planned_and_never_ran_is_missing() -> None:
-    planned = [(("a", "read", "4k"), 1), (("a", "read", "4k"), 2)]
-    results = results_of(AXES, [row("a", "read", "4k", 1, bandwidth=1.0)], planned)
-    assert results.outcomes() == {"measured": 1, "missing": 1}
-    assert [(r.seed, r.outcome) for r in results.not_measured()] == [(2, "missing")]
-
-
-def test_failed_repetitions_are_counted_and_give_no_numbers() -> None:
-    rows = [
-        row("a", "read", "4k", 1, bandwidth=5.0),
-        row("a", "read", "4k", 2, outcome="failed", reason="mkfs", bandwidth=99.0),
-        row("a", "read", "4k", 3, outcome="timed out", bandwidth=math.nan),
-        row("a", "read", "64k", 1, bandwidth=math.nan),
-    ]
-    results = results_of(AXES, rows)
-    assert results.outcomes() == {"measured": 2, "failed": 1, "timed out": 1}
-    assert {cell[2]: s.n for cell, s in results.spreads("bandwidth").items()} == {"4k": 1}
-
-
-def test_nothing_is_nothing_however_pandas_writes_it() -> None:
-    results = results_of(AXES, [row("a", "read", "4k", 1, reason=math.nan, check=None, bandwidth=1.0)])
-    assert (results.repetitions[0].reason, results.repetitions[0].check) == ("", None)
-    assert results.metrics == ["bandwidth"]
-
 
 # --- comparison -----------------------------------------------------------------------------------------------------
 
@@ -396,57 +224,19 @@ def test_without_groups_the_sentence_stands_alone() -> None:
     assert said(table(CLEAR), by=()) == ["a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
 
 
-# --- flow -----------------------------------------------------------------------------------------------------------
-
-
-def test_writes_that_stay_in_memory_are_found() -> None:
-    def bytes_of(requested: float, read: float, written: float) -> dict[str, float]:
-        return {"requested_bytes": requested, "medium_read_bytes": read, "medium_written_bytes": written}
-
-    rows = [
-        row("a", "randwrite", "4k", 1, **bytes_of(1000.0, 2000.0, 100.0)),  # what it reads does not count
-        row("a", "randwrite", "4k", 2, **bytes_of(1000.0, 0.0, 300.0)),
-        row("b", "randwrite", "4k", 1, **bytes_of(1000.0, 0.0, 1100.0)),
-        row("a", "read", "4k", 1, **bytes_of(1000.0, 10.0, 5000.0)),
-        row("b", "read", "4k", 1, bandwidth=1.0),  # tells no bytes
-    ]
-    found = {flow.combination[:2]: flow for flow in flows(results_of(AXES, rows), {})}
-    assert found["a", "randwrite"].reached == pytest.approx(0.2)
-    assert {place: flow.swallowed for place, flow in found.items()} == {
-        ("a", "randwrite"): True,
-        ("b", "randwrite"): False,
-        ("a", "read"): True,
-    }
-
-
-# --- words ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0123, "0.0123"), (12.34, "12.3"), (9.999, "10.0"), (999.96, "1,000"), (123456.0, "123,000"), (0.0, "0")],
-)
-def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("ratio", "text"), [(0.9, "0.90"), (1.04, "1.04"), (1.996, "2.0"), (3.14, "3.1"), (12.4, "12"), (1234.0, "1,200")]
-)
-def test_factors_have_the_digits_that_a_reader_can_use(ratio: float, text: str) -> None:
-    assert factor(ratio) == text
-
-
-def test_units_follow_the_largest_value() -> None:
-    assert scale_of(metric_of("latency_p99_us"), [120.0, 90.0]).figure(120.0) == "120 µs"
-    assert scale_of(metric_of("latency_p99_us"), [120.0, 12_000.0]).figure(120.0) == "0.120 ms"
-    assert scale_of(metric_of("medium_written_bytes"), [20.0 * 2**20]).figure(2.0**20) == "1.00 MiB"
-    assert scale_of(metric_of("bandwidth"), []).figure(3.0) == "3.00 MiB/s"
-
-
-def test_names_are_short_where_that_is_enough() -> None:
-    words = Words({"filesystem": ("ext2:block=1k", "ext2:block=4k", "f2fs:mode=lfs")}, {"medium": {"stick": "A stick"}})
-    assert words.value("filesystem", "f2fs:mode=lfs") == "f2fs"
-    assert words.value("filesystem", "ext2:block=4k") == "ext2:block=4k"
-    assert words.value("medium", "stick") == "A stick"
-    assert words.places({"pattern": "randread", "file": "10M"}) == "random read, file size 10M"
+def test_an_answer_averages_times_as_its_claims_do() -> None:
+    """a takes 1.02 times as long as b with a small file and 1.006 times with one 100 times as large: 1.013 times by the
+    geometric mean, which counts as behind, and 103.02 / 102.4 = 1.006 times by the time of both, which does not. So a
+    claim that says "none is faster" and the picture beside it cannot differ, if both average in time.
+    """
+    found = table({"a": {"4k": (1.02, 1.02), "64k": (102.0, 102.0)}, "b": {"4k": (1.0, 1.0), "64k": (101.4, 101.4)}},
+                  metric="write_s")  # fmt: skip
+    words = Words(found.axes)
+    by_ratios, in_time = (
+        compare(found, "filesystem", ("pattern",), "write_s", False, in_time=in_time) for in_time in (False, True)
+    )
+    assert "b is fastest" in " ".join(in_lines(by_ratios, words))
+    assert "No clear difference" in " ".join(in_lines(in_time, words))
+    [lead] = in_time.groups[0].leads
+    assert lead.factor == pytest.approx(103.02 / 102.4)
+    assert {one.value: one.score for one in in_time.groups[0].standings} == pytest.approx({"a": 51.51, "b": 51.2})

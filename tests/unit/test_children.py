@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from running import command_lines
 
 from flashbed.common import children
 from flashbed.common.errors import HostResourceError, SetupError
@@ -87,15 +87,6 @@ def test_a_child_that_is_just_being_started_ends_too() -> None:
     while left := [line for line in command_lines() if any(mark in line for mark in marks)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
-
-
-def command_lines() -> list[str]:
-    """Of all processes, but for those that have ended."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-    return found
 
 
 def test_ends_are_told_as_they_were() -> None:

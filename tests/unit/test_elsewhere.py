@@ -3,21 +3,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import stat
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from samples import write_study
+from elsewhere import broken, exported_to, run_elsewhere, sample
 
 from flashbed.common.errors import InputError
 from flashbed.external_results import jobs, results
-from flashbed.study.loading import Study, load_study
+from flashbed.study.loading import Study
 from flashbed.study.slicing import narrowed
 
 
@@ -26,43 +20,14 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
 
 
-def sample(folder: Path, *pairs: tuple[str, str]) -> Study:
-    return load_study(write_study(folder, *pairs))
-
-
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     return sample(tmp_path)
 
 
-def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str, Any]:
-    """What fio writes, as far as it is read."""
-    idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
-    busy = {
-        "total_ios": megabytes * 256,
-        "runtime": runtime_ms,
-        "io_bytes": megabytes << 20,
-        "lat_ns": {"mean": 1e6, "max": 9e6, "N": megabytes * 256},
-    }
-    return {"fio version": "fio-3.33", "jobs": [{"jobname": name, "error": 0, "read": idle, "write": busy}]}
-
-
 @pytest.fixture
 def exported(study: Study, tmp_path: Path) -> Path:
-    folder = tmp_path / "jobs"
-    jobs.export(narrowed(study, {"filesystem": ["fat16"]}), folder)
-    return folder
-
-
-def run_elsewhere(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda document: document) -> list[Path]:
-    """Puts results beside the jobs, as if fio had run them."""
-    written = []
-    for entry in json.loads((folder / jobs.MANIFEST).read_text())["jobs"]:
-        file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(change(fio_json(entry["name"]))))
-        written.append(file)
-    return written
+    return exported_to(tmp_path / "jobs", study)
 
 
 # --- export ---------------------------------------------------------------------------------------------------------
@@ -264,31 +229,6 @@ def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: 
     )
 
 
-def broken(file: Path, how: str) -> None:
-    document = json.loads(file.read_text())
-    match how:
-        case "no JSON":
-            file.write_text("fio: job startup failed")
-        case "another tool's":
-            file.write_text('{"results": []}')
-        case "a list":
-            file.write_text("[1, 2]")
-        case "nameless":
-            del document["jobs"][0]["jobname"]
-            file.write_text(json.dumps(document))
-        case "no latencies":
-            del document["jobs"][0]["write"]["lat_ns"]
-            file.write_text(json.dumps(document))
-        case "failed":
-            document["jobs"][0]["error"] = 28
-            file.write_text(json.dumps(document))
-        case "another job's":
-            document["jobs"][0]["jobname"] = "write-4k-seed9-000000000000"
-            file.write_text(json.dumps(document))
-        case "empty":
-            file.write_text("")
-
-
 @pytest.mark.parametrize(
     ("how", "said"),
     [
@@ -331,60 +271,3 @@ def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path
     manifest.write_text("{")
     with pytest.raises(InputError, match=r"flashbed-jobs.json: cannot be read"):
         results.take_in(study, exported, "Windows XP")
-
-
-# --- the script -----------------------------------------------------------------------------------------------------
-
-FAKE_FIO = """#!/bin/sh
-# Writes down what it was called for, and results if JSON is asked for.
-for word; do last=$word; case $word in --output=*) out=${word#--output=};; esac; done
-echo "$(basename "$last") $(pwd)" >> "$FAKE_LOG"
-echo '{}' > "$out"
-case $last in *seed2*measure.fio) [ -z "${FAKE_FAILS:-}" ] || exit 1;; esac
-"""
-
-
-def run_script(exported: Path, tmp_path: Path, **more: str) -> tuple[int, list[str]]:
-    fio = tmp_path / "bin" / "fio"
-    fio.parent.mkdir(exist_ok=True)
-    fio.write_text(FAKE_FIO)
-    fio.chmod(fio.stat().st_mode | stat.S_IXUSR)
-    place, log = tmp_path / "the stick", tmp_path / "log"
-    place.mkdir(exist_ok=True)
-    log.write_text("")
-    path = f"{fio.parent}:{os.environ['PATH']}"
-    environment = {"PATH": path, "FLASHBED_COLD": "true", "FAKE_LOG": str(log), **more}
-    done = subprocess.run(["sh", exported / "run.sh", "01", place], env=environment, cwd=tmp_path, timeout=60)
-    assert list(place.iterdir()) == []
-    return done.returncode, log.read_text().splitlines()
-
-
-def test_the_script_runs_each_job_once_in_a_folder_of_its_own(exported: Path, tmp_path: Path) -> None:
-    status, calls = run_script(exported, tmp_path)
-    assert status == 0
-    assert len(calls) == 12  # 8 measured, 4 prepared before
-    assert all(call.endswith(f" {tmp_path}/the stick/flashbed-work") for call in calls)
-    assert calls[0].split(".")[1] == "prepare"
-    assert len(list((exported / "01" / "results").glob("*.json"))) == 8
-    assert run_script(exported, tmp_path) == (0, [])
-
-
-def test_the_script_keeps_no_result_of_a_job_that_failed(exported: Path, tmp_path: Path) -> None:
-    status, _ = run_script(exported, tmp_path, FAKE_FAILS="1")
-    assert status == 1
-    assert len(list((exported / "01" / "results").glob("*.json"))) == 4
-    assert run_script(exported, tmp_path)[0] == 0
-    assert len(list((exported / "01" / "results").glob("*.json"))) == 8
-
-
-@pytest.mark.skipif(shutil.which("fio") is None, reason="no fio here; `apt-get install fio` brings it")
-def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
-    study = sample(tmp_path, ('"8M"', '"64k"'), ("seeds      = 2", "seeds = 1"))
-    jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "jobs")
-    place = tmp_path / "place"
-    place.mkdir()
-    environment = {**os.environ, "FLASHBED_COLD": "true"}
-    # A slice numbers its own folders, so that of the only stack left is the first
-    subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "01", place], env=environment, check=True, timeout=120)
-    assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
-    assert {row["metrics"]["requested_bytes"] for row in results.kept(study).rows} == {65536.0}

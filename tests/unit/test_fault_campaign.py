@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import random
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/faults"))
 import damage
 import kinds
 import processes
+import pytest
 import runs
 from bed import Bed
 from verdict import judge

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import papers
 import pytest
 from made_up_papers import paper, paper_rows
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-import papers
+from page_text import wrapped
 
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import NOT_EXPLAINED, page, unexplained
@@ -108,6 +106,27 @@ def test_the_command_refuses_to_write_without_results(
     assert papers.main(["--partial", "--check"]) == 0
     written.write_text("x")
     assert papers.main(["--partial", "--check"]) == 1
+
+
+def headings(text: str) -> list[str]:
+    """Studies and claims, as the page lists them."""
+    return [line for line in text.splitlines() if line.startswith("#")]
+
+
+def sentences(text: str) -> str:
+    """The words of the page, wherever its lines end."""
+    return " ".join(text.split())
+
+
+def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
+    """Whatever the results are: a study that changed and a page that did not are found without any."""
+    studies = papers.studies_after_papers()
+    stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
+    now = wrapped(page([report_of(study, [], {}) for study in studies]))
+    assert headings(stored) == headings(now)
+    words = sentences(stored)
+    assert [claim.text for study in studies for claim in study.claims if sentences(claim.text) not in words] == []
+    assert [study.source for study in studies if sentences(study.source.rstrip(".")) not in words] == []
 
 
 def test_which_studies_are_on_the_page() -> None:

@@ -85,7 +85,7 @@ def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "qemu": qemu_version,
-        "machine": " ".join(qemu.fixed_arguments(_setup(cell))),
+        "machine": " ".join(qemu.fixed_arguments(machine_setup(cell))),
         "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
@@ -104,10 +104,10 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     try:
-        _make_medium(cell, image, files)
+        make_medium(cell, image, files)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    outcome = qemu.run(_setup(cell), files, folder, limit_s, stop)
+    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop)
     if outcome.status == "measured":
         try:
             outcome = replace(outcome, medium_check=check(cell, files.data))
@@ -138,11 +138,16 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
     return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
 
 
-def _setup(cell: Cell) -> qemu.Setup:
+def machine_setup(cell: Cell) -> qemu.Setup:
+    """The machine of the cell's board; the seed is the cell's."""
     return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
 
 
-def _make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
+def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
+    """Writes `files.state` and `files.data`: a new medium, one in a condition, or a copy of the one that is kept.
+
+    Raises TooLargeError, InputError if the kept one is no longer what it was.
+    """
     size, free = cell.medium.size_bytes, shutil.disk_usage(files.data.parent).free
     if size > free:
         raise TooLargeError(

@@ -126,6 +126,7 @@ def _program() -> list[str]:
         here.parent / "guest_output/limit.py",
         here.parent / "guest_output/steadiness.py",
         here.parent / "common/metrics.py",
+        here.parent / "common/metrics.toml",
         here.parent / "study/relation.py",
         here.parent / "profiles/translation.py",
     ]

@@ -13,7 +13,6 @@ vl-convert is an 84 MB engine that takes 1.4 s to hand out its script.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -21,8 +20,8 @@ from typing import Any
 
 from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, listing, size
-from flashbed.report import claims, conditions, elsewhere, evidence, limits, lives, tables, traces
+from flashbed.analysis.words import count, size
+from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lives, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
@@ -63,7 +62,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "queues": _queues(report),
         "names": legend(study.library, report.words, study.labels),
         "claims": _claims(report),
-        "cautions": _cautions(report, found_flows),
+        "cautions": cautions.found(report, found_flows),
         "drawings": [
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
             *((drawing, traces.table(drawing)) for drawing in traced),
@@ -109,69 +108,6 @@ def _claims(report: Report) -> dict[str, Any] | None:
         "shown": claims.shown(report, judgements),
         "in_answer": claims.in_answer(report, judgements),
     }
-
-
-def _cautions(report: Report, found: Sequence[Flow]) -> list[dict[str, str]]:
-    """What a reader must know before believing the answer, with the place where it is shown."""
-    cautions = []
-    outcomes = report.results.outcomes()
-    lost = {ending: number for ending, number in outcomes.items() if ending != "measured" and number}
-    if lost:
-        endings = listing([f"{number} {ending}" for ending, number in lost.items()])
-        text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."
-        cautions.append({"text": text, "link": "#losses", "link_text": "Which, and why"})
-    swallowed = evidence.swallowed(found) if report.asks_of_loads else []
-    if swallowed:
-        worst = min(swallowed, key=lambda flow: flow.reached)
-        text = (
-            f"In {count(len(swallowed), 'cell')}, less than half of the bytes asked for reached the medium: they "
-            f"measure memory more than the medium (at worst {worst.percent} reached, "
-            f"{report.cell_name(worst.combination)})."
-        )
-        cautions.append({"text": text, "link": "#bytes", "link_text": "Bytes at the medium"})
-    limited = limits.remark(
-        report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
-    )
-    if limited:
-        text = " ".join(filter(None, (limited, limits.spared(report))))
-        cautions.append({"text": text, "link": "#bytes", "link_text": "What limits each cell"})
-    if coarse := lives.resolution(report):
-        cautions.append({"text": coarse, "link": "#lives" if lives.table(report) else "", "link_text": "Each life"})
-    if new := conditions.new(report):
-        cautions.append({"text": new, "link": "#conditions", "link_text": "What the file systems stood on"})
-    if report.unsteady and report.asks_of_loads:
-        cell, why = next(iter(report.unsteady.items()))
-        them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
-        text = (
-            f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
-            f"does not rest on {them} ({such}{report.cell_name(cell)}: {why.removeprefix('not steady: ')})."
-        )
-        cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
-    if report.too_short:
-        cell, why = next(iter(report.too_short.items()))
-        text = (
-            f"{count(len(report.too_short), 'cell is', 'cells are')} too short: a longer one with the same settings "
-            f"has another rate, and the answer does not rest on {'it' if len(report.too_short) == 1 else 'them'} "
-            f"({report.cell_name(cell)}: {why})."
-        )
-        cautions.append({"text": text, "link": "", "link_text": ""})
-    unknown = Counter(report.unknown.values() if report.asks_of_loads else ())
-    if unknown:
-        several = len(unknown) > 1
-        reasons = [
-            reason + (f" ({count(number, 'cell')})" if several else "") for reason, number in unknown.most_common()
-        ]
-        why = "; ".join(reasons)
-        text = f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {why}."
-        cautions.append({"text": text, "link": "#bytes" if found else "", "link_text": "Which" if found else ""})
-    damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
-    if damaged:
-        text = f"The checker found damage in images that {listing(damaged)} left behind."
-        cautions.append({"text": text, "link": "#checks", "link_text": "What it said"})
-    if len(report.study.seeds) == 1:
-        text = "Each cell was run with one seed, so nothing tells how far chance would move these numbers."
-        cautions.append({"text": text, "link": "", "link_text": ""})
-    return cautions
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:

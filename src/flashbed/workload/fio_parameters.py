@@ -13,9 +13,7 @@ from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters
-
-_SECTOR_BYTES = 512
+from flashbed.workload.parameters import Count, Switch, ToolParameters, not_in_sectors
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -71,11 +69,8 @@ class FioParameters(ToolParameters):
                 ("io_size",),
                 f"{describe_size(self.io_size)} is less than request = {describe_size(self.request)}",
             )
-        if self.direct and self.request % _SECTOR_BYTES:
-            yield Problem(
-                ("request",),
-                f"with direct = true it must be a multiple of {_SECTOR_BYTES} bytes, not {self.request}",
-            )
+        if self.direct:
+            yield from not_in_sectors("request", self.request)
         if self.queue_depth > 1 and not self.direct:
             yield Problem(
                 ("queue_depth",),

@@ -8,12 +8,12 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Switch, ToolParameters
+from flashbed.workload.parameters import Switch, ToolParameters, not_in_sectors
 
 TESTS = ("write", "rewrite", "read", "reread")
 """In the order of time."""
 
-_SECTOR_BYTES, _KIB = 512, 1 << 10
+_KIB = 1 << 10
 
 
 def _tests(value: Any) -> Any:
@@ -54,10 +54,8 @@ class IozoneParameters(ToolParameters):
                 ("record",),
                 f"{describe_size(self.record)} is larger than file = {describe_size(self.file)}: no record would fit",
             )
-        if self.direct and self.record % _SECTOR_BYTES:
-            yield Problem(
-                ("record",), f"with direct = true it must be a multiple of {_SECTOR_BYTES} bytes, not {self.record}"
-            )
+        if self.direct:
+            yield from not_in_sectors("record", self.record)
         for test, before in (("rewrite", "write"), ("read", "write"), ("reread", "read")):
             if test in self.tests and before not in self.tests:
                 yield Problem(("tests",), f"{test} needs {before} before it")

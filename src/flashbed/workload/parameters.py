@@ -20,7 +20,16 @@ def _bool_as_text(value: Any) -> Any:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
+def not_in_sectors(key: str, size: int) -> Iterator[Problem]:
+    """The problem of a request of `size` bytes past the page cache that is not a number of whole sectors."""
+    if size % SECTOR_BYTES:
+        yield Problem((key,), f"with direct = true it must be a multiple of {SECTOR_BYTES} bytes, not {size}")
+
+
 MOST_PROCESSES = 256
+
+SECTOR_BYTES = 512
+"""The least that a request past the page cache may be."""
 
 Count = Annotated[int, BeforeValidator(_number_as_text)]
 Switch = Annotated[bool, BeforeValidator(_bool_as_text)]

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fault campaign: disturbs runs of a small study, at moments and in ways drawn from a seed, and looks whether the
+next run ends as if nothing had been.
+
+    python faults/campaign.py [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
+
+A fault is killed processes, two runs at once, a host that refuses, damaged files of every kind that the cache holds
+(kinds.py), what killed runs leave. After it the next run must end with 0 and the same bytes (results, raw files,
+report), leave no process, and nothing in the cache that an undisturbed one does not hold. Of what is expensive to make
+again Linux is damaged, but its build is stopped and the entry put back; fio is built anew, rarely.
+
+A line of JSON for each fault goes to the log as soon as it is over. Ends with status 1 if anything was lost. A home
+that was lost is kept below the folder, as lost-NUMBER. Each fault depends on the seed and its number alone: --first N
+--faults 1 repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import damage
+import disturbances
+import leftovers
+import processes
+import refusals
+import runs
+import verdict
+from bed import Bed, commit
+from fault import Fault, Note
+
+FAULTS: Sequence[Fault] = (*disturbances.FAULTS, *refusals.FAULTS, *damage.faults(), *leftovers.FAULTS)
+
+
+def chosen(seed: int, number: int, only: str) -> tuple[Fault, random.Random]:
+    """The fault of that number, and the chance of all that it draws."""
+    chance = random.Random(f"{seed}/{number}")
+    there = [fault for fault in FAULTS if only in fault.name or only == fault.group]
+    if not there:
+        names = ", ".join(fault.name for fault in FAULTS)
+        raise SystemExit(f"--only {only}: no such fault; there are: {names}")
+    return chance.choices(there, [fault.weight for fault in there])[0], chance
+
+
+def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
+    """One fault, the run after it, and what came of both: a line of the log."""
+    fault, chance = chosen(seed, number, only)
+    note, begun = Note(), time.monotonic()
+    bed.renew()
+    lost, kept = [], []
+    try:
+        fault.act(bed, chance, note)
+        lost += [f"left running: {one.command[:200]}" for one in processes.left(bed.cache)]
+        missing = len(list(bed.reference.glob("cache/results/cells/*/*"))) - len(bed.results())
+        run = bed.begin_run(2)
+        note.end(run, (0,))
+        bed.pace(time.monotonic() - run.at, max(missing, 0))
+    except Exception as error:  # a fault of the campaign itself must not end it, nor pass for none
+        lost.append(f"{type(error).__name__}: {error}")
+    lost += note.wrong
+    for ended in note.ended:
+        lost += ended.faults()
+        if ended.status > 0 and ended.status not in runs.documented():
+            lost.append(f"`{' '.join(ended.words)}` ended with {ended.status}, which docs/studies.md does not list")
+    try:
+        found = verdict.judge(bed)
+        lost, kept = [*lost, *found.lost], found.kept
+    except (OSError, ValueError) as error:
+        lost.append(f"{type(error).__name__}: {error}")
+    if lost:
+        end_all(bed.cache)
+        bed.home.rename(bed.base / f"lost-{number}")
+    return {
+        "fault": fault.name,
+        "group": fault.group,
+        "seed": seed,
+        "number": number,
+        "detail": note.detail,
+        "moment": note.moment,
+        "at_s": note.at_s,
+        "statuses": [ended.status for ended in note.ended],
+        "kept": kept,
+        "seconds": round(time.monotonic() - begun, 1),
+        "verdict": "lost" if lost else "well",
+        "lost": lost,
+    }
+
+
+def end_all(cache: Path) -> None:
+    """What a lost fault or a stopped campaign has left running must not disturb the next one."""
+    for process in processes.of(cache):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.number, signal.SIGKILL)
+
+
+def summary(lines: Sequence[dict[str, Any]]) -> str:
+    """By fault: how many, and how many lost something."""
+    tried, lost = (Counter(line["fault"] for line in lines if wanted(line)) for wanted in (bool, _is_lost))
+    rows = [f"{tried[name]:5}  {lost[name]:4} lost  {name}" for name in sorted(tried)]
+    return "\n".join([*rows, f"{len(lines):5}  {sum(lost.values()):4} lost  in all"])
+
+
+def _is_lost(line: dict[str, Any]) -> bool:
+    return bool(line["verdict"] != "well")
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--faults", type=int, default=10, help="how many at most (default: 10)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first one (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="what and when it is (default: 1)")
+    parser.add_argument("--minutes", type=float, default=600, help="no fault begins later than that")
+    parser.add_argument("--only", default="", help="faults with this in their name, or of this group")
+    parser.add_argument("--log", type=Path, help="a line of JSON for each fault is added here")
+    parser.add_argument("--folder", type=Path, help="where it takes place (default: a folder that is removed)")
+    return parser.parse_args(words)
+
+
+def campaign(asked: argparse.Namespace, base: Path, lines: list[dict[str, Any]]) -> None:
+    """All faults that were asked for, one after the other; what came of each is added to `lines`."""
+    bed, begun = Bed(base / "bed"), time.monotonic()
+    bed.set_up()
+    verdict.check_reference(bed)
+    print(f"undisturbed: {bed.full_s:.1f} s, {bed.cached_s:.1f} s with all results there", flush=True)
+    told = {"commit": commit(), "seed": asked.seed, "faults": asked.faults}
+    _log(asked.log, {"campaign": told})
+    for number in range(asked.first, asked.first + asked.faults):
+        if time.monotonic() - begun > 60 * asked.minutes:
+            break
+        line = carry_out(bed, asked.seed, number, asked.only)
+        lines.append(line)
+        _log(asked.log, line)
+        what = f"{number}: {line['fault']} ({line['detail']}; {line['moment']})"
+        print(f"{what}: {line['verdict']}, {line['seconds']} s", *line["lost"], sep="\n    ", flush=True)
+
+
+def _log(log: Path | None, line: dict[str, Any]) -> None:
+    if log is not None:
+        with log.open("a") as out:
+            out.write(json.dumps(line) + "\n")
+
+
+def main() -> int:
+    asked = arguments()
+    if not refusals.has_spaces():
+        print("this host gives no name spaces to users: full and read-only disks cannot be tried", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    base = asked.folder or Path(tempfile.mkdtemp(prefix="flashbed-faults-"))
+    lines: list[dict[str, Any]] = []
+    try:
+        campaign(asked, base, lines)
+    finally:
+        end_all(base / "bed/home/cache")
+        print(summary(lines), flush=True)
+        if asked.folder is None and not any(map(_is_lost, lines)):
+            shutil.rmtree(base, ignore_errors=True)
+        elif any(map(_is_lost, lines)):
+            print(f"what was lost lies in {base / 'bed'}", flush=True)
+    return 1 if any(map(_is_lost, lines)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

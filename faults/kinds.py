@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of file that a cache holds, by its place, and what must come of it when it is damaged.
+
+A file of a kind that is not listed is an error of the campaign: whoever lets the lab keep something new says here what
+becomes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Comes = Literal["mended", "told", "unseen"]
+"""mended: the next run makes it again, the same to the byte. told: it ends with 2, or with 1 where only a cell
+minds, and names the file; the user puts it right. unseen: a run does not read it, and goes on as if nothing had
+happened."""
+
+ALL = ("truncated", "emptied", "a byte flipped", "overwritten", "zeroed", "removed")
+SHORT = ("truncated", "emptied", "removed")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Files of one kind.
+
+    `place` is a pattern of their paths from the cache's root. `ways` are those of damaging one that the campaign tries;
+    with none, `why_not` says how it is disturbed instead. `comes`: what must come of it. `weight`: how often it is
+    chosen, against 1 of the others.
+    """
+
+    name: str
+    place: str
+    ways: Sequence[str] = ()
+    why_not: str = ""
+    comes: Comes = "mended"
+    weight: float = 1.0
+
+
+ENTRY = r"image/[^/.][^/]*"
+
+KINDS = (
+    Kind("result", r"results/cells/../\w{64}/result\.json", ALL),
+    Kind("digests of a result", r"results/cells/../\w{64}/digests\.txt", ALL),
+    Kind("console", r"results/cells/../\w{64}/console\.log", ALL),
+    Kind("request log", r"results/cells/../\w{64}/out/requests\.bin", ALL),
+    Kind("raw output", r"results/cells/../\w{64}/out/.+", ALL),
+    Kind("damaged result set aside", r"results/quarantine/.+", why_not="kept aside"),
+    Kind("second result that differs", r"results/different/.+", why_not="must never be there"),
+    Kind("lock", r"(.*/)?(\.[^/]+|results|[0-9a-f]{12}|[0-9a-f]{64})?\.lock", why_not="left by killed runs"),
+    Kind("work under way", r"(work|results/tmp|failures/\.tmp|debian-arm64/tmp)/.+", why_not="left by killed runs"),
+    Kind("failure", r"failures/\w{64}/.+", ALL, comes="unseen"),
+    Kind("state of a condition", r"conditions/\w+-\w{16}/state\.bin", ALL, weight=2),
+    Kind("manifest of a condition", r"conditions/\w+-\w{16}/MANIFEST\.json", ALL),
+    Kind("entry under way", r"(conditions|image)/\.[^/]+\.(part|old)/.+", why_not="left by killed runs"),
+    Kind("state of a kept medium", r"media/[^/.][^/]*/state\.bin", ALL, comes="told"),
+    # A content with another byte is another medium, with another key: what any tool of the host may have done
+    Kind("content of a kept medium", r"media/[^/.][^/]*/data\.img", SHORT, comes="told"),
+    Kind("story of a kept medium", r"media/[^/.][^/]*/medium\.json", SHORT, comes="told"),
+    Kind("kept medium under way", r"media/(\.[^/]+|[^/]+/[^/]+\.new)", why_not="left by killed runs"),
+    Kind("leave to run a command", r"allowed/\w{64}", ALL, comes="told"),
+    Kind(
+        "imported rows",
+        r"elsewhere/[^/]+/[^/]+/rows\.json",
+        ("truncated", "emptied", "overwritten", "zeroed"),
+        comes="told",
+    ),
+    Kind("imported file", r"elsewhere/[^/]+/[^/.][^/]*/(?!rows\.json).+", ALL, comes="unseen", weight=0.5),
+    Kind("owner of imports", r"elsewhere/[^/]+/study\.json", ALL, comes="unseen", weight=0.5),
+    Kind("import under way", r"elsewhere/[^/]+/\..+", why_not="left by killed runs"),
+    # Linux is built in minutes: the campaign sees that the damage is noticed, stops the build, and puts it back
+    Kind("Linux", r"image/linux-[^/]+/.+", ("truncated", "a byte flipped", "removed"), weight=0.5),
+    # A minute of compiling each
+    Kind("fio of the guest", r"image/fio-[^/]+/(fio|MANIFEST\.json)", ALL, weight=0.15),
+    Kind("sysroot's product", r"image/sysroot-[^/]+/usr/(include/stdio\.h|lib/aarch64-linux-gnu/libc\.a)", ALL),
+    Kind("sysroot", r"image/sysroot-[^/]+/(?!MANIFEST\.json|FILES\.txt).+", SHORT, weight=2),
+    Kind("archive of the guest", r"image/cpio-[^/]+/archive\.cpio", ALL, weight=2),
+    Kind("program of the guest", r"image/(programs-[^/]+/root/.+|outbox-[^/]+/outbox)", ALL),
+    Kind("module of the guest", r"image/(media_|kernel-|iosched|yaffs2)[^/]*/[^/]+\.ko", ALL, weight=0.7),
+    Kind("program of the host", r"image/(fbmedia|turns)-[^/]+/(?!MANIFEST).+", ALL),
+    Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),
+    Kind("list of the sysroot's files", r"image/sysroot-[^/]+/FILES\.txt", ALL),
+    Kind("list of a part's files", rf"{ENTRY}/FILES\.txt", why_not="`flashbed image build` looks at it, and no run"),
+    Kind("versions of packages", r"debian-arm64/versions\.json", ("truncated", "emptied", "overwritten", "zeroed")),
+    Kind("package", r"debian-arm64/cache/archives/[^/]+\.deb", ALL, weight=0.5),
+    Kind("source", r"debian-arm64/sources/[^/]+", ALL, weight=0.3),
+    # Read when a package is asked for that is not noted, and not by a run that has all
+    Kind(
+        "apt's own",
+        r"debian-arm64/(apt\.conf|status|sources\.list|state/.+|(cache/.*)?lock(-frontend)?|cache/.+bin)",
+        ALL,
+        comes="unseen",
+    ),
+)
+"""The first that fits counts."""
+
+KEPT = frozenset({"damaged result set aside", "failure"})
+"""What stays beside what an undisturbed cache holds, for a person to look at: docs/design.md."""
+
+
+class Unknown(Exception):
+    """A file of no kind."""
+
+
+def kind_of(path: str) -> Kind:
+    """Of a file, by its path from the cache's root. Raises Unknown."""
+    for kind in KINDS:
+        if re.fullmatch(kind.place, path):
+            return kind
+    raise Unknown(f"{path}: a file of the cache that is of no kind in faults/kinds.py; say there what it is")
+
+
+def by_kind(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Paths by the names of their kinds. Raises Unknown."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        found.setdefault(kind_of(path).name, []).append(path)
+    return found

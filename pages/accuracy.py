@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the models against measured devices of their class, and against what can be computed by hand or read in a
+data sheet, and writes docs/accuracy.md.
+
+    python pages/accuracy.py [--check]
+
+Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page is not what would be
+written. Everything in the page is computed in virtual time: it is the same on each host. What a guest had a part in
+depends on its kernel's package too, and may differ from the page by a few per cent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import amplification
+import disks
+import flash_paths
+import like_devices
+import log_blocks
+import power_cuts
+from checks import Bench, Section, as_rows
+from page_text import wrapped
+
+from flashbed.common import paths
+from flashbed.image import hosttools
+from flashbed.image.cache import Cache
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = REPOSITORY / "docs/accuracy.md"
+
+SECTIONS: Sequence[tuple[str, str, Section]] = (
+    (
+        "Single operations of flash",
+        "Exact. Page-mapped, without write buffer, planes and cache operations: one operation by itself.",
+        as_rows(flash_paths.operations),
+    ),
+    (
+        "Sequential rates of flash without planes, buffer and caches",
+        "In one request, a page at a time on each die, against the slowest part of the path; within 1 %. It is the\n"
+        "arithmetic of the path and no device's rate: what the shipped profiles do, with planes, buffer and caches,\n"
+        "is in the part above.",
+        as_rows(flash_paths.sequential),
+    ),
+    ("Write amplification of greedy collection", amplification.GREEDY_TEXT, amplification.greedily),
+    (
+        "Write amplification by the number of blocks looked at",
+        amplification.CHOICES_TEXT,
+        as_rows(amplification.by_choice),
+    ),
+    ("Random writes beyond the logs", log_blocks.COLLAPSE_TEXT, log_blocks.collapse),
+    ("Random writes up to the erase group", log_blocks.SWEEP_TEXT, log_blocks.sweep),
+    ("Disks against their data sheets", "Within 1 %.", as_rows(disks.against_sheets)),
+    (
+        "Zones of disks",
+        "Against cylinder bytes / (head switches + cylinder change + revolutions); within 1 %.",
+        as_rows(disks.zones),
+    ),
+    ("Power cuts", power_cuts.TEXT, power_cuts.on_every_medium),
+)
+
+
+HEAD = """\
+# How accurate the models are
+
+Written by `make accuracy`; do not edit. The first part tells how like the devices the shipped profiles are: read it to
+know how far to believe a figure of a study. The second tells that the models compute what they should, by arithmetic
+and data sheets: read it to know that a difference between two figures is not the model's mistake. Each figure is of
+virtual time and the same on every host. How fast the models run is another matter: `make bench`.
+"""
+
+ARITHMETIC = """\
+## What the models compute, against arithmetic
+Parts of the models by themselves, mostly with other parts taken away so that a formula fits, each against that formula,
+a closed form or a data sheet. An error here is a mistake in the code.
+"""
+
+SAME_ANSWERS = """\
+### Guest against host
+Random fio phases on the block device, beside an ext2: every request that the kernel module got, replayed by
+`flashbed-replay` from the same state. The time at which each is done is the same to the nanosecond, and the state left
+behind to the byte. `make test` does it for each medium with more than 500 requests, `make test-long` with many more.
+How many requests a guest makes depends on its kernel, so no count is given here.
+"""
+
+
+def page(folder: Path) -> tuple[str, list[str]]:
+    """The page, and what is farther off than allowed."""
+    tool = hosttools.build(Cache(paths.cache_root() / "image"))
+    with ThreadPoolExecutor(1) as pool:
+        # Beside the sections: their work is in processes of their own
+        of_devices = pool.submit(like_devices.write, Bench(tool, _new(folder, "like")), _new(folder, "guests"))
+        bench = Bench(tool, _new(folder, "bench"))
+        checked = [(title, text, *section(bench)) for title, text, section in SECTIONS]
+        devices, bad = of_devices.result()
+    parts = [HEAD, devices, ARITHMETIC]
+    for title, text, lines, rows in checked:
+        bad += [
+            f"{row.medium}: {row.what}: {row.found} instead of {row.expected}, {row.error:.2%} off"
+            for row in rows
+            if not row.good
+        ]
+        parts.append(f"### {title}\n{text}\n\n{lines}")
+    return "\n".join([*parts, SAME_ANSWERS]), bad
+
+
+def _new(folder: Path, name: str) -> Path:
+    (folder / name).mkdir()
+    return folder / name
+
+
+def main() -> int:
+    said = argparse.ArgumentParser(description="Run what docs/accuracy.md compares, and write it.")
+    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    options = said.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text, bad = page(Path(folder))
+    for line in bad:
+        print(line, file=sys.stderr)
+    text = wrapped(text)
+    if not options.check:
+        PAGE.write_text(text)
+        return 1 if bad else 0
+    different = like_devices.differences(PAGE.read_text(), text)
+    if different:
+        print(f"{PAGE.relative_to(REPOSITORY)} is not what the models do now; run `make accuracy`", file=sys.stderr)
+        print("\n".join(different[:10]), file=sys.stderr)
+    return 1 if bad or different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sections of docs/accuracy.md are made of: requests put to new media, rows of expected and found, tables.
+
+Must not know what is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from page_text import table
+
+from flashbed.common import paths
+from flashbed.image.hosttools import MediaTool
+from flashbed.profiles.library import Library
+from flashbed.profiles.profile import Medium
+
+LIBRARY = Library((paths.profiles(),))
+BLOCK_MEDIA = [name for name in LIBRARY.names("medium") if LIBRARY.medium(name).provides == "block"]
+"""Raw flash takes no requests for sectors: media/tests/chip_test.c holds it to its data sheets."""
+
+EXACT = 0.0
+CLOSE = 0.01
+
+Request = tuple[str, int, int]
+"""Operation (read, write, trim), offset, bytes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A check: what, on which medium, the figure expected and where it is from, the model's, how far off it may be."""
+
+    medium: str
+    what: str
+    expected: float
+    source: str
+    found: float
+    allowed: float
+
+    @property
+    def error(self) -> float:
+        return abs(self.found - self.expected) / self.expected if self.expected else abs(self.found)
+
+    @property
+    def good(self) -> bool:
+        return self.error <= self.allowed
+
+
+Section = Callable[["Bench"], tuple[str, list[Row]]]
+"""A section's table as it is printed, and the rows that were checked."""
+
+
+class Bench:
+    """Puts requests to new media; times in ns, addresses in bytes."""
+
+    def __init__(self, tool: MediaTool, folder: Path) -> None:
+        self.tool, self.folder = tool, folder
+        self._state, self._trace, self._completions = (folder / name for name in ("state", "trace", "completions"))
+
+    def play(
+        self, medium: Medium, requests: Sequence[Request], *options: str, **changed: int | str
+    ) -> tuple[list[tuple[int, int]], dict[str, Any]]:
+        """(submitted, done) of each request, one after the other, on a new medium; and the whole result."""
+        self.start(medium, **changed)
+        result = self.go_on(requests, *options, "--completions", str(self._completions))
+        pairs = (line.split() for line in self._completions.read_text().splitlines())
+        return [(int(submitted), int(done)) for submitted, done in pairs], result
+
+    def times(self, requests: Sequence[Request], depth: int) -> list[tuple[int, int]]:
+        """(submitted, done) of each request, so many at a time, on the medium as it is by now."""
+        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
+        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
+        words = ("--as-fast-as-possible", "--queue-depth", str(depth), "--completions", str(self._completions))
+        self.go_on_with(*words, str(self._trace))
+        pairs = (line.split() for line in self._completions.read_text().splitlines())
+        return [(int(submitted), int(done)) for submitted, done in pairs]
+
+    def start(self, medium: Medium, **changed: int | str) -> None:
+        """Makes a new medium, which is as large as its profile says."""
+        self.start_with({**medium.core_parameters, "used_bytes": 0, **changed})
+
+    def start_with(self, parameters: dict[str, int | str]) -> None:
+        """Makes a new medium that no profile describes."""
+        self.tool.create(self._state, parameters)
+
+    def go_on(self, requests: Sequence[Request], *options: str) -> dict[str, Any]:
+        """Puts requests, one after the other, to the medium as it is by now."""
+        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
+        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
+        return self.go_on_with("--as-fast-as-possible", "--queue-depth", "1", *options, str(self._trace))
+
+    def go_on_with(self, *words: str) -> dict[str, Any]:
+        """The same with flashbed-replay's own words for what is to be put."""
+        return self.tool.replay(self._state, "--save", self._state, *words)
+
+
+def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:
+    """Name, profile and its numbers."""
+    for name in LIBRARY.names("medium"):
+        medium = LIBRARY.medium(name)
+        if medium.kind == kind:
+            yield name, medium, medium.numbers()
+
+
+def as_rows(rows: Callable[[Bench], Iterator[Row]]) -> Section:
+    """A section that is nothing but its rows."""
+
+    def section(bench: Bench) -> tuple[str, list[Row]]:
+        found = list(rows(bench))
+        lines = [
+            [row.medium, row.what, plain(row.expected), row.source, plain(row.found), off_by(row)] for row in found
+        ]
+        return table(["medium", "what", "expected", "from", "model", "off by"], lines, left=(0, 1, 3)), found
+
+    return section
+
+
+def plain(value: float) -> str:
+    """Three digits behind the point, but no zeros at the end."""
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def off_by(row: Row) -> str:
+    """How far a figure is off."""
+    return "exact" if row.allowed == EXACT and row.good else f"{row.error * 100:.2f} %"

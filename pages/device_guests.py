@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the rows of pages/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
+
+Rows that differ in nothing but the figure share a guest. Must not know what is expected.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from device_rows import DeviceRow
+
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Repetition
+from flashbed.study.loading import load_study
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/machine"))
+from guest_rig import NO_MOUNT, Rig, boot, new
+from raw_chip import mtd_modules
+
+LIMIT_S = 900
+"""This host's time after which a guest counts as hung."""
+
+FROM_MIB = {"MiB/s": 1.0, "KiB/s": 1024.0, "MB/s": 2**20 / 1e6}
+
+SPEED_BLOCKS = 128
+"""Of a chip, how many the speed test uses."""
+
+SPEED_TEST = f"""\
+insmod /job/mtd_test.ko
+insmod /job/mtd_speedtest.ko dev=0 count={SPEED_BLOCKS}
+dmesg >/out/said
+"""
+
+ATTACH = """\
+/usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0
+/usr/sbin/ubiattach -p /dev/mtd0
+dmesg >/out/said
+"""
+
+_TIME = r"^\[ *(\d+\.\d+)\] "
+
+
+def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], str]:
+    """What the models do, each in its row's unit, by the row's name; and the package of the guests' kernel.
+
+    As many guests at a time as this host has cores.
+    """
+    groups: dict[str, list[DeviceRow]] = {}
+    for row in rows:
+        groups.setdefault(_guest_of(row), []).append(row)
+    folders = [folder / f"guest{number}" for number in range(len(groups))]
+    for place in folders:
+        place.mkdir()
+    # One at a time, for it builds what is missing
+    prepared = [_prepare(group[0], place) for group, place in zip(groups.values(), folders, strict=True)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        found = pool.map(_measure, groups.values(), prepared, folders)
+        figures = {name: figure for part in found for name, figure in part.items()}
+    image = (prepared[0].wanted if isinstance(prepared[0], Rig) else prepared[0]).image
+    return figures, f"linux-source-6.1 {image.kernel.package_version}"
+
+
+def _guest_of(row: DeviceRow) -> str:
+    """The same for rows that one guest can answer."""
+    asked = {key: value for key, value in row.run.items() if key not in ("metric", "test")}
+    attach = row.run.get("test") == "attach"
+    return json.dumps([row.kind, row.medium, attach, asked], sort_keys=True)
+
+
+def _study(row: DeviceRow) -> str:
+    if row.kind == "chip":
+        filesystem = "ubifs" if row.run["test"] == "attach" else "yaffs2"
+        workload: Mapping[str, object] = {"tool": "fio", "pattern": "write", "request": "4k", "file": "64k"}
+    else:
+        filesystem, workload = row.run["filesystem"], row.run["workload"]
+    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in workload.items())
+    head = {"title": "Like the device", "board": row.run["board"], "medium": row.medium, "filesystem": filesystem}
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in head.items())
+    return f"{lines}seeds = [1]\n\n[workload]\n{table}"
+
+
+def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
+    study = folder / "study.toml"
+    study.write_text(_study(row))
+    if row.kind == "chip":
+        return new(study, folder / "chip")
+    (wanted,) = run.prepare(load_study(study))
+    return wanted
+
+
+def _measure(rows: Sequence[DeviceRow], what: Repetition | Rig, folder: Path) -> dict[str, float]:
+    if isinstance(what, Rig):
+        return _on_chip(rows, what)
+    (folder / "cell").mkdir()
+    done = repetition.execute(what, folder / "cell", LIMIT_S, threading.Event())
+    if not done.measured:
+        raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {done.result}")
+    metrics = done.result["metrics"]
+    return {row.name: metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0) for row in rows}
+
+
+def _on_chip(rows: Sequence[DeviceRow], rig: Rig) -> dict[str, float]:
+    if rows[0].run["test"] == "attach":
+        said = boot(rig, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
+        return {row.name: _attach_ms(said) for row in rows}
+    said = boot(rig, beside=mtd_modules(rig), format=SPEED_TEST, mount=NO_MOUNT).files["said"].decode()
+    return {row.name: _speed(said, row, rig) for row in rows}
+
+
+def _speed(said: str, row: DeviceRow, rig: Rig) -> float:
+    (speed,) = re.findall(rf"mtd_speedtest: {row.run['test']} speed is (\d+) KiB/s", said)
+    if row.unit != "ms":
+        return float(speed)
+    numbers = rig.cell.medium.numbers()
+    return numbers["page_bytes"] * numbers["pages_per_block"] / 1024 / float(speed) * 1e3
+
+
+def _attach_ms(said: str) -> float:
+    """Of a block: from the first word of UBI to the last, as who publishes a boot's log has it."""
+    (begun,) = re.findall(_TIME + r"ubi0: attaching mtd0", said, re.MULTILINE)
+    (ended,) = re.findall(_TIME + r"ubi0: attached mtd0", said, re.MULTILINE)
+    (blocks,) = re.findall(r"ubi0: good PEBs: (\d+)", said)
+    return (float(ended) - float(begun)) / int(blocks) * 1e3

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the rows of pages/devices.toml that need no guest: requests to a shipped profile, put by flashbed-replay.
+
+The medium is new and as large as its profile says; nothing of it is changed or taken away. Must not know what is
+expected.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from checks import LIBRARY, Bench, Request
+from device_rows import DeviceRow
+
+SEED = 1
+
+PREPARING_BYTES = 1 << 20
+"""The request in which a span is written before it is measured."""
+
+
+def figure(bench: Bench, row: DeviceRow) -> float:
+    """What the model does, in the row's unit."""
+    found = _measure(bench, row, row.run)
+    if "against" not in row.run:
+        return found
+    return found / _measure(bench, row, {**row.run, **row.run["against"]})
+
+
+def _measure(bench: Bench, row: DeviceRow, asked: Mapping[str, Any]) -> float:
+    """One run on a new medium."""
+    medium = LIBRARY.medium(row.medium)
+    size = medium.numbers()["capacity_bytes"]
+    span = min(asked.get("span", size), size)
+    bench.start(medium)
+    _prepare(bench, asked, span)
+    requests = list(_requests(asked, span, size))
+    warm = asked.get("warm", 0)
+    # Linux never gives a device more than its queue holds
+    times = bench.times(requests, min(asked.get("depth", 1), medium.numbers()["queue_depth"]))
+    return _in_unit(row.unit, requests[warm:], times[warm:])
+
+
+def _prepare(bench: Bench, asked: Mapping[str, Any], span: int) -> None:
+    """What was on the device before: nothing, the file that is measured, or everything; and at random on top of it."""
+    before = asked.get("before", "file")
+    if before == "file":
+        bench.times([("write", at, PREPARING_BYTES) for at in range(0, span, PREPARING_BYTES)], 1)
+    elif before in ("full", "worn in"):
+        bench.go_on_with("--pattern", "sequential", "--request-bytes", str(PREPARING_BYTES))
+        if before == "worn in":
+            passes = ("--passes", str(asked.get("passes", 1)), "--seed", str(SEED))
+            bench.go_on_with("--pattern", "random", "--request-bytes", str(asked["request"]), *passes)
+    elif before != "nothing":
+        raise ValueError(f"before = {before!r}")
+
+
+def _requests(asked: Mapping[str, Any], span: int, size: int) -> Iterator[Request]:
+    op, length = asked["op"], asked["request"]
+    wanted = asked.get("requests")
+    offsets = _offsets(asked, span, length, wanted)
+    begin = (size - span) // length * length if asked.get("where") == "end" else 0
+    for offset in offsets:
+        yield op, begin + offset, length
+        if asked.get("flush"):
+            yield "sync", 0, 0
+
+
+def _offsets(asked: Mapping[str, Any], span: int, length: int, wanted: int | None) -> Sequence[int]:
+    """In order; each once, shuffled, as iozone and fio do it; or in turn in several areas, as flashbench does it."""
+    chance, order = random.Random(SEED), asked["order"]
+    if "area" in asked:
+        steps = list(range(0, asked["area"], length))
+        if order == "random":
+            chance.shuffle(steps)
+        return [place * asked["area"] + step for step in steps for place in range(asked["places"])]
+    blocks = span // length
+    if order == "sequential":
+        return [block * length for block in range(min(blocks, wanted or blocks))]
+    if order != "random":
+        raise ValueError(f"order = {order!r}")
+    return [block * length for block in chance.sample(range(blocks), min(blocks, wanted or blocks))]
+
+
+def _in_unit(unit: str, requests: Sequence[Request], times: Sequence[tuple[int, int]]) -> float:
+    counted = [request for request in requests if request[0] != "sync"]
+    took_s = (max(done for _, done in times) - times[0][0]) / 1e9
+    done_bytes = sum(length for _, _, length in counted)
+    longest_ms = max(done - submitted for submitted, done in times) / 1e6
+    return {
+        "MB/s": done_bytes / took_s / 1e6,
+        "MiB/s": done_bytes / took_s / 2**20,
+        "KiB/s": done_bytes / took_s / 2**10,
+        "IOPS": len(counted) / took_s,
+        "us": took_s / len(counted) * 1e6,
+        "ms": took_s / len(counted) * 1e3,
+        "s": took_s,
+        "ms at most": longest_ms,
+        "times": done_bytes / took_s,
+    }[unit]

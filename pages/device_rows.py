@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pages/devices.toml: published figures of real devices, and what is run on the model of their class to compare.
+
+Must not know how anything is run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.units import parse_size
+
+FILE = Path(__file__).resolve().parent / "devices.toml"
+
+UNITS = ("MB/s", "MiB/s", "KiB/s", "IOPS", "us", "ms", "s", "ms at most", "times")
+
+NEEDS_A_REASON = 1.3
+"""A row that is farther off than this says why."""
+
+NEVER = 2.0
+"""None may be farther off than this."""
+
+WIDE = 3.0
+"""The largest over the least published figure from where on a row judges little."""
+
+_COMMON = {"medium", "what", "measured", "unit", "source", "fitted", "why"}
+_OWN = {
+    "replay": {
+        "op",
+        "order",
+        "request",
+        "depth",
+        "span",
+        "requests",
+        "warm",
+        "before",
+        "places",
+        "area",
+        "passes",
+        "where",
+        "flush",
+        "against",
+    },
+    "guest": {"board", "filesystem", "workload", "metric", "scheduler"},
+    "chip": {"board", "test"},
+}
+
+
+@dataclass(frozen=True)
+class DeviceRow:
+    """What was measured of devices of a class, and how the model is asked the same."""
+
+    kind: str
+    """replay: the model by itself; guest: a cell, through a kernel; chip: a test of the kernel's on a raw chip."""
+    medium: str
+    what: str
+    low: float
+    high: float
+    """The least and the largest figure that was published of such devices; the same where there is one."""
+    figures: int
+    """How many were published."""
+    unit: str
+    source: str
+    fitted: bool
+    """A number of the profile was set by this figure: the row shows that it is met, and is no evidence."""
+    why: str
+    """Why the model is farther off than NEEDS_A_REASON."""
+    run: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """No two rows have the same."""
+        return f"{self.medium}: {self.what}"
+
+    @property
+    def measured(self) -> str:
+        low, high = f"{self.low:,g}", f"{self.high:,g}"
+        if self.unit == "ms at most":
+            return high
+        return low if low == high else f"{low} to {high} ({self.figures})"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the published figures lie so far apart that hardly any model would miss them."""
+        return self.high > WIDE * self.low > 0
+
+    def ratio(self, found: float) -> float:
+        """The model's figure as a multiple of the nearest that was published: 1 within their range."""
+        nearest = min(max(found, self.low), self.high)
+        return found / nearest
+
+    def off(self, found: float) -> float:
+        """By what factor the model is off, whichever way."""
+        ratio = self.ratio(found)
+        return max(ratio, 1 / ratio) if ratio else float("inf")
+
+    def is_off(self, found: float) -> bool:
+        """Whether the row owes a reason."""
+        return self.off(found) > NEEDS_A_REASON
+
+    def faults(self, found: float) -> list[str]:
+        """What is wrong with the row, in words; nothing if it is good."""
+        if self.off(found) > NEVER:
+            return [f"{self.off(found):.2f} times off: none may be by more than {NEVER:g}"]
+        if self.is_off(found) and not self.why:
+            return [f"{self.off(found):.2f} times off, and does not say why"]
+        return []
+
+
+def load(file: Path = FILE) -> list[DeviceRow]:
+    """All rows, in the file's order. Raises ValueError, which names row and key."""
+    tables = tomllib.loads(file.read_text())
+    if unknown := sorted(set(tables) - set(_OWN)):
+        raise ValueError(f"{file.name}: unknown tables {', '.join(unknown)}")
+    rows = [_row(file.name, kind, said) for kind in _OWN for said in tables.get(kind, [])]
+    names = [row.name for row in rows]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{file.name}: two rows are called {twice[0]!r}")
+    return rows
+
+
+def _row(file: str, kind: str, said: Mapping[str, Any]) -> DeviceRow:
+    where = f"{file}: {kind}, {said.get('medium', '?')}, {said.get('what', '?')}"
+    if unknown := sorted(set(said) - _COMMON - _OWN[kind]):
+        raise ValueError(f"{where}: unknown keys {', '.join(unknown)}")
+    if missing := sorted({"medium", "what", "measured", "unit", "source"} - set(said)):
+        raise ValueError(f"{where}: has no {', '.join(missing)}")
+    if said["unit"] not in UNITS:
+        raise ValueError(f"{where}: unit {said['unit']!r}, not one of {', '.join(UNITS)}")
+    figures = _figures(said["measured"])
+    low = 0.0 if said["unit"] == "ms at most" else min(figures)
+    run = {key: _bytes(key, value) for key, value in said.items() if key in _OWN[kind]}
+    return DeviceRow(
+        kind=kind,
+        medium=said["medium"],
+        what=said["what"],
+        low=low,
+        high=max(figures),
+        figures=len(figures),
+        unit=said["unit"],
+        source=said["source"],
+        fitted=said.get("fitted", False),
+        why=said.get("why", ""),
+        run=run,
+    )
+
+
+def _figures(said: float | Sequence[float]) -> list[float]:
+    figures = [float(figure) for figure in (said if isinstance(said, list) else [said])]
+    if not figures or min(figures) <= 0:
+        raise ValueError(f"measured = {said}: figures above 0 are wanted")
+    return figures
+
+
+def _bytes(key: str, value: Any) -> Any:
+    return parse_size(value) if key in ("request", "span", "area") else value

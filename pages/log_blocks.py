@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Media that map erase groups and take updates in logs: what random writes cost, by how many groups they go to and by
+their size.
+
+G pages a group, L logs, W groups written to, requests of s pages.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checks import CLOSE, Bench, Request, Row, media, plain
+from page_text import table
+
+from flashbed.profiles.profile import Medium
+
+SAMPLE = 0.03
+"""Some 10,000 merges at random places are a sample; so are 2,000 requests."""
+
+
+@dataclass(frozen=True)
+class Logs:
+    """A medium with logs, and its figures."""
+
+    name: str
+    medium: Medium
+    page_bytes: int
+    group_pages: int
+    logs: int
+    groups: int
+    fast: bool
+    shared: int
+    """Logs that all groups share: of FAST all but the first, of BAST those for short writes."""
+    short_pages: float
+    """Requests of fewer pages go to the shared logs."""
+    in_steps: bool
+    """The oldest shared log is emptied while the newest is filled."""
+
+    @property
+    def layer(self) -> str:
+        return "FAST" if self.fast else "BAST"
+
+    @property
+    def own_logs(self) -> int:
+        return self.logs - self.shared
+
+    def shares(self, pages: float) -> bool:
+        """Whether requests of so many pages go to the shared logs."""
+        return self.fast or pages < self.short_pages
+
+    @property
+    def group_bytes(self) -> int:
+        return self.group_pages * self.page_bytes
+
+
+def log_media() -> Iterator[Logs]:
+    for name, medium, p in media("flash"):
+        layer = medium.core_parameters.get("ftl")
+        if layer not in ("bast", "fast"):
+            continue
+        pages = p["dies"] * p.get("planes", 1) * p.get("blocks_per_group", 1) * p["pages_per_block"]
+        groups = p["capacity_bytes"] // (pages * p["page_bytes"])
+        fast, logs = layer == "fast", p["log_blocks"]
+        shared = logs - 1 if fast else p.get("shared_logs", 0)
+        short_pages = p.get("short_write_bytes", 0) / p["page_bytes"]
+        steps = p.get("merge_step_pages", 0) > 0
+        yield Logs(name, medium, p["page_bytes"], pages, logs, groups, fast, shared, short_pages, steps)
+
+
+def start(bench: Bench, m: Logs, groups: int) -> None:
+    """A new medium, its first groups written in order."""
+    bench.start(m.medium)
+    bench.go_on([("write", group * m.group_bytes, m.group_bytes) for group in range(groups)])
+
+
+def pages_at_random(chance: random.Random, m: Logs, groups: int, count: int) -> list[Request]:
+    """Single pages; not the first of a group, with which FAST would begin its sequential log."""
+    places = (chance.randrange(groups) * m.group_pages + chance.randrange(1, m.group_pages) for _ in range(count))
+    return [("write", place * m.page_bytes, m.page_bytes) for place in places]
+
+
+def still_needed(m: Logs, groups: int, written: float = 1, later: float | None = None) -> float:
+    """How likely a part of a log holds a page of a group that was not merged, nor written again, since.
+
+    The part is what was written of the log, which holds G pages; so many logs were written behind it.
+    """
+    later = m.shared - 1 if later is None else later
+    missed = 1 - 1 / (groups * (m.group_pages - 1))  # one address by one write
+    holds_it = (1 - missed ** (written * m.group_pages)) * missed ** (later * m.group_pages)
+    return 1 - (1 - holds_it) ** (m.group_pages - 1)
+
+
+def turns(m: Logs, groups: int) -> float:
+    """Logs that are filled from one merge of a group to its next."""
+    if not m.in_steps:
+        return m.shared - 1 + 1 / still_needed(m, groups)
+    moments = [(i + 0.5) / 100 for i in range(100)]
+    behind = [still_needed(m, groups, 1 - x, m.shared - 2 + 0.5) for x in moments]
+    whole = [still_needed(m, groups, 1, m.shared - 2 + x) for x in moments]
+    return m.shared - 1 + (1 - sum(behind) / 100) / (sum(whole) / 100)
+
+
+def programs_by_groups(m: Logs, groups: int) -> float:
+    """Programs a page written: the page itself, and its share of a merge."""
+    if m.shares(1):
+        return 1 + groups / turns(m, groups)
+    if groups <= m.own_logs:
+        return 2
+    return 1 + m.group_pages * (1 - m.own_logs / groups)
+
+
+def enough(m: Logs, groups: int) -> tuple[int, int]:
+    """Requests before and while it is measured: whole rounds of the logs, or enough merges."""
+    if m.shares(1):
+        round_of_logs = m.shared * m.group_pages
+        return 2 * round_of_logs, 20 * round_of_logs
+    if groups <= m.own_logs:
+        return 2 * groups * m.group_pages, 40 * groups * m.group_pages
+    return 1000, int(10_000 / (1 - m.own_logs / groups))
+
+
+def collapse(bench: Bench) -> tuple[str, list[Row]]:
+    """Random writes of a page each to more and more groups."""
+    lines, rows = [], []
+    for m in log_media():
+        for groups in sorted({1, m.logs, m.logs + 1, 2 * m.logs, 4 * m.logs, 8 * m.logs}):
+            chance = random.Random(1)
+            start(bench, m, groups)
+            before, counted = enough(m, groups)
+            bench.go_on(pages_at_random(chance, m, groups, before))
+            told = bench.go_on(pages_at_random(chance, m, groups, counted))
+            what = f"random pages of {groups} groups"
+            expected = programs_by_groups(m, groups)
+            row = Row(m.name, what, expected, m.layer, float(told["write_amplification"]), SAMPLE)
+            lines.append(
+                [
+                    f"{m.name}, {m.layer}",
+                    str(m.logs),
+                    str(groups),
+                    *(plain(value) for value in (row.expected, row.found)),
+                    f"{row.error * 100:.2f} %",
+                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                ]
+            )
+            rows.append(row)
+    return table(["medium", "logs", "groups", "expected", "model", "off by", "MB/s"], lines), rows
+
+
+def programs_by_size(m: Logs, pages: int) -> float:
+    missed = 1 if m.fast else 1 - m.own_logs / m.groups
+    share = pages / m.group_pages
+    spared = share**2 if share == 1 or not (m.fast and m.in_steps) else share**2 / 2
+    return 1 + missed / share * (1 - spared)
+
+
+def sizes(m: Logs) -> list[int]:
+    """Pages a request: each fourth power of two, half of a group, a group. FAST: where a log's pieces seldom meet."""
+    smallest = m.group_pages // 8 if m.fast else max(1, int(m.short_pages))
+    found = {m.group_pages, m.group_pages // 2}
+    while smallest < m.group_pages:
+        found.add(smallest)
+        smallest *= 4
+    return sorted(found)
+
+
+def sweep(bench: Bench) -> tuple[str, list[Row]]:
+    """Random writes over the whole medium, aligned to their size, from a page to an erase group."""
+    lines, rows = [], []
+    for m in log_media():
+        for pages in sizes(m):
+            chance, size = random.Random(1), pages * m.page_bytes
+            count = 2000 if not m.fast else max(2000, 40 * m.logs * m.group_pages // pages)
+            start(bench, m, m.groups)
+            places = [chance.randrange(m.groups * m.group_pages // pages) for _ in range(count + count // 4)]
+            requests = [("write", place * size, size) for place in places]
+            bench.go_on(requests[: count // 4])
+            told = bench.go_on(requests[count // 4 :])
+            what = f"random writes of {size >> 10} KiB"
+            allowed = CLOSE if pages == m.group_pages else SAMPLE
+            row = Row(m.name, what, programs_by_size(m, pages), m.layer, float(told["write_amplification"]), allowed)
+            lines.append(
+                [
+                    f"{m.name}, {m.layer}",
+                    str(size >> 10),
+                    *(plain(value) for value in (row.expected, row.found)),
+                    f"{row.error * 100:.2f} %",
+                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                ]
+            )
+            rows.append(row)
+    return table(["medium", "KiB a request", "expected", "model", "off by", "MB/s"], lines), rows
+
+
+COLLAPSE_TEXT = """\
+Programs a page written, one page at a time at random places of W groups of G pages, all written before. BAST with a
+log for each group merges a log when it is full: G copies for G writes, 2. With fewer logs than groups a write finds
+its log with L / W, whichever log makes way, and else costs a merge: 1 + G (1 - L / W). FAST shares its N = L - 1 random
+logs: when the oldest makes way, each group that it still holds a page of is merged, and then not again before the log
+that is written next is the oldest, N turns later. Such a log holds one with p = 1 - (1 - w)^(G-1), where
+w = (1 - m^G) m^((N-1)G) and m = 1 - 1 / (W (G-1)): written there and not since. So 1 + W / (N - 1 + 1 / p), which is
+1 + W / N where G is well above W. BAST with shared logs for short writes does the same with those. Where the oldest
+log is emptied while the newest is filled, a merge comes a turn sooner if the group was written in what was filled of
+the newest behind it, q on average: 1 + W / (N - 1 + (1 - q) / p), with half a log less written since. Within 3 %."""
+
+SWEEP_TEXT = """\
+Aligned writes of s pages all over the medium. Nearly each finds no log and costs a merge of G pages; only if it
+begins its group, the case with s / G, it is not copied itself: 1 + G / s (1 - (s / G)^2), for BAST times the share
+of writes that find no log. At the size of a group all merges are switches, and nothing is copied. FAST from G / 8
+on: pieces of the same group that meet in a log share a merge. Where it completes its sequential log in steps, each
+second write that begins a group finds it incomplete, and goes to a random log: 1 + G / s (1 - (s / G)^2 / 2). Within
+3 %."""

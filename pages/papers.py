@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/papers.md from the stored results of the studies after papers: their claims, verdicts and figures.
+
+    python pages/papers.py [--check] [--partial]
+
+Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
+them as open. With --check it writes nothing and ends with status 1 if the page would change. Imported results are left
+out: they are of one machine, and the page is the same on all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from page_text import written
+
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.report.model import Report, report_of
+from flashbed.report.papers import page, unexplained
+from flashbed.study.loading import Study, load_study
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = REPOSITORY / "docs/papers.md"
+
+
+def studies_after_papers() -> list[Study]:
+    """The shipped studies that name what they repeat, and judge its claims."""
+    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")))
+    return [study for study in found if study.source and study.claims]
+
+
+def missing(reports: list[Report]) -> Iterator[str]:
+    """A line for each study that lacks results, with what to do."""
+    for report in reports:
+        lost = len(report.results.not_measured())
+        if lost:
+            name, planned = report.study.name, len(report.results.repetitions)
+            yield f"{name}: {lost} of {planned} repetitions have no result; `flashbed run {name}`"
+
+
+def main(words: list[str] | None = None) -> int:
+    said = argparse.ArgumentParser(description="Write docs/papers.md from the stored results of studies after papers.")
+    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
+    options = said.parse_args(words)
+    reports = [report_of(study, run.rows(run.stored(study)), {}) for study in studies_after_papers()]
+    lost = list(missing(reports))
+    for line in lost:
+        print(line, file=sys.stderr)
+    if lost and not options.partial:
+        print("docs/papers.md is not written; --partial writes it, and marks what is missing", file=sys.stderr)
+        return 1
+    for claim in unexplained(reports):
+        text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
+        print(text, file=sys.stderr)
+    return 0 if written(PAGE, page(reports), check=options.check, target="papers") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

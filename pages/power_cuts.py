@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Power cuts on every medium, held to an oracle (media/tests/cuts.c): what a host may rely on after a restart."""
+
+from __future__ import annotations
+
+import sys
+
+from checks import BLOCK_MEDIA, EXACT, LIBRARY, Bench, Row
+from page_text import table
+
+from flashbed.common import paths
+from flashbed.image.command import run
+
+sys.path.insert(0, str(paths.media() / "tests"))
+import cuts
+
+CUTS = 10_000
+
+
+def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
+    """Each as it is, where nothing may be found, and as one that breaks its promises, which must be found."""
+    build = bench.folder / "cuts"
+    run(["make", "-C", paths.media(), f"BUILD={build}", build / "cuts"])
+    lines, rows = [], []
+    for name in BLOCK_MEDIA:
+        arguments = [f"{key}={value}" for key, value in LIBRARY.medium(name).core_parameters.items()]
+        found = {}
+        for what, count, words, caught in cuts.trials(arguments, CUTS):
+            found[what], _ = cuts.cut(build / "cuts", count, words)
+            violations = found[what]["violations"]
+            # Of a liar it matters that it is caught, not how often
+            rows.append(
+                Row(name, what or "as it is", caught, "oracle", violations > 0 if caught else violations, EXACT)
+            )
+        honest = found[""]
+        lines.append(
+            [
+                name,
+                *(
+                    f"{honest[key]:,}"
+                    for key in ("requests", "erases", "kept", "lost", "torn", "unreadable", "violations")
+                ),
+                *(
+                    f"{found[what]['violations']:,}" if what in found else ""
+                    for what in ("ignoring flushes", "losing paired pages")
+                ),
+            ]
+        )
+    titles = ["medium", "requests", "erases", "kept", "lost", "torn", "unreadable", "violations"]
+    return table([*titles, "ignoring flushes", "losing paired pages"], lines), rows
+
+
+TEXT = f"""\
+{CUTS:,} cuts of each medium at random moments of random requests, by seed, on a medium with few blocks; where
+erases are counted, collection or merges took part. Counted are parts of writes (a page, a run of sectors) that were
+not known to be on the medium when its power went. After each cut all that was promised is looked for: what was
+flushed, or was done on a medium without volatile cache, is there; nothing is there that was never written; only
+what was not safe is unreadable. A violation is a sector that breaks this: none are allowed. The last columns are
+the same media as liars, which the same oracle must catch: violations in {cuts.LIAR_CUTS} cuts of a medium that
+ignores flushes, and in {cuts.PAIRED_CUTS:,} of flash that loses finished pages which share cells with a torn one."""

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad inputs, and
+what was lost.
+
+    python pages/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
+
+--measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half an
+hour. --campaign takes in the log of a fault campaign (make faults OPTIONS="--log LOG ..."). Ends with status 1 if a
+record says that something was lost. --check writes nothing, and ends with status 1 if the page would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import reliability_records as records
+from page_text import written
+from reliability_page import lost, page
+from reliability_records import REPOSITORY
+
+PAGE = REPOSITORY / "docs/reliability.md"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    names = ["all", *(measure.name for measure in records.measures())]
+    parser.add_argument("--measure", action="append", default=[], choices=names)
+    parser.add_argument("--campaign", type=Path, metavar="LOG")
+    parser.add_argument("--check", action="store_true")
+    return parser.parse_args()
+
+
+def measure(asked: argparse.Namespace) -> None:
+    """Makes records anew; each is kept as soon as it is there."""
+    for one in records.measures():
+        if {one.name, "all"} & set(asked.measure):
+            print(f"{one.name}: {one.text}", flush=True)
+            records.write({**records.read(), one.name: records.carry_out(one)})
+    if asked.campaign:
+        records.write({**records.read(), "faults": records.of_campaign(asked.campaign)})
+
+
+def main() -> int:
+    asked = arguments()
+    measure(asked)
+    kept = records.read()
+    is_so = written(PAGE, page(kept), check=asked.check, target="reliability")
+    wrong = [] if asked.check else list(lost(kept))
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong or not is_so else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reliability.md out of the records of reliability_records.py. Every figure of the page is taken from them.
+
+Must not run anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from page_text import table
+from reliability_records import Counts, Record
+
+NOT_RUN = "not run"
+
+TEXT = """\
+# What was tried to break it, and what was lost
+
+Written by `make reliability` out of `pages/reliability.json`; do not edit. No figure here was typed in: `make
+reliability OPTIONS="--measure all"` carries out the commands below and keeps what they print, and `OPTIONS="--campaign
+LOG"` takes in the log of a `make faults`. *State* says of which files a figure is: what `git rev-parse HEAD:FOLDER`
+prints where they are the same ("+": files were changed). What was never carried out says "not run".
+
+{short}
+## Power cuts
+
+The power goes at a request, a program or an erase that a seed draws; an oracle that knows what was promised looks at
+what a restart finds. A violation is a write that was acknowledged as safe and is gone or torn, a file that is neither
+as before nor as after the call under way, or a rule of the chip that was broken. The commands end with a failure at
+the first one, but for the media core, which counts them.
+
+{cuts}
+To see that the oracle of the media core can fail, the same devices are made to ignore flushes, or to lose pages that
+share cells with a torn one: {liars}.
+
+## Fuzzing
+
+{fuzzing}
+The kept corpora are what fuzzing with libFuzzer found before, the smallest set of inputs that reaches all that was
+reached. Each is put in again with the address and the undefined behaviour sanitizer.
+
+## Faults
+
+A small study of four cells (ext2 and FAT16 on a stick in condition worn, ext2 on a kept stick, JFFS2 on raw NAND), in
+a cache of its own. A fault comes at a moment drawn from a seed, or before a run. After it the next run must end with 0;
+each `result.json`, each raw file, the report and its exports, the kept media, conditions, imports and rebuilt parts of
+the guest must have the bytes of a cache that nobody disturbed; no process of it may live ten seconds later; nothing may
+lie in the cache that the undisturbed one does not hold, but for what is kept on purpose: damaged results
+(`results/quarantine/`), the last failed attempt (`failures/`).
+The disturbed commands end as [the list](studies.md#how-a-command-ends) says and as the fault allows, without a
+traceback.
+
+{faults}
+## Bad inputs
+
+Hypothesis makes studies, profiles and imports, well formed and not; each goes through `run`, `report`, `export` or
+`import` up to the machine. Whatever it is, the command ends with a status of the list, with file and line where the
+input is wrong, and without a traceback. The examples are other ones at each run.
+
+{inputs}
+## What is not tried
+
+- Power cuts of the computer that flashbed runs on. What is finished is written through (fsync) before it has its name.
+- Memory of this computer that changes its bits, and files of a guest under way changed by others: such a measurement is
+  wrong, and nobody could tell. A second measurement would differ, and end with 5.
+- A byte changed in the content of a kept medium (`data.img`): it is another medium then, and its cells have other keys.
+- Headers of the guest's C library with as many bytes as before, but others: they are looked at by name and size.
+- Linux damaged: it is noticed, and the campaign stops the build, which takes minutes, and puts Linux back.
+- Network homes: locks are tried between processes and name spaces of one computer.
+"""
+
+
+def page(records: Mapping[str, Record]) -> str:
+    return TEXT.format(
+        short=_short(records),
+        cuts=_cuts(records),
+        liars=_liars(records),
+        fuzzing=_fuzzing(records),
+        faults=_faults(records.get("faults")),
+        inputs=_inputs(records.get("generated inputs")),
+    )
+
+
+def lost(records: Mapping[str, Record]) -> Iterator[str]:
+    """A sentence for each record that says that something was lost."""
+    for name, record in sorted(records.items()):
+        if record.get("status", 0) not in (0, NOT_RUN):
+            yield f"{name}: `{record['command']}` ended with {record['status']}"
+        for fault, one in _counts(record).get("faults", {}).items():
+            if one["lost"]:
+                yield f"{name}: {fault}: {one['lost']} of {one['tried']} lost something"
+
+
+def _ran(record: Record | None) -> bool:
+    return record is not None and record.get("status", 0) != NOT_RUN
+
+
+def _counts(record: Record | None) -> Counts:
+    return dict((record or {}).get("counts", {}))
+
+
+def _where(record: Record | None) -> list[str]:
+    """Command, CPU time, state."""
+    if record is None:
+        return [NOT_RUN, "", ""]
+    return [f"`{record['command']}`", f"{record['cpu_seconds']:,}" if "cpu_seconds" in record else "", record["state"]]
+
+
+def _short(records: Mapping[str, Record]) -> str:
+    cuts = [records.get(name) for name in ("media cuts", "layer cuts", "yaffs2 cuts", "yaffs2 alternate")]
+    faults = records.get("faults")
+    tried = list(_counts(faults).get("faults", {}).values())
+    tests = list(_counts(records.get("generated inputs")).get("tests", {}).values())
+    fuzzed = [records.get(name) for name in ("media fuzz", "yaffs2 fuzz", "media corpora", "yaffs2 corpora")]
+    rows = [
+        ("power cuts", sum(_counts(one).get("cuts", 0) for one in cuts), _broken(cuts), all(map(_ran, cuts))),
+        (
+            "inputs of fuzzers",
+            sum(_counts(one).get("inputs", 0) for one in fuzzed),
+            _broken(fuzzed),
+            all(map(_ran, fuzzed)),
+        ),
+        ("faults", sum(one["tried"] for one in tried), sum(one["lost"] for one in tried), _ran(faults)),
+        (
+            "bad inputs",
+            sum(test["passing"] + test["failing"] for test in tests),
+            sum(test["failing"] for test in tests),
+            _ran(records.get("generated inputs")),
+        ),
+    ]
+    cells = [
+        (what, f"{tried:,}" + ("" if whole else ", some not run"), f"{broken:,}") for what, tried, broken, whole in rows
+    ]
+    return table(("what", "how many", "lost, or broken"), cells)
+
+
+def _broken(records: Sequence[Record | None]) -> int:
+    """Violations that were counted, and commands that failed."""
+    failed = [one for one in records if one is not None and one.get("status", 0) not in (0, NOT_RUN)]
+    return len(failed) + sum(_counts(one).get("violations", 0) for one in records)
+
+
+def _cuts(records: Mapping[str, Record]) -> str:
+    names = {
+        "media cuts": "media core, each profile and failing NAND",
+        "layer cuts": "translation layers in software (`media_ftl`)",
+        "yaffs2 cuts": "YAFFS2",
+        "yaffs2 alternate": "YAFFS2 by turns with another driver",
+    }
+    rows = []
+    for name, what in names.items():
+        record = records.get(name)
+        counts = _counts(record)
+        of = counts.get("devices", counts.get("configurations", 0))
+        violations = counts.get("violations", 0 if record and record.get("status") == 0 else NOT_RUN)
+        shown = (f"{counts['cuts']:,}", str(of), str(violations)) if counts else ("", "", "")
+        command, cpu, state = _where(record)
+        rows.append((what, command, state, *shown, cpu))
+    return table(("what", "command", "state", "cuts", "kinds", "violations", "CPU seconds"), rows, left=range(3))
+
+
+def _liars(records: Mapping[str, Record]) -> str:
+    counts = _counts(records.get("media cuts"))
+    return f"{counts['liars_caught']} of {counts['liars']} were caught" if counts else NOT_RUN
+
+
+def _fuzzing(records: Mapping[str, Record]) -> str:
+    names = {
+        "media fuzz": "media core: requests, states, chip's bus",
+        "yaffs2 fuzz": "YAFFS2's mount",
+        "media corpora": "media core, kept corpora",
+        "yaffs2 corpora": "YAFFS2, kept corpus",
+    }
+    rows = []
+    for name, what in names.items():
+        record = records.get(name)
+        command, cpu, state = _where(record)
+        why = (record or {}).get("why")
+        inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {why}" if why else NOT_RUN
+        rows.append((what, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
+    return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, left=range(3))
+
+
+def _faults(record: Record | None) -> str:
+    if record is None:
+        return f"{NOT_RUN}: `make faults`\n"
+    counts = record["counts"]
+    faults = counts["faults"]
+    tried = sum(one["tried"] for one in faults.values())
+    took_min = counts["host_seconds"] / 60
+    begin = (
+        f"`{record['command']}` at {record['state']}: {tried} faults in {took_min:.0f} minutes of a "
+        f"host; after {counts['kept']} of them something was kept for a person to look at. "
+        f"{counts['lost_at_first']} of them failed at first and were repeated after what they found was mended.\n\n"
+    )
+    groups = {"processes": "", "company": "", "host": "", "damage": "", "leftovers": ""}
+    rows = []
+    for name, one in sorted(faults.items(), key=lambda item: (list(groups).index(item[1]["group"]), item[0])):
+        rows.append((name, _listed(one["moments"]), _listed(one["statuses"]), str(one["tried"]), str(one["lost"])))
+    columns = ("fault", "moments", "how the disturbed commands ended", "tried", "lost")
+    return begin + table(columns, rows, left=range(3)) + _findings(counts["findings"])
+
+
+def _findings(findings: Sequence[str]) -> str:
+    if not findings:
+        return ""
+    lines = (" ".join(text.replace("|", "/").split()) for text in findings)
+    return "\nWhat the campaign said of those that failed, the first time or at all:\n\n" + "".join(
+        f"- `{line.replace('`', '')}`\n" for line in lines
+    )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """What was seen, the most frequent first. A negative status is the signal that the campaign itself sent."""
+    ordered = sorted(Counter(counts).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{what}: {count}" for what, count in ordered)
+
+
+def _inputs(record: Record | None) -> str:
+    if record is None or not record.get("counts"):
+        return f"{NOT_RUN}: `pytest -m long tests/e2e/test_generated_inputs.py`\n"
+    rows = []
+    for name, test in sorted(record["counts"]["tests"].items()):
+        shares = ", ".join(f"{status}: {share:g} %" for status, share in test["statuses_percent"].items())
+        rows.append((f"`{name}`", shares, f"{test['passing'] + test['failing']:,}", str(test["failing"])))
+    command, cpu, state = _where(record)
+    return f"{command} at {state}, {cpu} CPU seconds:\n\n" + table(
+        ("test", "exit statuses", "tried", "failed"), rows, left=range(2)
+    )

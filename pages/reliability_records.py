@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that break things on purpose, and the records of what they counted, for docs/reliability.md.
+
+A record is made of what a command has printed or logged, and of nothing else. Must not know how the page looks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RECORDS = REPOSITORY / "pages/reliability.json"
+
+Record = dict[str, Any]
+Counts = dict[str, Any]
+
+NUMBER = r"([\d,]+)"
+
+HOME = re.compile(r"/\S*?/bed/home")
+"""Where a campaign took place: of no interest to who reads of it."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A command, and how its output is counted. `needs` is a program without which it cannot run."""
+
+    name: str
+    of: str
+    """The folder whose files it tries."""
+    command: tuple[str, ...]
+    counted: Callable[[str], Counts]
+    needs: str = "make"
+
+    @property
+    def text(self) -> str:
+        """As a person types it."""
+        words = (re.sub(r"^.*/\.venv/bin/|^BUILD=.*", "", word) for word in self.command)
+        return " ".join(f'"{word}"' if " " in word else word for word in words if word)
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def _total(pattern: str, said: str) -> int:
+    return sum(map(_number, re.findall(pattern, said)))
+
+
+def media_cuts(said: str) -> Counts:
+    """Lines of media/tests/cuts.py: devices as they are, and such as lie about what is safe, which must be caught."""
+    honest, liars = Counter[str](), []
+    for line in said.splitlines():
+        found = re.fullmatch(rf"(.+): {NUMBER} cuts, {NUMBER} requests, .*?{NUMBER} violations.*", line)
+        if not found:
+            continue
+        name, cuts, requests, violations = found[1], *map(_number, found.groups()[1:])
+        if name.endswith(("ignoring flushes", "losing paired pages")):
+            liars.append(violations > 0)
+            continue
+        honest.update(devices=1, cuts=cuts, requests=requests, violations=violations)
+    return {**honest, "violations": honest["violations"], "liars": len(liars), "liars_caught": sum(liars)}
+
+
+def layer_cuts(said: str) -> Counts:
+    """Lines of kernel/media_ftl/tests: it ends with the first rule that does not hold."""
+    pairs = re.findall(r"^\S+: (\d+) cuts and (\d+) in starts", said, re.MULTILINE)
+    return {"cuts": sum(int(cuts) + int(starts) for cuts, starts in pairs), "configurations": len(pairs)}
+
+
+def yaffs2_cuts(said: str) -> Counts:
+    line = r"^seed \d+: (\d+) cuts \(\d+ in erases, \d+ in writes, (\d+) more in mounts\)"
+    found = re.findall(line, said, re.MULTILINE)
+    return {"cuts": sum(int(cuts) + int(mounts) for cuts, mounts in found), "configurations": len(found)}
+
+
+def alternations(said: str) -> Counts:
+    found = re.findall(r"^(\d+) alternations: .* (\d+) cuts,", said, re.MULTILINE)
+    return {
+        "alternations": sum(int(turns) for turns, _ in found),
+        "cuts": sum(int(cuts) for _, cuts in found),
+        "configurations": len(found),
+    }
+
+
+def corpora(said: str) -> Counts:
+    """Inputs that fuzzing found before, put in again with sanitizers: the program ends at the first that breaks it."""
+    return {"inputs": _total(r"corpus-\w+: (\d+) inputs", said)}
+
+
+def fuzzing(said: str) -> Counts:
+    """libFuzzer's own statistics."""
+    return {"inputs": _total(r"stat::number_of_executed_units: +(\d+)", said), "violations": said.count("SUMMARY: ")}
+
+
+def generated(said: str) -> Counts:
+    """Hypothesis' statistics: how many examples, and what share of them ended with which exit status."""
+    tests = {}
+    for part in re.split(r"^(?=tests/\S+::test_\w+:)", said, flags=re.MULTILINE):
+        name = re.match(r"tests/\S+::(test_\w+):", part)
+        passing = re.search(r"during generate phase.*?(\d+) passing, (\d+) failing", part, re.DOTALL)
+        if name and passing:
+            shares = re.findall(r"\* ([\d.]+)%, exit status (\d+)", part)
+            statuses = {status: float(share) for share, status in sorted(shares, key=lambda pair: int(pair[1]))}
+            tests[name[1]] = {"passing": int(passing[1]), "failing": int(passing[2]), "statuses_percent": statuses}
+    return {"tests": tests}
+
+
+def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
+    """The log of a fault campaign. Of a fault that was repeated, after something was mended, the last time counts; what
+    was found before stays among the findings.
+    """
+    every = [line for line in lines if "fault" in line]
+    told = list({(line["seed"], line["number"]): line for line in every}.values())
+    by_fault: dict[str, Any] = {}
+    for line in told:
+        one = by_fault.setdefault(
+            line["fault"], {"group": line["group"], "tried": 0, "lost": 0, "moments": Counter(), "statuses": Counter()}
+        )
+        one["tried"] += 1
+        one["lost"] += line["verdict"] != "well"
+        one["moments"][line["moment"]] += 1
+        # The last status is that of the run after the fault
+        one["statuses"].update(str(status) for status in line["statuses"][:-1])
+    return {
+        "faults": by_fault,
+        "seeds": sorted({line["seed"] for line in told}),
+        "host_seconds": round(sum(line["seconds"] for line in told)),
+        "kept": sum(bool(line["kept"]) for line in told),
+        "lost_at_first": sum(line["verdict"] != "well" for line in every if line not in told),
+        "findings": sorted({HOME.sub("HOME", text)[:300] for line in every for text in line["lost"]}),
+    }
+
+
+def measures(python: str = sys.executable) -> tuple[Measure, ...]:
+    """All but the fault campaign, which takes as long as one likes and has a log of its own."""
+    pytest = str(Path(python).with_name("pytest"))
+    inputs = "tests/e2e/test_generated_inputs.py"
+    media, ftl, yaffs2 = "media", "kernel/media_ftl", "kernel/yaffs2"
+
+    def make(name: str, of: str, target: str, counted: Callable[[str], Counts], *words: str) -> Measure:
+        where = f"{ftl}/tests" if of == ftl else of
+        command = ("make", "-C", where, target, f"BUILD={REPOSITORY / 'build' / Path(of).name}", *words)
+        return Measure(name, of, command, counted, "clang" if target == "fuzz" else "make")
+
+    return (
+        make("media cuts", media, "cuts", media_cuts),
+        make("layer cuts", ftl, "test", layer_cuts, "CUTS=5000"),
+        make("yaffs2 cuts", yaffs2, "cuts", yaffs2_cuts, "CUTS=1000"),
+        make("yaffs2 alternate", yaffs2, "alternate", alternations),
+        make("media corpora", media, "test", corpora),
+        make("yaffs2 corpora", yaffs2, "test", corpora),
+        make("media fuzz", media, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
+        make("yaffs2 fuzz", yaffs2, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
+        Measure(
+            "generated inputs",
+            "src",
+            (pytest, "-n", "0", "-m", "long", "--hypothesis-show-statistics", inputs),
+            generated,
+            pytest,
+        ),
+    )
+
+
+def carry_out(measure: Measure) -> Record:
+    """Runs a command in the repository, and counts. `status` is its exit status, "not run" if it cannot run here."""
+    record: Record = {"command": measure.text, "state": state(measure.of)}
+    if shutil.which(measure.needs) is None:
+        return record | {"status": "not run", "why": f"{measure.needs} is not installed on the machine of the records"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile("w+") as out:
+        done = subprocess.run(measure.command, cwd=REPOSITORY, stdout=out, stderr=subprocess.STDOUT, env=_environment())
+        out.seek(0)
+        said = out.read()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    if done.returncode:
+        print(said[-3000:], file=sys.stderr)
+    return record | {"status": done.returncode, "cpu_seconds": spent, "counts": measure.counted(said)}
+
+
+def of_campaign(log: Path) -> Record:
+    """The record of a fault campaign, from its log, which may be of several that were carried on."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    counts = faults_of(lines)
+    asked = [line["campaign"] for line in lines if "campaign" in line]
+    tried = len({line["number"] for line in lines if "fault" in line})
+    words = f"--seed {asked[0]['seed']} --faults {tried}"
+    states = sorted({state("src", one["commit"]) for one in asked})
+    return {"command": f'make faults OPTIONS="{words}"', "state": ", ".join(states), "counts": counts}
+
+
+def state(folder: str, commit: str = "HEAD") -> str:
+    """What `git rev-parse COMMIT:FOLDER` says, 12 digits of it: the same in each branch that has these files.
+
+    "+" behind it: with files changed.
+    """
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(REPOSITORY), *words], capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "-uno", folder) if commit == "HEAD" else commit.endswith("+")
+    return f"{folder} {git('rev-parse', '--short=12', f'{commit.rstrip(chr(43))}:{folder}')}" + ("+" if changed else "")
+
+
+def _environment() -> dict[str, str]:
+    """Without the words of a make that runs this."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
+def read() -> dict[str, Record]:
+    """All records, by name; none if there is no file."""
+    return dict(json.loads(RECORDS.read_text())) if RECORDS.is_file() else {}
+
+
+def write(records: Mapping[str, Record]) -> None:
+    RECORDS.write_text(json.dumps(records, indent=1, sort_keys=True) + "\n")

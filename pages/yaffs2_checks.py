@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold of figures of YAFFS2 whatever they are, and the tables that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import yaffs2_mount
+import yaffs2_time
+from page_text import table
+
+PROPORTIONAL = 0.1
+"""By how much a scan may be off the straight line through two others."""
+
+EXACT = 1e-6
+"""Of a run: what is lost where a float holds ns, and the module adds us up."""
+
+TICK = 1e-3
+"""Of a run: what may lie between two clocks that are read one after the other."""
+
+Mounts = Sequence[yaffs2_mount.Row]
+Times = Sequence[yaffs2_time.Row]
+
+
+def wrong_mounts(found: Mounts) -> Iterator[str]:
+    """Who reads a checkpoint and who summaries; and that the time of a scan is that of the pages in use."""
+    for row in found:
+        name, large = f"{row.chip}, {row.filesystem}, {row.mib} MiB in {row.files}", row.chip == "slc-nand-256m"
+        if row.clean.by_checkpoint != large:
+            yield f"{name}: a checkpoint after an unmount: {row.clean.by_checkpoint}"
+        if row.cut.by_checkpoint:
+            yield f"{name}: a checkpoint was believed after a power cut"
+        if bool(row.cut.summaries) != (large and row.filesystem == "yaffs2"):
+            yield f"{name}: {row.cut.summaries} summaries"
+        if min(row.clean.seconds, row.cut.seconds, row.clean.memory, row.cut.memory) <= 0:
+            yield f"{name}: no time or no memory: {row}"
+    for (chip, filesystem), least, middle, most in _lines(found):
+        line = least.cut.seconds + _slope(least, most, "cut", "seconds") * (middle.mib - least.mib)
+        if abs(middle.cut.seconds - line) > line * PROPORTIONAL:
+            yield f"{chip}, {filesystem}: {middle.cut.seconds} s of {middle.mib} MiB, by the line {line}"
+
+
+def _lines(found: Mounts) -> Iterator[tuple[tuple[str, str], yaffs2_mount.Row, yaffs2_mount.Row, yaffs2_mount.Row]]:
+    """The rows with one file of each chip and its options: the least, one between, the most."""
+    single = (row for row in found if row.files == 1)
+    for key, group in groupby(single, lambda row: (row.chip, row.filesystem)):
+        rows = sorted(group, key=lambda row: row.mib)
+        if len(rows) > 2:
+            yield key, rows[0], rows[1], rows[-1]
+
+
+def _slope(least: yaffs2_mount.Row, most: yaffs2_mount.Row, moment: str, what: str) -> float:
+    """A MiB of contents."""
+    low, high = (float(getattr(getattr(row, moment), what)) for row in (least, most))
+    return (high - low) / (most.mib - least.mib)
+
+
+def mounts(found: Mounts) -> str:
+    """Each mount."""
+    titles = ["chip", "mounted as", "contents", "unmounted, s", "pages", "KiB", "cut, s", "pages", "KiB"]
+    lines = [
+        [
+            *(row.chip, row.filesystem, f"{row.mib} MiB in {row.files} file{'s' if row.files > 1 else ''}"),
+            *(text for mount in (row.clean, row.cut) for text in _mount(mount)),
+        ]
+        for row in found
+    ]
+    return table(titles, lines, left=(0, 1, 2))
+
+
+def _mount(mount: yaffs2_mount.Mount) -> tuple[str, str, str]:
+    return f"{mount.seconds:.3f}", str(mount.pages), f"{mount.memory / 1024:.0f}"
+
+
+def growth(found: Mounts) -> str:
+    """What of a mount does not depend on the contents, and what each MiB in one file adds."""
+    titles = ["chip", "mounted as", "unmounted, ms", "+ ms a MiB", "cut, ms", "+ ms a MiB", "KiB", "+ KiB a MiB"]
+    lines = []
+    for key, least, _, most in _lines(found):
+        columns = [("clean", "seconds", 1e3), ("cut", "seconds", 1e3), ("cut", "memory", 1 / 1024)]
+        line = list(key)
+        for moment, what, unit in columns:
+            slope = _slope(least, most, moment, what)
+            none = getattr(getattr(least, moment), what) - slope * least.mib
+            line += [f"{none * unit:.1f}", f"{slope * unit:.2f}"]
+        lines.append(line)
+    return table(titles, lines, left=(0, 1))
+
+
+def wrong_times(found: Times) -> Iterator[str]:
+    """The parts of a run are all of it, none is less than nothing, and no clock tells more than the chip allows."""
+    for row in found:
+        name = f"{row.board}, {row.pattern} {row.request}"
+        if abs(sum(row.parts) - row.took) > row.took * EXACT:
+            yield f"{name}: parts of {sum(row.parts):.6f} s in {row.took:.6f} s"
+        if min(row.parts) < -row.took * TICK:
+            yield f"{name}: less than nothing: {row.parts}"
+        if row.mtd_idle > row.waited + row.took * TICK:
+            yield f"{name}: idle for {row.mtd_idle:.6f} s in MTD, the chip let it wait for {row.waited:.6f} s"
+        if row.bandwidth > row.limit:
+            yield f"{name}: {row.bandwidth:.2f} MiB/s from a chip that can do {row.limit:.2f}"
+
+
+def times(found: Times) -> str:
+    """The runs with their parts."""
+    titles = ["board", "", "request", "MiB/s", "limit", "run, s"]
+    titles += ["chip", "bus", "MTD, ECC", "module", "CPU elsewhere", "idle", "CPU idle"]
+    lines = [
+        [
+            *(row.board, row.pattern, row.request, f"{row.bandwidth:.2f}", f"{row.limit:.2f}", f"{row.took:.3f}"),
+            *(f"{100 * abs(part) / row.took:.1f} %" for part in (*row.parts, row.idle + row.mtd_idle)),
+        ]
+        for row in found
+    ]
+    return table(titles, lines, left=(0, 1, 2))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader must know before believing the answer, each with the place where it is shown.
+
+Must not know how a page looks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from flashbed.analysis import Flow
+from flashbed.analysis.words import count, listing
+from flashbed.report import conditions, evidence, limits, lives
+from flashbed.report.model import Report
+
+Caution = dict[str, str]
+"""`text`, the name of a place on the page (`link`) and what the link says, "" where there is none."""
+
+
+def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
+    """In the order in which they stand on the page."""
+    return [
+        *_lost(report),
+        *_limited(report, flows),
+        *_started(report),
+        *_unsteady(report, flows),
+        *_damaged(report),
+    ]
+
+
+def _caution(text: str, link: str = "", link_text: str = "") -> Caution:
+    return {"text": text, "link": link, "link_text": link_text}
+
+
+def _lost(report: Report) -> Iterator[Caution]:
+    """Repetitions without a result."""
+    outcomes = report.results.outcomes()
+    lost = {ending: number for ending, number in outcomes.items() if ending != "measured" and number}
+    if lost:
+        endings = listing([f"{number} {ending}" for ending, number in lost.items()])
+        text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."
+        yield _caution(text, "#losses", "Which, and why")
+
+
+def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
+    """Cells that memory or another part than the medium made."""
+    swallowed = evidence.swallowed(flows) if report.asks_of_loads else []
+    if swallowed:
+        worst = min(swallowed, key=lambda flow: flow.reached)
+        text = (
+            f"In {count(len(swallowed), 'cell')}, less than half of the bytes asked for reached the medium: they "
+            f"measure memory more than the medium (at worst {worst.percent} reached, "
+            f"{report.cell_name(worst.combination)})."
+        )
+        yield _caution(text, "#bytes", "Bytes at the medium")
+    limited = limits.remark(
+        report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
+    )
+    if limited:
+        yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), "#bytes", "What limits each cell")
+
+
+def _started(report: Report) -> Iterator[Caution]:
+    """How finely a life is known, and what the file systems stood on."""
+    if coarse := lives.resolution(report):
+        yield _caution(coarse, "#lives" if lives.table(report) else "", "Each life")
+    if new := conditions.new(report):
+        yield _caution(new, "#conditions", "What the file systems stood on")
+
+
+def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
+    """Rates that were not steady, that a longer run has otherwise, or of which nothing is known."""
+    which = ("#bytes", "Which") if flows else ("", "")
+    if report.unsteady and report.asks_of_loads:
+        cell, why = next(iter(report.unsteady.items()))
+        them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
+        text = (
+            f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
+            f"does not rest on {them} ({such}{report.cell_name(cell)}: {why.removeprefix('not steady: ')})."
+        )
+        yield _caution(text, *which)
+    if report.too_short:
+        cell, why = next(iter(report.too_short.items()))
+        text = (
+            f"{count(len(report.too_short), 'cell is', 'cells are')} too short: a longer one with the same settings "
+            f"has another rate, and the answer does not rest on {'it' if len(report.too_short) == 1 else 'them'} "
+            f"({report.cell_name(cell)}: {why})."
+        )
+        yield _caution(text)
+    unknown = Counter(report.unknown.values() if report.asks_of_loads else ())
+    if unknown:
+        several = len(unknown) > 1
+        reasons = [
+            reason + (f" ({count(number, 'cell')})" if several else "") for reason, number in unknown.most_common()
+        ]
+        text = (
+            f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {'; '.join(reasons)}."
+        )
+        yield _caution(text, *which)
+
+
+def _damaged(report: Report) -> Iterator[Caution]:
+    """What checkers said; and a single seed."""
+    damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
+    if damaged:
+        text = f"The checker found damage in images that {listing(damaged)} left behind."
+        yield _caution(text, "#checks", "What it said")
+    if len(report.study.seeds) == 1:
+        yield _caution("Each cell was run with one seed, so nothing tells how far chance would move these numbers.")

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one way to boot a guest that runs other scripts than its cell's:
+
+    rig = guest_rig.new(study, tmp_path)  # the only cell of `study`, with its medium in the folder
+    outcome = guest_rig.boot(rig, measure=SCRIPT)  # /job/measure is this script; outcome.files is what it left in /out
+
+Tests and the commands in pages/ share it. Must not know what is tested, nor one kind of medium from another.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from unittest.mock import patch
+
+from flashbed.execution import repetition, run
+from flashbed.execution.repetition import Finished, Repetition
+from flashbed.image.hosttools import MediaTool
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+from flashbed.profiles.stored_medium import DATA, STATE
+from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell
+
+STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+"""What a study says besides board, medium and file system, if its measurement is never run."""
+
+NO_MOUNT = "mount -t tmpfs tmpfs /mnt\n"
+"""As `mount`: a file system in memory, for a guest that leaves its medium alone from then on."""
+
+LIMIT_S = 900
+"""This host's time after which a guest counts as hung."""
+
+NO_FILLER = b"FILLER_KIB=0\n"
+"""Nothing is written before what a script writes: the seed moves nothing."""
+
+
+class GuestFailed(RuntimeError):
+    """A guest that should have come to its end, and did not."""
+
+
+@dataclass(frozen=True)
+class Rig:
+    """A cell, and the files that its guest starts from. A second boot finds the medium as the first one left it."""
+
+    wanted: Repetition
+    files: qemu.Files
+    folder: Path
+
+    @property
+    def cell(self) -> Cell:
+        return self.wanted.cell
+
+    @property
+    def tool(self) -> MediaTool:
+        return self.wanted.image.media_tool
+
+
+def new(what: Path | Repetition, folder: Path) -> Rig:
+    """The rig of a study's only repetition, or of one that is prepared, with its medium as the study has it: new, or in
+    its condition. Makes the folder if it is not there.
+    """
+    if isinstance(what, Path):
+        (what,) = run.prepare(load_study(what))
+    folder.mkdir(exist_ok=True)
+    files = qemu.Files(what.image.kernel.image, *(folder / name for name in ("initramfs", STATE, DATA)))
+    repetition.make_medium(what.cell, what.image, files)
+    return Rig(what, files, folder)
+
+
+def outcome_of(
+    rig: Rig,
+    *,
+    beside: Mapping[str, bytes] | None = None,
+    medium_options: str = "",
+    ram_bytes: int | None = None,
+    limit_s: float = LIMIT_S,
+    **scripts: str,
+) -> Outcome:
+    """What comes of a boot, good or bad.
+
+    `scripts` take the places of those of the cell that have their names; `beside` are other files of /job.
+    `medium_options` go to the medium's module, behind its own. `ram_bytes`: instead of the board's.
+    """
+    job = repetition.job(rig.cell, rig.wanted.image) | {name: text.encode() for name, text in scripts.items()}
+    job |= dict(beside or {})
+    job["cell.env"] += NO_FILLER
+    if medium_options:
+        job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
+    rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job, rig.files.initramfs)
+    setup = repetition.machine_setup(rig.cell)
+    setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
+    return qemu.run(setup, rig.files, rig.folder, limit_s, threading.Event())
+
+
+def boot(
+    rig: Rig,
+    *,
+    beside: Mapping[str, bytes] | None = None,
+    medium_options: str = "",
+    ram_bytes: int | None = None,
+    limit_s: float = LIMIT_S,
+    **scripts: str,
+) -> Outcome:
+    """The same of a guest that has to come to its end. Raises GuestFailed with the last lines of its console."""
+    outcome = outcome_of(
+        rig, beside=beside, medium_options=medium_options, ram_bytes=ram_bytes, limit_s=limit_s, **scripts
+    )
+    if outcome.status != "measured":
+        raise GuestFailed(f"{outcome.reason}\n{outcome.console[-3000:].decode(errors='replace')}")
+    return outcome
+
+
+def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit_s: float = 300) -> Finished:
+    """A whole repetition, with its checker and its metrics, some of whose files in /job are others. Makes the folder if
+    it is not there.
+    """
+    folder.mkdir(exist_ok=True)
+    job = repetition.job(wanted.cell, wanted.image) | dict(changed)
+    with patch.object(repetition, "job", lambda cell, image: dict(job)):
+        return repetition.execute(wanted, folder, limit_s, threading.Event())
+
+
+def words(outcome: Outcome, name: str) -> dict[str, int]:
+    """Numbers by name, from lines such as "writesize 512" of a file in /out."""
+    return {key: int(value) for key, value in (line.split() for line in outcome.files[name].decode().splitlines())}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scheduler's module is in the guest of the cells that use it, and a module that is not there is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed.common.errors import InputError
+from flashbed.execution import repetition, run
+from flashbed.study.loading import load_study
+
+OURS = ("anticipatory", "cfq")
+
+
+def test_a_module_that_is_not_there_is_told(study_file, tmp_path: Path) -> None:
+    folder = tmp_path / "profiles/schedulers"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text('title = "Mine"\nname = "mine"\nmodule = "mine"\n')
+    study = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+    with pytest.raises(InputError, match=r'module = "mine": there is no such module .*: anticipatory, cfq'):
+        run.prepare(load_study(study_file(study, filesystem="ext2", scheduler="mine")))
+
+
+def test_only_its_own_module_is_in_a_guest(study_file) -> None:
+    study = """
+        [axes]
+        scheduler = ["none", "anticipatory", "cfq"]
+        [workload]
+        tool = "fio"
+        pattern = "write"
+        request = "4k"
+        file = "64k"
+    """
+    none, anticipatory, cfq = run.prepare(load_study(study_file(study, filesystem="ext2")))
+    assert set(anticipatory.environment) - set(none.environment) == {"module-anticipatory"}
+    assert set(cfq.environment) - set(none.environment) == {"module-cfq"}
+    assert none.environment["base"] == anticipatory.environment["base"] == cfq.environment["base"]
+    assert len({none.key, anticipatory.key, cfq.key}) == 3
+    archives = [repetition.program_set(wanted.cell) for wanted in (none, anticipatory, cfq)]
+    contents = [b"".join(part.read_bytes() for part in none.image.archives(wanted)) for wanted in archives]
+    for content, modules in zip(contents, ((), ("anticipatory",), ("cfq",)), strict=True):
+        assert all((f"lib/flashbed/{name}.ko".encode() in content) == (name in modules) for name in OURS)

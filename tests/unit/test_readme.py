@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the README and docs/trust.md say of accuracy is what docs/accuracy.md has, and what they name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "docs/trust.md")
+
+
+ROW = re.compile(r"^\| \d+ \| .* \| (\d+\.\d+)((?:, \w+)*) \|$", re.MULTILINE)
+
+
+def rows() -> list[tuple[float, bool]]:
+    """How far each row of published figures is off, as a factor above 1, and whether a profile was fitted to it."""
+    text = (REPOSITORY / "docs/accuracy.md").read_text().partition("\n## What the models compute")[0]
+    found = [(float(ratio), "fitted" in marks) for ratio, marks in ROW.findall(text)]
+    return [(max(ratio, 1 / ratio), fitted) for ratio, fitted in found]
+
+
+def test_there_are_rows() -> None:
+    assert len(rows()) > 50
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
+    text = " ".join((REPOSITORY / page).read_text().split())
+    ratios = [ratio for ratio, _ in rows()]
+    near = sum(ratio <= 1.3 for ratio in ratios)
+    assert f"{len(ratios)} published figures" in text or f"{len(ratios)} rows of published measurements" in text
+    assert f"within 30 % of {near}" in text or f"{near} are within 30 %" in text
+    assert f"the other {len(ratios) - near}" in text
+    assert f"off by up to {max(ratios):.1f} times" in text
+    assert f"fitted to {sum(fitted for _, fitted in rows())} of the" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    path = REPOSITORY / page
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text())
+    assert len(links) >= 3
+    assert [link for link in links if not (path.parent / link).exists()] == []
