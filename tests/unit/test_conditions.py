@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of limits, of what the file systems stood on, and of how long flash lasts."""
+"""What a report says of limits, and of what the file systems stood on."""
 
 from __future__ import annotations
 
@@ -10,41 +10,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pandas
 import pytest
+from made_up_limits import INPLACE, limited, report
 from made_up_results import MANIFEST, PATTERNS, Titles, made_up_frame, made_up_study, rows_of
 
 from flashbed.analysis import doubts, flows
 from flashbed.analysis.words import size
-from flashbed.report import conditions, evidence, limits, lives
+from flashbed.report import conditions, evidence, limits
 from flashbed.report.answers import questions
 from flashbed.report.claims import in_answer
 from flashbed.report.freshness import bring_up_to_date
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import report_of
 from flashbed.report.tables import study_tables
-from flashbed.study.loading import Study
 
 GB = 10**9
-INPLACE = "f2fs rw,relatime,mode=adaptive; overwrites in place"
-
-
-def limited(study: Study) -> pandas.DataFrame:
-    """Random writes of F2FS in 16k and 64k are the CPU's, of ext2 in 64k the bus's; all else is the medium's."""
-    frame = made_up_frame(study)
-    frame["limit"], frame["mounted"] = "medium", "ext2 rw,relatime"
-    random, large = frame["pattern"] == "randwrite", frame["request"] == "64k"
-    frame.loc[random & (frame["filesystem"] == "f2fs") & frame["request"].isin(["16k", "64k"]), "limit"] = "cpu"
-    frame.loc[random & (frame["filesystem"] == "ext2:block=4k") & large, "limit"] = "bus"
-    frame.loc[frame["filesystem"] == "f2fs", "mounted"] = INPLACE
-    frame["overwrites"] = 12.5
-    for part, percent in (("cpu", 87.0), ("medium", 41.0), ("bus", 3.0)):
-        frame[f"busy_{part}_percent"] = percent
-    return frame
-
-
-def report(**more: Any) -> Report:
-    study = replace(made_up_study(), **more)
-    return report_of(study, rows_of(limited(study)), {})
 
 
 def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
@@ -262,42 +241,6 @@ def test_how_each_file_system_was_mounted() -> None:
     assert conditions.mounts(report_of(study, rows_of(made_up_frame(study)), {})) is None
 
 
-# --- how long it lasts ----------------------------------------------------------------------------------------------
-
-
-def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> None:
-    study = replace(made_up_study(), bytes_per_day=1 << 30)
-    frame = limited(study)
-    f2fs = frame["filesystem"] == "f2fs"
-    frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
-    frame.loc[f2fs, "lifetime_level_years"] = 9.0
-    found = report_of(study, rows_of(frame), {})
-    table = lives.table(found)
-    assert table is not None
-    assert table.caption == "Years at 1.00 GiB a day"
-    told = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
-    years = told["F2FS", "random write", "16k"][1]
-    assert (years.text, years.note) == ("6.00", "5.00 – 7.00")
-    assert [cell.text for cell in told["ext2", "random write", "16k"]] == ["12.5", "not known yet", "not known yet"]
-    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
-    assert "How long does it last?" in page
-    assert "<dt>written a day</dt><dd>1.00 GiB</dd>" in page
-
-
-def test_a_life_is_known_to_an_erase() -> None:
-    """12.5 overwrites in the mean, and the first block at its end twice as soon as all: 25 erases, and one is 4 %."""
-    study = made_up_study()
-    frame = limited(study)
-    frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
-    assert lives.resolution(report_of(study, rows_of(frame), {})) == ""
-    assert study.answer
-    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
-    said = lives.resolution(report_of(asked, rows_of(frame), {}))
-    assert said.startswith(
-        "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
-    )
-
-
 def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     study = made_up_study()
     claim = study.claims[0]
@@ -310,7 +253,3 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
     reasoned = report_of(replace(study, claims=[why]), rows_of(limited(study)), {})
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", f"{head} The stick has no arm.")]
-
-
-def test_without_a_load_no_years_are_told() -> None:
-    assert lives.table(report()) is None

@@ -72,22 +72,6 @@ MODULE_LINES, FUNCTION_LINES, C_LINES = 300, 60, 500
 LONG_BECAUSE = re.compile(r"\bLong because\b")
 """How the sentence begins, in the comment at the head of a C file, that says why it is longer."""
 
-LONGER = {
-    "tests/unit/test_conditions.py": 316,
-    "media/tests/chip_bus_test.c": 553,
-    "media/tests/chip_test.c": 594,
-    "media/tests/disk_test.c": 838,
-    "media/tests/log_test.c": 784,
-}
-"""Files that have yet to be split, with the lines that they may have until then: none grows, and no file joins them."""
-
-LONGER_FUNCTIONS = {
-    "kernel/yaffs2/tests/cuts.c: round_of_cut": 69,
-    "kernel/yaffs2/host/mkyaffs2.c: main": 62,
-    "kernel/iosched/tests/load_test.c: sequential_load": 61,
-}
-"""The same of functions."""
-
 
 def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
     """Path and text of the repository's files of these names."""
@@ -122,13 +106,13 @@ def c_functions(text: str) -> Iterator[tuple[str, int]]:
 def test_no_module_is_longer_than_300_lines() -> None:
     modules = dict(tracked("*.py"))
     assert len(modules) > 300
-    assert [name for name, text in modules.items() if text.count("\n") > LONGER.get(name, MODULE_LINES)] == []
+    assert [name for name, text in modules.items() if text.count("\n") > MODULE_LINES] == []
 
 
 def test_no_c_file_is_longer_than_500_lines_without_a_reason() -> None:
     files = dict(tracked("media/*.[ch]", "kernel/*.[ch]"))
     assert len(files) > 150
-    long = {name: text for name, text in files.items() if text.count("\n") > LONGER.get(name, C_LINES)}
+    long = {name: text for name, text in files.items() if text.count("\n") > C_LINES}
     assert [name for name, text in long.items() if not LONG_BECAUSE.search(text.partition("*/")[0])] == []
 
 
@@ -138,15 +122,8 @@ def test_no_function_is_longer_than_60_lines() -> None:
         *((name, function) for name, text in tracked("*.c", "*.h") for function in c_functions(text)),
     ]
     assert len(found) > 5000
-    allowed = LONGER_FUNCTIONS
     names = [(f"{file}: {name}", length) for file, (name, length) in found]
-    assert [(name, length) for name, length in names if length > allowed.get(name, FUNCTION_LINES)] == []
-
-
-def test_files_that_have_been_split_are_off_the_list() -> None:
-    lengths = {name: text.count("\n") for name, text in tracked(*LONGER)}
-    bounds = {name: MODULE_LINES if name.endswith(".py") else C_LINES for name in LONGER}
-    assert [name for name in LONGER if lengths.get(name, 0) <= bounds[name]] == []
+    assert [(name, length) for name, length in names if length > FUNCTION_LINES] == []
 
 
 def test_long_functions_would_be_found() -> None:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of how long flash lasts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from made_up_limits import limited, report
+from made_up_results import MANIFEST, made_up_study, rows_of
+
+from flashbed.report import lives
+from flashbed.report.freshness import bring_up_to_date
+from flashbed.report.model import report_of
+
+
+def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> None:
+    study = replace(made_up_study(), bytes_per_day=1 << 30)
+    frame = limited(study)
+    f2fs = frame["filesystem"] == "f2fs"
+    frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
+    frame.loc[f2fs, "lifetime_level_years"] = 9.0
+    found = report_of(study, rows_of(frame), {})
+    table = lives.table(found)
+    assert table is not None
+    assert table.caption == "Years at 1.00 GiB a day"
+    told = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
+    years = told["F2FS", "random write", "16k"][1]
+    assert (years.text, years.note) == ("6.00", "5.00 – 7.00")
+    assert [cell.text for cell in told["ext2", "random write", "16k"]] == ["12.5", "not known yet", "not known yet"]
+    page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
+    assert "How long does it last?" in page
+    assert "<dt>written a day</dt><dd>1.00 GiB</dd>" in page
+
+
+def test_a_life_is_known_to_an_erase() -> None:
+    """12.5 overwrites in the mean, and the first block at its end twice as soon as all: 25 erases, and one is 4 %."""
+    study = made_up_study()
+    frame = limited(study)
+    frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
+    assert lives.resolution(report_of(study, rows_of(frame), {})) == ""
+    assert study.answer
+    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
+    said = lives.resolution(report_of(asked, rows_of(frame), {}))
+    assert said.startswith(
+        "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
+    )
+
+
+def test_without_a_load_no_years_are_told() -> None:
+    assert lives.table(report()) is None
