@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Cells that a program or an erase has left between old and new: how many of the bits, and which, by a seed */
 #include "cells.h"
 
 uint64_t cells_random(uint64_t *state)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A Hamming code over 256 bytes: each bit of the position of a wrong bit is a parity of its own */
 #include <errno.h>
 
 #include "one_bit_ecc.h"

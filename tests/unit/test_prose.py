@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What readers read: each C file says first what is in it, pages are wrapped, tests that a page names exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+OPENING = re.compile(r"(?://|/\*) SPDX-License-Identifier: [^\n]+\n/\*")
+
+WITHOUT = {
+    "kernel/common/counters.c",
+    "kernel/common/region.c",
+    "kernel/iosched/core/sorted.c",
+    "kernel/iosched/core/sweep.c",
+}
+"""C files that have yet to say it: their bytes are in the keys of cells. None joins them."""
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The repository's files of these names."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    return [REPOSITORY / name for name in listed.splitlines() if (REPOSITORY / name).is_file()]
+
+
+def test_each_c_file_says_first_what_is_in_it() -> None:
+    files = tracked("*.c", "*.h")
+    assert len(files) > 200
+    silent = {str(file.relative_to(REPOSITORY)) for file in files if not OPENING.match(file.read_text())}
+    assert silent == WITHOUT
+
+
+def test_each_page_beside_the_docs_is_wrapped() -> None:
+    """But for tables, pictures and what a command prints. A test of the house has the pages of docs/."""
+    pages = [page for page in tracked("*.md") if page.parent not in (REPOSITORY, REPOSITORY / "docs")]
+    assert pages
+    for page in pages:
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))], page
+
+
+def test_each_fact_about_other_drivers_has_a_test() -> None:
+    page = (REPOSITORY / "docs/yaffs2.md").read_text()
+    table = page.partition("| fact | what the module does | test |")[2].partition("\n\n")[0]
+    rows = [line for line in table.splitlines()[2:] if line.startswith("| ")]
+    assert len(rows) > 15
+    run = "".join(file.read_text() for file in tracked("kernel/yaffs2/tests/other_*_test.c"))
+    for row in rows:
+        named = re.findall(r"`(\w+)`", row.rsplit("|", 2)[1])
+        assert named, row
+        assert not [name for name in named if f"TEST({name})," not in run], row
