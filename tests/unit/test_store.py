@@ -56,6 +56,16 @@ def test_there_and_back(store: Store, tmp_path: Path) -> None:
     assert store.keys() == [KEY]
 
 
+def test_ten_thousand_are_listed_in_under_a_second(store: Store) -> None:
+    """Of CPU time: what the disk takes is the host's."""
+    wanted = sorted(f"{number * 0x9E3779B97F4A7C15 % (1 << 64):016x}{'0' * 48}" for number in range(10_000))
+    for key in wanted:
+        store.folder(key).mkdir(parents=True)
+    begun_s = time.process_time()
+    assert store.keys() == wanted
+    assert time.process_time() - begun_s < 1
+
+
 def test_the_folder_can_be_checked_without_us(store: Store) -> None:
     folder = store.put(KEY, {"fio.json": b"{}"}, RESULT).folder
     assert folder == store.root / "cells" / "ab" / KEY
