@@ -253,3 +253,15 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
     reasoned = report_of(replace(study, claims=[why]), rows_of(limited(study)), {})
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", f"{head} The stick has no arm.")]
+
+
+def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None:
+    study = made_up_study()
+    frame = limited(study)
+    frame["limit"] = "memory"
+    why = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
+    found = report_of(replace(study, claims=[why]), rows_of(frame), {})
+    [(_, text)] = in_answer(found, found.judgements())
+    told = text.partition("The stick has no arm. ")[2]
+    assert told.startswith("Of the ")
+    assert "memory kept the bytes in " in told

@@ -135,3 +135,10 @@ def test_guests_are_booted_in_one_place() -> None:
     """Beside the lab itself: tests and pages go through tests/guest_rig.py."""
     text = {name: text for name, text in tracked("tests/*.py", "pages/*.py", "bench/*.py") if "test_house" not in name}
     assert [name for name in text if ".write_initramfs(" in text[name]] == ["tests/guest_rig.py"]
+
+
+def test_no_mark_of_a_merge_is_left() -> None:
+    left = re.compile(r"^(<<<<<<<|=======|>>>>>>>)( |$)", re.MULTILINE)
+    text = dict(tracked("*.md", "docs/*.md", "studies/*", "profiles/*"))
+    assert len(text) > 60
+    assert [name for name in text if left.search(text[name])] == []

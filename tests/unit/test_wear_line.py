@@ -30,7 +30,8 @@ def report(*metric: str, programmed: dict[str, float] = PROGRAMMED) -> Report:
 
 def test_the_flash_programmed_stands_below_an_answer_about_speed(tmp_path: Path) -> None:
     said = "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 "
-    said += "(geometric mean of 4 loads)."
+    # Settings, as everywhere in a report: its loads are the rows of the picture, and one has several settings.
+    said += "(geometric mean of 4 settings)."
     [question] = questions(report())
     assert question.wear == said
     frame = made_up_frame(STUDY)

@@ -82,9 +82,10 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
         yield _caution(text, *which)
     if report.too_short:
         cell, why = next(iter(report.too_short.items()))
+        them = "it" if len(report.too_short) == 1 else "them"
         text = (
             f"{count(len(report.too_short), 'cell is', 'cells are')} too short: a longer one with the same settings "
-            f"has another rate, and the answer does not rest on {'it' if len(report.too_short) == 1 else 'them'} "
+            f"was not steady, or has another rate, and the answer does not rest on {them} "
             f"({report.cell_name(cell)}: {why})."
         )
         yield _caution(text)

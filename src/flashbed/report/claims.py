@@ -79,13 +79,14 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
     """Of the claims that stand in the answer too, a line each: the link of the claim, and what came of it, with the
-    study's own reason if it has one, else the comparison that decides.
+    study's own reason if it has one, else the comparison that decides. Last, what its cells cannot say.
     """
     told = []
     for place, judgement in enumerate(judgements, start=1):
         if judgement.claim.in_answer:
             head = f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}."
-            told.append((f"#claim-{place}", f"{head} {judgement.why or evidence(judgement, report.words)}"))
+            reason = judgement.why or evidence(judgement, report.words)
+            told.append((f"#claim-{place}", " ".join(filter(None, (head, reason, trust(report, judgement).sentence)))))
     return told
 
 

@@ -38,5 +38,5 @@ def line(report: Report, answer: Answer, asked: set[str]) -> str:
     first, *others = group.standings
     each = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
     each += [f"{factor(one.score)} with {words.value(axis, one.value)}" for one in others]
-    mean = f" (geometric mean of {count(len(group.settings), 'load')})" if len(group.settings) > 1 else ""
+    mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
     return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}."
