@@ -27,7 +27,7 @@ def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[s
 
 def test_there_are_scripts() -> None:
     pages = {f"pages/{name}.py" for name in ("accuracy", "papers", "reliability", "yaffs2")}
-    assert set(SCRIPTS) == {"bench/cell_price.py", "faults/campaign.py", *pages}
+    assert set(SCRIPTS) == {"bench/cell_price.py", "bench/same_results.py", "faults/campaign.py", *pages}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
