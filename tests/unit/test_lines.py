@@ -52,6 +52,19 @@ def test_sizes_that_differ_are_named() -> None:
     ]
 
 
+def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
+    sizes = (*SIZES, "256k")
+    table = {
+        (pattern, size): (30.0, 10.0) if row == column else (10.0, 30.0)
+        for row, pattern in enumerate(PATTERNS)
+        for column, size in enumerate(sizes)
+    }
+    assert said({"pattern": PATTERNS, "request": sizes}, table) == [
+        "b is fastest for 12 loads of 16 (see the picture): 3.0 times as fast as a.",
+        "a is fastest for 4 loads of 16 (see the picture): 3.0 times as fast as b.",
+    ]
+
+
 def test_reads_are_not_flushed() -> None:
     table = {
         ("randread", "fsync"): (30.0, 10.0),
