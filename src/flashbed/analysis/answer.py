@@ -18,7 +18,7 @@ from flashbed.analysis.words import Words, count, factor, figures, listing, metr
 from flashbed.common.metrics import Metric
 
 CLOSE_FACTOR = 1.095
-"""Below it a lead reads better in percent."""
+"""Below it a lead reads better in percent, and is a small one."""
 
 ON_THIS_BOARD = "The CPU decides there: it holds on this board, and another may turn it."
 
@@ -259,6 +259,16 @@ def _clauses(doubts: Sequence[Doubt]) -> str:
         texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
         told.append(texts[0] if len(texts) == 1 else _PLAINLY.get(kind, texts[0]))
     return ", or ".join(told)
+
+
+def closest(group: Group) -> Lead:
+    """The lead over the next."""
+    return min(group.leads, key=lambda lead: lead.factor)
+
+
+def is_close(group: Group) -> bool:
+    """Whether the best is ahead of the next by less than 10 %, as far as the seeds tell."""
+    return closest(group).ends[1] < CLOSE_FACTOR
 
 
 def is_speed(metric: Metric) -> bool:

@@ -15,8 +15,10 @@ from flashbed.analysis.answer import (
     CLOSE_FACTOR,
     NO_SIZE,
     against,
+    closest,
     dependence,
     factors,
+    is_close,
     is_speed,
     percents,
     superlative,
@@ -112,12 +114,7 @@ def _verdict(load: Load) -> Verdict:
         return "depends", tuple(group.telling_axes)
     if group.winner is None:
         return "even", tuple(sorted([group.best, *_others(group, "even")]))
-    return "just ahead" if _closest(group).ends[1] < CLOSE_FACTOR else "ahead", (group.best,)
-
-
-def _closest(group: Group) -> Lead:
-    """The lead over the next."""
-    return min(group.leads, key=lambda lead: lead.factor)
+    return "just ahead" if is_close(group) else "ahead", (group.best,)
 
 
 def _others(group: Group, verdict: str) -> list[str]:
@@ -206,7 +203,7 @@ def _superlative(loads: Sequence[Load], several: bool) -> str:
 
 def _lead(loads: Sequence[Load], words: Words) -> str:
     """How far the best is ahead of the next: "1.3 to 4.0 times as fast as ext2" """
-    leads = [_closest(load.group) for load in loads]
+    leads = [closest(load.group) for load in loads]
     others = list(dict.fromkeys(lead.over for lead in leads))
     name = listing([words.value(loads[0].comparison.compare, other) for other in others], "or")
     if len(loads[0].group.leads) > 1 or len(others) > 1:
