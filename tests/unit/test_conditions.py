@@ -81,7 +81,7 @@ def test_what_memory_kept_is_said_once() -> None:
     told = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
     assert told.endswith(
-        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the others "
+        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the other "
         "memory kept most of the bytes from the medium. The CPU limits 2 of 12 cells."
     )
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
@@ -148,9 +148,9 @@ def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> 
     assert conditions.new(report_of(study, rows_of(frame), {})) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
     said = conditions.new(report_of(study, rows_of(frame), {}))
-    assert said.startswith("Of usb-stick-2g, some figures are those of a new device: less was ever written than")
+    assert said.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
-    assert page.index("some figures are those of a new device") < page.index('id="evidence"')
+    assert page.index("Some figures are those of a new device") < page.index('id="evidence"')
 
 
 def test_where_all_is_counted_to_the_end_nothing_is_said_of_memory(tmp_path: Path) -> None:

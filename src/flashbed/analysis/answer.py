@@ -216,7 +216,8 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
 def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
     """What became of the settings that are not compared."""
     absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
-    doubted = [group.doubts[gap] for gap in group.gaps if gap not in absent]
+    barred = [gap for gap in group.gaps if gap not in absent]
+    doubted = [group.doubts[gap] for gap in barred]
     named = [
         f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
         for value, setting in absent[:NAMED_SETTINGS]
@@ -224,7 +225,8 @@ def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
     if len(absent) > NAMED_SETTINGS:
         named.append(f"{len(absent) - NAMED_SETTINGS} more are missing")
     if doubted:
-        named.append(f"in the others {_clauses(doubted)}")
+        others = "others" if len({setting for _, setting in barred}) > 1 else "other"
+        named.append(f"in the {others} {_clauses(doubted)}")
     return listing(named) or "elsewhere no seed has them all"
 
 

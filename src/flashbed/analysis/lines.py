@@ -24,7 +24,7 @@ from flashbed.analysis.answer import (
     superlative,
 )
 from flashbed.analysis.boxes import MANY, METRIC, whereabouts
-from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed, telling_axes
+from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
 from flashbed.analysis.words import Words, count, factor, listing, metric_of
 
 MOST_LINES = 10
