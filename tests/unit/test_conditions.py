@@ -18,7 +18,7 @@ from flashbed.analysis import doubts, flows
 from flashbed.analysis.words import size
 from flashbed.report import conditions, evidence, limits
 from flashbed.report.answers import questions
-from flashbed.report.claims import in_answer
+from flashbed.report.claims import in_answer, shown
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import report_of
 from flashbed.report.tables import study_tables
@@ -81,7 +81,7 @@ def test_what_memory_kept_is_said_once() -> None:
     told = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
     assert told.endswith(
-        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the others "
+        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the other "
         "memory kept most of the bytes from the medium. The CPU limits 2 of 12 cells."
     )
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
@@ -148,9 +148,9 @@ def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> 
     assert conditions.new(report_of(study, rows_of(frame), {})) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
     said = conditions.new(report_of(study, rows_of(frame), {}))
-    assert said.startswith("Of usb-stick-2g, some figures are those of a new device: less was ever written than")
+    assert said.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
-    assert page.index("some figures are those of a new device") < page.index('id="evidence"')
+    assert page.index("Some figures are those of a new device") < page.index('id="evidence"')
 
 
 def test_where_all_is_counted_to_the_end_nothing_is_said_of_memory(tmp_path: Path) -> None:
@@ -248,11 +248,13 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     pages = [bring_up_to_date(one, rows_of(limited(one)), MANIFEST, tmp_path).read_text() for one in (study, stands)]
     head = f"{claim.text.rstrip('.')}: holds."
     assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
-    [(link, text)] = in_answer(found := report_of(stands, rows_of(limited(stands)), {}), found.judgements())
-    assert (link, text.startswith(f"{head} Borne out in all")) == ("#claim-1", True)
+    found = report_of(stands, rows_of(limited(stands)), {})
+    assert in_answer(found, found.judgements()) == [("#claim-1", head)]
     why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
     reasoned = report_of(replace(study, claims=[why]), rows_of(limited(study)), {})
-    assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", f"{head} The stick has no arm.")]
+    # The reason stays with the claim: an answer has ten lines, and a reason alone would take five
+    assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", head)]
+    assert shown(reasoned, reasoned.judgements())[0].remarks.endswith("The stick has no arm.")
 
 
 def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None:
@@ -262,6 +264,6 @@ def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None
     why = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
     found = report_of(replace(study, claims=[why]), rows_of(frame), {})
     [(_, text)] = in_answer(found, found.judgements())
-    told = text.partition("The stick has no arm. ")[2]
+    told = text.partition(": holds. ")[2]
     assert told.startswith("Of the ")
     assert "memory kept the bytes in " in told

@@ -52,6 +52,19 @@ def test_sizes_that_differ_are_named() -> None:
     ]
 
 
+def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
+    sizes = (*SIZES, "256k")
+    table = {
+        (pattern, size): (30.0, 10.0) if row == column else (10.0, 30.0)
+        for row, pattern in enumerate(PATTERNS)
+        for column, size in enumerate(sizes)
+    }
+    assert said({"pattern": PATTERNS, "request": sizes}, table) == [
+        "b is fastest for 12 loads of 16 (see the picture): 3.0 times as fast as a.",
+        "a is fastest for 4 loads of 16 (see the picture): 3.0 times as fast as b.",
+    ]
+
+
 def test_reads_are_not_flushed() -> None:
     table = {
         ("randread", "fsync"): (30.0, 10.0),
@@ -184,12 +197,16 @@ def test_an_answer_has_at_most_ten_lines() -> None:
     answers = [[f"{question}{line}" for line in range(6)] for question in "abc"]
     short = shortened(answers)
     assert sum(map(len, short)) == MOST_LINES
-    assert short[0] == ["a0", "a1", "For 4 more verdicts see the picture."]
-    assert short[2] == ["c0", "c1", "c2", "For 3 more verdicts see the picture."]
+    # The first is what the study asks, and keeps its lines while the others have more than two
+    assert short[0] == answers[0]
+    assert short[2] == ["c0", "c1 For 4 more verdicts see the picture."]
+    assert shortened(answers, 7)[0] == ["a0", "a1", "a2 For 3 more verdicts see the picture."]
+    assert shortened(answers, 3)[1] == ["b0 For 5 more verdicts see the picture."]
     memory = "Not decided: memory, everywhere; nothing is recommended there."
     # What is not decided stays, and stands behind the winners: without these there is no answer
-    assert shortened([["a", "b", memory, "c"]], 3) == [["a", memory, "For 2 more verdicts see the picture."]]
-    assert shortened([["a", "b", memory, "c"]], 2) == [["a", "For 3 more verdicts see the picture."]]
+    assert shortened([["a", "b", memory, "c"]], 3) == [["a", "b", f"{memory} For 1 more verdict see the picture."]]
+    left = "For 2 more verdicts, where something is not decided, see the picture."
+    assert shortened([["a", "b", memory, "c"]], 2) == [["a", f"b {left}"]]
     assert shortened([["a"], ["b"]]) == [["a"], ["b"]]
 
 

@@ -52,15 +52,27 @@ def test_each_field_has_its_factor_against_the_best() -> None:
     }
     found = picture(numbers)
     assert fields(found) == [
-        ("best", "best", "8.00 MiB/s", ""),
+        # 8.0 against 7.6 is a lead of 5 %
+        ("just-best", "best", "8.00 MiB/s", ""),
         ("behind", "2.0× slower", "4.00 MiB/s", ""),
         ("behind", "5 % slower", "7.60 MiB/s", ""),
     ]
     assert (found.columns, found.parts[0].title) == (["a", "b", "c"], "Bandwidth")
     # Not "over all else": the axes over which the means are taken, by name
     assert found.parts[0].reading == "MiB/s; geometric mean over request sizes; higher is better"
-    assert [tone for tone, _, _ in found.key] == ["best", "behind"]
+    assert [tone for tone, _, _ in found.key] == ["just-best", "behind"]
     assert not found.has_one_seed
+
+
+def test_a_small_lead_has_a_paler_star_than_a_large_one() -> None:
+    """A star for 1 % looked as strong as one for 19 times."""
+    told = []
+    for rate in (10.1, 10.9, 11.0, 190.0):
+        found = picture({"a": {"4k": (rate, rate)}, "b": {"4k": (10.0, 10.0)}})
+        told.append(fields(found)[0][:2])
+    assert told == [("just-best", "best"), ("just-best", "best"), ("best", "best"), ("best", "best")]
+    small = picture({"a": {"4k": (10.1, 10.1)}, "b": {"4k": (10.0, 10.0)}})
+    assert small.key[0] == ("just-best", "☆", "ahead by less than 10 %, as far as the seeds tell")
 
 
 def test_what_a_drives_write_cache_took_says_so() -> None:

@@ -50,7 +50,7 @@ def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> Non
     assert re.search(
         r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 2 request", page.text
     )
-    assert "F2FS has no result at request size 1k and in the others memory kept most of the bytes" in page.text
+    assert "F2FS has no result at request size 1k and in the other memory kept most of the bytes" in page.text
 
 
 def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -> None:

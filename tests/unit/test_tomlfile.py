@@ -97,3 +97,8 @@ def test_words() -> None:
     assert dotted(("a b", "c")) == '"a b".c'
     assert nearest("fat61", ["fat16", "ext2"]) == '; did you mean "fat16"?'
     assert nearest("q", []) == ""
+
+
+def test_sizes_are_told_by_size() -> None:
+    assert nearest("5", ("16k", "1k", "4k", "64k")) == "; there are: 1k, 4k, 16k, 64k"
+    assert nearest("5", ("b", "a", "4k")) == "; there are: 4k, a, b"

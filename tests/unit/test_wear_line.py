@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_up_papers import paper
+from made_up_papers import PAPERS, paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 
+from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.answers import questions
+from flashbed.report.claims import in_answer
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import Report, report_of
 from flashbed.report.wear import TELLS_OF_WEAR
@@ -54,3 +56,17 @@ def test_shipped_studies_of_flash_ask_for_it(name: str) -> None:
     """mtdblock levels no wear, which is why few may choose it, fast as it reads."""
     asked = {metric for choice in paper(name).choices for metric in choice.metric}
     assert asked.intersection(TELLS_OF_WEAR)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> None:
+    """choi2014 had ten of its questions, one of wear and two claims."""
+    study = paper(name)
+    rows = paper_rows(study)
+    for row in rows:
+        row["total_write_amplification"] = 2.0
+    found = report_of(study, rows, {})
+    asked = questions(found)
+    beside = len(in_answer(found, found.judgements()))
+    assert sum(len(one.lines) + bool(one.wear) for one in asked) + beside <= MOST_LINES
+    assert all(one.lines for one in asked)

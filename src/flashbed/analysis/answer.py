@@ -18,7 +18,7 @@ from flashbed.analysis.words import Words, count, factor, figures, listing, metr
 from flashbed.common.metrics import Metric
 
 CLOSE_FACTOR = 1.095
-"""Below it a lead reads better in percent."""
+"""Below it a lead reads better in percent, and is a small one."""
 
 ON_THIS_BOARD = "The CPU decides there: it holds on this board, and another may turn it."
 
@@ -216,7 +216,8 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
 def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
     """What became of the settings that are not compared."""
     absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
-    doubted = [group.doubts[gap] for gap in group.gaps if gap not in absent]
+    barred = [gap for gap in group.gaps if gap not in absent]
+    doubted = [group.doubts[gap] for gap in barred]
     named = [
         f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
         for value, setting in absent[:NAMED_SETTINGS]
@@ -224,7 +225,8 @@ def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
     if len(absent) > NAMED_SETTINGS:
         named.append(f"{len(absent) - NAMED_SETTINGS} more are missing")
     if doubted:
-        named.append(f"in the others {_clauses(doubted)}")
+        others = "others" if len({setting for _, setting in barred}) > 1 else "other"
+        named.append(f"in the {others} {_clauses(doubted)}")
     return listing(named) or "elsewhere no seed has them all"
 
 
@@ -259,6 +261,16 @@ def _clauses(doubts: Sequence[Doubt]) -> str:
         texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
         told.append(texts[0] if len(texts) == 1 else _PLAINLY.get(kind, texts[0]))
     return ", or ".join(told)
+
+
+def closest(group: Group) -> Lead:
+    """The lead over the next."""
+    return min(group.leads, key=lambda lead: lead.factor)
+
+
+def is_close(group: Group) -> bool:
+    """Whether the best is ahead of the next by less than 10 %, as far as the seeds tell."""
+    return closest(group).ends[1] < CLOSE_FACTOR
 
 
 def is_speed(metric: Metric) -> bool:

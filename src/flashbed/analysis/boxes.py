@@ -12,7 +12,7 @@ from flashbed.analysis.groups import Setting
 from flashbed.analysis.words import Words, count, in_sentence, listing, metric_of
 
 NAMED_BOXES = 3
-"""So many are named in a line; of more, only how many loads they are."""
+"""So many are named in a line; of more, only how many loads they are: the picture has each."""
 
 METRIC = "metric"
 """Stands for an axis where a question has several metrics."""
@@ -39,7 +39,7 @@ def whereabouts(here: Sequence[Setting], everywhere: Sequence[Setting], words: W
         if len(rest) == 1:
             return f" for all but {place(rest[0], words)}"
     if len(told) > NAMED_BOXES:
-        return f" for {count(len(here), 'load')} of {len(everywhere)}"
+        return f" for {count(len(here), 'load')} of {len(everywhere)} (see the picture)"
     for_ = ["" if place.partition(" ")[0] in PREPOSITIONS else "for " for place in told]
     if not any(", " in place for place in told) and len(set(for_)) == 1:
         return f" {for_[0]}{' and '.join(told)}"

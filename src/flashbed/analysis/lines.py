@@ -15,18 +15,23 @@ from flashbed.analysis.answer import (
     CLOSE_FACTOR,
     NO_SIZE,
     against,
+    closest,
     dependence,
     factors,
+    is_close,
     is_speed,
     percents,
     superlative,
 )
 from flashbed.analysis.boxes import MANY, METRIC, whereabouts
-from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed, telling_axes
+from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
 from flashbed.analysis.words import Words, count, factor, listing, metric_of
 
 MOST_LINES = 10
 """In which a report has its answer in words."""
+
+LEAST_LINES = 2
+"""So many keeps each question, while another has more."""
 
 NOT_DECIDED = "Not decided"
 
@@ -64,29 +69,29 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
 
 
 def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[list[str]]:
-    """The lines of several questions, together at most so many (but one for each): the longest answers give way. They
-    keep what comes first, and what is not decided: without it a reader would take what is left for all.
+    """The lines of several questions, together at most so many (but one for each). The first question is what the study
+    asks: the others give way before it, down to LEAST_LINES, the longest first. What is left out is told at the end.
     """
     kept = [len(answer) for answer in answers]
     while sum(kept) > most and max(kept) > 1:
-        kept[kept.index(max(kept))] -= 1
-    told = []
-    for answer, lines_ in zip(answers, kept, strict=True):
-        if lines_ == len(answer):
-            told.append(list(answer))
-        elif lines_ > 1:
-            rest = f"For {count(len(answer) - lines_ + 1, 'more verdict')} see the picture."
-            told.append([*_first(answer, lines_ - 1), rest])
-        else:
-            told.append(["It differs from load to load: see above."])
-    return told
+        longest = max(range(len(kept)), key=lambda place: (kept[place] > LEAST_LINES and place > 0, kept[place], place))
+        kept[longest] -= 1
+    return [_first(answer, lines_) for answer, lines_ in zip(answers, kept, strict=True)]
 
 
 def _first(answer: Sequence[str], most: int) -> list[str]:
-    """So many lines in their order; of two or more, one is what is not decided."""
-    undecided = [line for line in answer if line.startswith(NOT_DECIDED)][: most // 2]
-    decided = [line for line in answer if not line.startswith(NOT_DECIDED)][: most - len(undecided)]
-    return [*decided, *undecided]
+    """So many lines in their order, with how many are left out. Of three or more, one is what is not decided: without
+    it a reader would take what is left for all. Of fewer, it is told that something is not.
+    """
+    if most >= len(answer):
+        return list(answer)
+    undecided = [line for line in answer if line.startswith(NOT_DECIDED)]
+    kept = undecided[:1] if most > LEAST_LINES else []
+    decided = [line for line in answer if line not in undecided][: most - len(kept)]
+    told = [*decided, *kept] or undecided[:most]
+    open_ = ", where something is not decided," if undecided and not set(undecided) & set(told) else ""
+    rest = f"For {count(len(answer) - len(told), 'more verdict')}{open_} see the picture."
+    return [*told[:-1], f"{told[-1]} {rest}"]
 
 
 _ORDER = ("ahead", "just ahead", "depends", "even", "CPU", "no choice", "not decided", "alone", "nothing")
@@ -109,12 +114,7 @@ def _verdict(load: Load) -> Verdict:
         return "depends", tuple(group.telling_axes)
     if group.winner is None:
         return "even", tuple(sorted([group.best, *_others(group, "even")]))
-    return "just ahead" if _closest(group).ends[1] < CLOSE_FACTOR else "ahead", (group.best,)
-
-
-def _closest(group: Group) -> Lead:
-    """The lead over the next."""
-    return min(group.leads, key=lambda lead: lead.factor)
+    return "just ahead" if is_close(group) else "ahead", (group.best,)
 
 
 def _others(group: Group, verdict: str) -> list[str]:
@@ -203,7 +203,7 @@ def _superlative(loads: Sequence[Load], several: bool) -> str:
 
 def _lead(loads: Sequence[Load], words: Words) -> str:
     """How far the best is ahead of the next: "1.3 to 4.0 times as fast as ext2" """
-    leads = [_closest(load.group) for load in loads]
+    leads = [closest(load.group) for load in loads]
     others = list(dict.fromkeys(lead.over for lead in leads))
     name = listing([words.value(loads[0].comparison.compare, other) for other in others], "or")
     if len(loads[0].group.leads) > 1 or len(others) > 1:

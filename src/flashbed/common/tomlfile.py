@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.toml_lines import Keys, lines_of
+from flashbed.common.units import by_size
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -158,8 +159,8 @@ def dotted(keys: Iterable[str | int]) -> str:
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """The end of a message about an unknown word: the nearest valid one, else all of them."""
-    choices = sorted(set(valid))
+    """The end of a message about an unknown word: the nearest valid one, else all of them, sizes by size."""
+    choices = list(by_size(sorted(set(valid))))
     if not choices:
         return ""
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)

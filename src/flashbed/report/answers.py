@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
 from flashbed.analysis.answer import against
+from flashbed.analysis.lines import MOST_LINES
 from flashbed.analysis.spread import INTERVAL_SEEDS
 from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
 from flashbed.report import limits, wear
@@ -55,16 +56,17 @@ def questions(report: Report) -> list[Question]:
     """The study's answer and its choices, in the study's order."""
     asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
     loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
-    told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads])
+    metrics = {metric for one in asked for metric in one.metric}
+    worn = wear.line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
+    # What else stands in the answer takes its lines from the ten, too.
+    room = MOST_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
+    told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads], room)
     found = [
         _question(report, answer, [part for part in parts if part], lines_)
         for answer, parts, lines_ in zip(asked, loads, told, strict=True)
         if any(parts)
     ]
-    metrics = {metric for one in asked for metric in one.metric}
-    if report.study.answer and any(loads[0]):
-        found[0] = replace(found[0], wear=wear.line(report, report.study.answer, metrics))
-    return found
+    return [replace(found[0], wear=worn), *found[1:]] if worn else found
 
 
 def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Load]:

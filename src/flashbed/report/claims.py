@@ -78,15 +78,14 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
 
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
-    """Of the claims that stand in the answer too, a line each: the link of the claim, and what came of it, with the
-    study's own reason if it has one, else the comparison that decides. Last, what its cells cannot say.
+    """Of the claims that stand in the answer too, a line each: the link of the claim, its verdict, and what its cells
+    cannot say. The reason stays with the claim.
     """
     told = []
     for place, judgement in enumerate(judgements, start=1):
         if judgement.claim.in_answer:
             head = f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}."
-            reason = judgement.why or evidence(judgement, report.words)
-            told.append((f"#claim-{place}", " ".join(filter(None, (head, reason, trust(report, judgement).sentence)))))
+            told.append((f"#claim-{place}", " ".join(filter(None, (head, trust(report, judgement).sentence)))))
     return told
 
 

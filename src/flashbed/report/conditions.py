@@ -44,9 +44,9 @@ def new(report: Report) -> str:
     if not told:
         return ""
     all_ = all(fresh == of for fresh, of in found.values() if fresh)
-    which = "" if all_ else "some "
+    which = "The" if all_ else "Some"
     return (
-        f"Of {listing(told)}, {which}figures are those of a new device: less was ever written than its flash holds, so "
+        f"{which} figures are those of a new device ({listing(told)}): less was ever written than its flash holds, so "
         "that it need not have collected. One in use may write more slowly."
     )
 

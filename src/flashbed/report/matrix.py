@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
-from flashbed.analysis.answer import CLOSE_FACTOR, is_speed
+from flashbed.analysis.answer import CLOSE_FACTOR, is_close, is_speed
 from flashbed.analysis.groups import narrowed, telling_axes
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart
 from flashbed.analysis.words import Scale, Words, direction, factor, figures, listing, metric_of, percent_more, scale_of
 
 TONES = {
     "best": ("★", "ahead, as far as the seeds tell"),
+    "just-best": ("☆", "ahead by less than 10 %, as far as the seeds tell"),
     "even": ("≈", "not told apart from the best"),
     "turns": ("↕", "better at some sizes, worse at others"),
     "behind": ("▾", "behind, as far as the seeds tell"),
@@ -216,7 +217,9 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
         if group.leads_that_are("even"):
             return Field("even", "among the best", figure)
         # Where others are in doubt, none is the best of all.
-        return Field("leads", "ahead of the rest", figure) if group.in_doubt else Field("best", "best", figure)
+        if group.in_doubt:
+            return Field("leads", "ahead of the rest", figure)
+        return Field("just-best" if is_close(group) else "best", "best", figure)
     lead = next(lead for lead in group.leads if lead.over == value)
     behind = _behind(comparison, group, lead)
     if lead.verdict == "depends":
