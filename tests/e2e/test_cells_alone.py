@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +77,11 @@ def in_a_circle(folder: Path) -> None:
     (folder / "circle").rename(folder / "state.bin")
 
 
+def gone(folder: Path) -> None:
+    """At once: while a folder is being removed, a cell may find one of its files and not the other."""
+    folder.rename(folder.with_name("gone"))
+
+
 def shorter(folder: Path) -> None:
     os.truncate(folder / "state.bin", 100)
 
@@ -87,7 +91,7 @@ def shorter(folder: Path) -> None:
     [
         (changed, "has changed since the study was read; run the study again"),
         (shorter, "has changed since the study was read; run the study again"),
-        (shutil.rmtree, "state.bin: cannot be read: No such file or directory"),
+        (gone, "state.bin: cannot be read: No such file or directory"),
         (unreadable, "data.img: cannot be read: Is a directory"),
         (in_a_circle, "state.bin: cannot be read: Too many levels of symbolic links"),
     ],
