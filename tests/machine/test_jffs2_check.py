@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from nand_bed import boot
+from raw_chip import boot
 
 PAGE = 512
 DATA = (1 << 20) // PAGE
@@ -33,11 +33,11 @@ def pages(counters: bytes) -> int:
 
 
 @pytest.mark.long
-def test_the_check_after_a_mount_reads_the_data_once_more(new_bed, tmp_path: Path) -> None:
+def test_the_check_after_a_mount_reads_the_data_once_more(new_chip, tmp_path: Path) -> None:
     opened, read = {}, {}
     for wait in (0, 8):
-        bed = new_bed("slc-nand-64m:factory_bad_blocks=0", tmp_path / f"wait-{wait}")
-        outcome = boot(bed, prepare=PREPARE, measure=MEASURE.format(wait=wait))
+        chip = new_chip("slc-nand-64m:factory_bad_blocks=0", tmp_path / f"wait-{wait}")
+        outcome = boot(chip, prepare=PREPARE, measure=MEASURE.format(wait=wait))
         marks = [pages(outcome.files[f"counters.{name}"]) for name in ("mounted", "opened", "read")]
         opened[wait], read[wait] = marks[1] - marks[0], marks[2] - marks[1]
     # 256 pages of 4 KiB, of which each third or fourth is cut in two by the end of a block of 16 KiB: some 340 nodes.
