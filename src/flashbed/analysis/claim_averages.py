@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from flashbed.analysis.claim_parts import NO_SEED, Finding, Side
-from flashbed.analysis.ratio import geometric_mean, quotient, ratio
+from flashbed.analysis.ratio import geometric_mean, mean_by_seed, quotient, ratio
 from flashbed.study.format import Claim
 
 
@@ -57,6 +57,5 @@ def _all_cells(sides: Sequence[Side], in_time: bool) -> Side:
     it is one for all.
     """
     same = all(side.printed == sides[0].printed for side in sides)
-    seeds = [seed for seed in sides[0].numbers if all(seed in side.numbers for side in sides)] if in_time else []
-    means = {seed: fmean(side.numbers[seed] for side in sides) for seed in seeds}
+    means = mean_by_seed([side.numbers for side in sides]) if in_time else {}
     return Side(None, sides[0].told, means, sides[0].printed if same else None, tuple(sides))

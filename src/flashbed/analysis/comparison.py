@@ -16,7 +16,7 @@ from statistics import fmean, median
 
 from flashbed.analysis.decisive import BELOW_ZERO, Doubt, is_enough
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, Standing
-from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_spread, ratio
+from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_by_seed, mean_spread, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.spread import spread
 
@@ -163,16 +163,10 @@ def _shared(table: Table, settings: Sequence[Setting], values: Sequence[str]) ->
 def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[Setting], in_time: bool) -> Standing:
     medians = [median(cells[setting].values()) for setting in settings]
     rows = [cells[setting] for setting in settings]
-    mean = _mean_time(rows) if in_time else {}
+    mean = mean_by_seed(rows) if in_time else {}
     if mean:
         return Standing(value, fmean(medians), medians, spread(list(mean.values())), settings)
     return Standing(value, geometric_mean(medians), medians, mean_spread(rows), settings)
-
-
-def _mean_time(rows: Sequence[Numbers]) -> Numbers:
-    """By seed, the mean of several rows of times; of the seeds that all rows have."""
-    shared = [seed for seed in rows[0] if all(seed in row for row in rows)]
-    return {seed: fmean(row[seed] for row in rows) for seed in shared}
 
 
 def _lead(
@@ -189,7 +183,7 @@ def _lead(
         pairs = {setting: (its, mine) for setting, (mine, its) in pairs.items()}
     ratios = {setting: found for setting, pair in pairs.items() if (found := ratio([pair]))}
     whole = ratio(list(pairs.values()))
-    if in_time and (means := [_mean_time([pair[side] for pair in pairs.values()]) for side in (0, 1)]) and all(means):
+    if in_time and (means := [mean_by_seed([pair[side] for pair in pairs.values()]) for side in (0, 1)]) and all(means):
         whole = ratio([(means[0], means[1])])
     assert whole is not None  # the settings are those in which there is a ratio
     return Lead(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from flashbed.analysis.spread import Spread, spread
 from flashbed.study.relation import CLEAR
@@ -30,17 +31,26 @@ def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
     return mean_spread(ratios) if ratios and all(ratios) else None
 
 
+def mean_by_seed(rows: Sequence[Numbers]) -> Numbers:
+    """By seed, the arithmetic mean of several rows, such as of times; of the seeds that all rows have."""
+    return {seed: fmean(row[seed] for row in rows) for seed in _common_seeds(rows)}
+
+
 def mean_spread(rows: Sequence[Numbers]) -> Spread:
     """The spread over the seeds of the geometric mean of several rows of numbers, none of them empty or below zero.
 
     If no seed is common to all, the mean is taken of the ends of their intervals, which is never too narrow.
     """
-    shared = [seed for seed in rows[0] if all(seed in row for row in rows)]
+    shared = _common_seeds(rows)
     if shared:
         return spread([geometric_mean([row[seed] for row in rows]) for seed in shared])
     single = [spread(list(row.values())) for row in rows]
     ends = ("median", "minimum", "maximum", "low", "high")
     return Spread(min(one.n for one in single), *(geometric_mean([getattr(s, end) for s in single]) for end in ends))
+
+
+def _common_seeds(rows: Sequence[Numbers]) -> list[int]:
+    return [seed for seed in rows[0] if all(seed in row for row in rows)]
 
 
 def _by_seed(left: Numbers, right: Numbers) -> dict[int, float]:
