@@ -105,7 +105,7 @@ def _different(bed: Bed, both: list[str]) -> Iterator[str]:
                 yield name
         elif name.startswith("image/"):
             # A link is the user's own, which nobody has touched; a copy, or what was built anew, must be the same
-            if not (bed.cache / Path(*Path(name).parts[:2])).is_symlink() and whole.read_bytes() != here.read_bytes():
+            if not (bed.cache / Path(*Path(name).parts[:2])).is_symlink() and not _same_part(whole, here):
                 yield name
         elif name == NOTED and not _agree(json.loads(whole.read_text()), here):
             yield name
@@ -113,6 +113,22 @@ def _different(bed: Bed, both: list[str]) -> Iterator[str]:
         here = bed.report / whole.name
         if not here.is_file() or whole.read_bytes() != here.read_bytes():
             yield f"report/{whole.name}"
+
+
+def _same_part(whole: Path, here: Path) -> bool:
+    """Whether a file of an entry is as before. A manifest may name a listing where one of before could not."""
+    if whole.read_bytes() == here.read_bytes():
+        return True
+    if whole.name != MANIFEST:
+        return False
+    before = json.loads(whole.read_text())
+    try:
+        now = json.loads(here.read_text())
+    except ValueError:
+        return False
+    if isinstance(now, dict) and "listing" not in before:
+        now.pop("listing", None)
+    return bool(now == before)
 
 
 def _agree(whole: dict[str, object], here: Path) -> bool:
