@@ -16,6 +16,8 @@ from fault import Act, Fault, Note, disturbed, is_conditioned, wait_for_moment
 from kinds import Kind
 from verdict import files_of
 
+from flashbed.guest_output import request_log
+
 IN_THE_MIDST = 0.3
 """How often a file is damaged while a run is under way, of the kinds where that says something."""
 
@@ -115,7 +117,8 @@ def _in_the_midst(bed: Bed, path: Path, way: str, chance: random.Random, note: N
         damage(path, way, chance)
     else:
         note.detail = f"{kept} was not there then"
-    note.end(run, (0,))
+    # Drawn after it was looked at, a log of requests ends the report with a message
+    note.end(run, (0, 4) if path.name == request_log.LOG else (0,))
 
 
 def _told(bed: Bed, path: Path, note: Note) -> None:

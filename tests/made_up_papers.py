@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from made_up_results import MANIFEST, write_made_up_log
+from made_up_logs import logs_in, write_made_up_log
+from made_up_results import MANIFEST
 
 from flashbed.common import paths
 from flashbed.profiles.translation import has_queue
@@ -91,4 +92,4 @@ def paper_report(study: Study, folder: Path) -> Path:
     traced = {row["key"]: folder / row["key"] for row in first if study.is_traced({a: row[a] for a in study.axes})}
     for path in traced.values():
         write_made_up_log(path / "out", REQUESTS, 0, 15_000_000)
-    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=traced)
+    return bring_up_to_date(study, rows, MANIFEST, folder, logs=logs_in(traced))

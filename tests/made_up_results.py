@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-import struct
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pandas
+from made_up_logs import logs_in, write_made_up_log
 
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.format import Answer, Claim, Figure, Table, Trace
@@ -259,16 +258,6 @@ CONSOLE = [
 ]
 
 
-def write_made_up_log(out: Path, requests: Sequence[tuple[int, int, int, int]], began_ns: int, ended_ns: int) -> None:
-    """What a guest leaves of its requests, each (time in ns, operation, offset, length) and done 100 us later."""
-    out.mkdir(parents=True, exist_ok=True)
-    entries = [struct.pack("<4Q2I", at, at + 100_000, offset, length, op, 0) for at, op, offset, length in requests]
-    (out / "requests.bin").write_bytes(b"".join(entries))
-    for moment, now in (("before", began_ns), ("measured", ended_ns)):
-        lines = f"now at {now} nsecs\n.idle_sleeptime : 0 nsecs\n.iowait_sleeptime: 0 nsecs\n"
-        (out / f"idle.{moment}").write_text(lines)
-
-
 def rows_of(frame: pandas.DataFrame) -> list[dict[str, Any]]:
     return frame.to_dict("records")  # type: ignore[return-value]
 
@@ -293,4 +282,4 @@ def traced_report(folder: Path) -> Path:
     for place, path in enumerate(artefacts.values()):
         requests = [(1_000_000 * (n + 1), n % 2, (n * 7 + place) % 20 << 20, 4096) for n in range(20)]
         write_made_up_log(path / "out", requests, 0, 15_000_000)
-    return bring_up_to_date(study, rows, MANIFEST, folder, artefacts=artefacts, elsewhere=made_up_elsewhere())
+    return bring_up_to_date(study, rows, MANIFEST, folder, logs=logs_in(artefacts), elsewhere=made_up_elsewhere())

@@ -6,12 +6,16 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of, write_made_up_log
+from made_up_logs import logs_in, write_made_up_log
+from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import write_study
 
-from flashbed.common.errors import InputError
+from flashbed.commands import reporting
+from flashbed.common.errors import HostResourceError, InputError
+from flashbed.execution.run import open_store
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import Request
 from flashbed.report import traces
@@ -50,7 +54,7 @@ def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.T
     ]
     for key in wanted:
         write_made_up_log(folder / key / "out", requests, 0, 10_000_000)
-    report = report_of(study, rows, MANIFEST, artefacts={key: folder / key for key in wanted})
+    report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in wanted}))
     [found] = traces.drawings(report)
     return found
 
@@ -113,3 +117,23 @@ def test_more_panels_than_fit_are_refused(tmp_path: Path) -> None:
 def test_the_entry_is_that_of_the_module() -> None:
     """kernel/common/request_log.h: four times u64, twice u32."""
     assert struct.calcsize("<4Q2I") == 40
+
+
+@pytest.mark.parametrize("left", [None, 40, 39])
+def test_a_log_that_is_damaged_before_it_is_drawn_is_not_drawn(
+    left: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
+    write_made_up_log(tmp_path / "log", [(n * 1000, 0, 0, 4096) for n in range(3)], 0, 1_000_000)
+    key = "0123" * 16
+    stored = open_store().put(key, {f"out/{path.name}": path for path in (tmp_path / "log").iterdir()}, {"key": key})
+    record = SimpleNamespace(folder=stored.folder, result={"key": key})
+    assert len(reporting._requests(record).requests) == 3  # type: ignore[arg-type]
+    log = stored.folder / "out" / request_log.LOG
+    if left is None:
+        log.unlink()
+    else:
+        log.write_bytes(log.read_bytes()[:left])
+    with pytest.raises(HostResourceError, match=f"{key}: was damaged before the report was drawn; run the study again"):
+        reporting._requests(record)  # type: ignore[arg-type]
+    assert open_store().get(key) is None

@@ -7,14 +7,17 @@ Must stay cheap to import: with everything cached a run should end at once.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from flashbed.common import paths
-from flashbed.common.errors import host_refusal
-from flashbed.execution.run import Record, Run, rows
+from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.execution.run import Record, Run, open_store, rows
 from flashbed.external_results.results import kept, table_rows
+from flashbed.guest_output import request_log
+from flashbed.guest_output.request_log import RequestLog
 from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.study.loading import Study
@@ -35,12 +38,13 @@ def check_folder(study: Study, folder: Path) -> None:
 def write(done: Run, folder: Path) -> Path:
     """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path.
 
-    Raises HostResourceError if the host refuses that, InputError if it would be written over what is not its own.
+    Raises HostResourceError if the host refuses that or a result is damaged meanwhile, InputError if it would be
+    written over what is not its own.
     """
     table = rows(done)
     manifest = _manifest(done)
     consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
-    artefacts = {record.result["key"]: record.folder for record in done.records if record.repetition.cell.traced}
+    logs = {one.result["key"]: partial(_requests, one) for one in done.records if one.repetition.cell.traced}
     imported = kept(done.study)
     for sentence in imported.left_out:
         _log.warning("%s", sentence)
@@ -52,7 +56,7 @@ def write(done: Run, folder: Path) -> Path:
             manifest,
             folder,
             consoles,
-            artefacts,
+            logs,
             elsewhere,
             imported.left_out,
             _owner(done.study, folder),
@@ -84,6 +88,19 @@ def _manifest(done: Run) -> dict[str, Any]:
             name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
             environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
     return environment
+
+
+def _requests(record: Record) -> RequestLog:
+    """A log of requests as it was kept. Results are looked at before a run measures; the log is read after that, so it
+    is looked at once more.
+    """
+    try:
+        log = request_log.read(record.folder / "out")
+    except (OSError, ValueError):
+        log = None
+    if open_store().get(record.result["key"]) is None or log is None:
+        raise HostResourceError(f"{record.folder}: was damaged before the report was drawn; run the study again")
+    return log
 
 
 def _last_lines(record: Record) -> list[str]:

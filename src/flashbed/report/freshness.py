@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flashbed.guest_output.request_log import RequestLog
     from flashbed.study.loading import Study
 
 REPORT = "report.html"
@@ -31,7 +32,7 @@ def bring_up_to_date(
     manifest: Mapping[str, Any],
     out_dir: Path,
     consoles: Mapping[str, Sequence[str]] | None = None,
-    artefacts: Mapping[str, Path] | None = None,
+    logs: Mapping[str, Callable[[], RequestLog]] | None = None,
     elsewhere: Sequence[Mapping[str, Any]] = (),
     left_out: Sequence[str] = (),
     owner: str = "",
@@ -39,8 +40,8 @@ def bring_up_to_date(
     """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
     path.
 
-    `consoles` is by key: the last lines of the console; so is `artefacts`: the folder of a repetition whose requests
-    are drawn. A key stands for what is in its folder. `elsewhere` are rows that other systems measured,
+    `consoles` is by key: the last lines of the console; so is `logs`: what reads the log of a repetition whose requests
+    are drawn. A key stands for what it reads. `elsewhere` are rows that other systems measured,
     `left_out` says what of theirs is not among them. `owner` names the study to a folder's record (folder.py); raises
     InputError if something else than its report would be written over.
     """
@@ -53,7 +54,7 @@ def bring_up_to_date(
         if owner:
             folder.check(out_dir, owner)
             folder.begin(out_dir, owner)
-        write_report(report_of(study, rows, manifest, consoles, artefacts, elsewhere, left_out), out_dir, digest)
+        write_report(report_of(study, rows, manifest, consoles, logs, elsewhere, left_out), out_dir, digest)
         if owner:
             folder.end(out_dir, owner)
     return out_dir / REPORT

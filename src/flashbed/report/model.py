@@ -6,10 +6,9 @@ Everything that draws or tabulates takes this and nothing else. Must not know HT
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import (
@@ -31,6 +30,7 @@ from flashbed.analysis import (
 )
 from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.words import JOINT, listing, metric_of
+from flashbed.guest_output.request_log import RequestLog
 from flashbed.profiles.translation import has_queue
 from flashbed.report.names import words_of
 from flashbed.study.format import SYSTEM, Answer, Claim
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 Consoles = Mapping[str, Sequence[str]]
 """By key, the last lines of the console."""
 
-Artefacts = Mapping[str, Path]
-"""By key, the folder with what a repetition left, for those whose requests are drawn."""
+Logs = Mapping[str, Callable[[], RequestLog]]
+"""By key, what reads the log of a repetition whose requests are drawn."""
 
 
 SCHEDULER = "scheduler"
@@ -59,7 +59,7 @@ class Report:
     words: Words
     manifest: Mapping[str, Any]
     consoles: Consoles = field(default_factory=dict)
-    artefacts: Artefacts = field(default_factory=dict)
+    logs: Logs = field(default_factory=dict)
     elsewhere: Results | None = None
     """What other systems measured, in real time: with one axis more, the system. Never mixed with `results`."""
     left_out: Sequence[str] = ()
@@ -205,7 +205,7 @@ def report_of(
     rows: Iterable[Mapping[str, Any]],
     manifest: Mapping[str, Any],
     consoles: Consoles | None = None,
-    artefacts: Artefacts | None = None,
+    logs: Logs | None = None,
     elsewhere: Sequence[Mapping[str, Any]] = (),
     left_out: Sequence[str] = (),
 ) -> Report:
@@ -222,7 +222,7 @@ def report_of(
     )
     words = words_of(study.library, results.axes, study.labels)
     measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
-    return Report(study, results, words, manifest, consoles or {}, artefacts or {}, measured_there, left_out)
+    return Report(study, results, words, manifest, consoles or {}, logs or {}, measured_there, left_out)
 
 
 def _elsewhere(study: Study, rows: Sequence[Mapping[str, Any]], planned: Sequence[tuple[Combination, int]]) -> Results:

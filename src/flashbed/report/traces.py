@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flashbed.analysis.words import number
-from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.gaps import Gap
 from flashbed.report.model import Report
@@ -141,8 +140,8 @@ def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
 def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
     for repetition in report.results.repetitions:
         if repetition.combination == cell and repetition.seed == report.study.seeds[0] and repetition.is_measured:
-            folder = report.artefacts.get(repetition.key)
-            return request_log.read(folder / "out") if folder else None
+            read = report.logs.get(repetition.key)
+            return read() if read else None
     return None
 
 
