@@ -45,6 +45,18 @@ def test_a_raw_chip_has_its_array_and_its_bus() -> None:
     assert shares(rig(pio_sector_ns=61_440, nand_cycle_ps=62_500, **chip), counters, 51_200) == pytest.approx((37, 3.3))
 
 
+def test_what_a_raw_chip_did_beyond_the_run_is_a_share_of_the_whole_measurement() -> None:
+    """30 ms of the array and 79.2 of the bus do not fit one after the other into a run of 100 ms: of the 150 ms of the
+    measurement they are 20 and 52.8 %. Of 66 ms on the bus, or of a block device, all may have been in the run.
+    """
+    chip = {"page_bytes": 512, "spare_bytes": 16, "bus_ps_per_byte": 50_000}
+    counters = {"flash_read_ns": 30 * MS}
+    assert shares(rig(**chip), counters, 3_000 * 512) == pytest.approx((20, 52.8))
+    assert shares(rig(**chip), counters, 2_500 * 512) == pytest.approx((30, 66))
+    block = {"busy_ns": 100 * MS, "link_ns": 60 * MS, "flash_read_ns": 100 * MS}
+    assert shares(rig(), block, 1e6) == (100, 60)
+
+
 @pytest.mark.parametrize(
     ("run_ms", "cpu_ms", "processes", "percent"),
     [
