@@ -173,6 +173,29 @@ def visit(
     return json.loads(unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+BROKEN = """<script>
+addEventListener("load", () => {
+  const broken = [];
+  for (const cell of document.querySelectorAll(".matrix > thead th, .matrix tr.load > *")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^ ]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      const parts = [...range.getClientRects()];
+      if (new Set(parts.map((part) => part.top)).size > 1) broken.push(word[0]);
+      else if (parts.some((part) => part.right > cell.getBoundingClientRect().right)) broken.push("out: " + word[0]);
+    }
+  }
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify({ broken, columns: document.querySelectorAll(".matrix > thead th").length });
+  document.body.append(out);
+});
+</script>"""
+"""Words of the picture that two lines share, or that stick out of their field."""
+
+
 PRINTED = """<script>
 addEventListener("load", () => {
   const high = (one) => one.getBoundingClientRect().height > 0;

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, LOOK, OPEN, PRINTED, visit, without_scripts
+from browser import BROKEN, CHROMIUM, LOOK, OPEN, PRINTED, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
 
@@ -216,3 +216,13 @@ def test_the_widest_tables_do_not_scroll_sideways(name: str, tmp_path: Path) -> 
     seen, _ = visit(bring_up_to_date(study, rows, MANIFEST, tmp_path), tmp_path, 1300, script=LOOK)
     assert seen["troubles"] == seen["sideways"] == []
     assert seen["width"][0] <= seen["width"][1]
+
+
+@pytest.mark.parametrize("name", ["ftl", "lifetime"])
+def test_no_word_of_a_crowded_picture_is_broken(name: str, tmp_path: Path) -> None:
+    """Eight and ten columns at 1300 pixels."""
+    study = paper(name)
+    page = bring_up_to_date(study, paper_rows(study), MANIFEST, tmp_path)
+    seen, _ = visit(without_scripts(page, tmp_path), tmp_path, 1300, script=BROKEN)
+    assert seen["columns"] >= 9  # of the first picture, and the load's
+    assert seen["broken"] == []

@@ -47,5 +47,29 @@ def test_a_life_is_known_to_an_erase() -> None:
     )
 
 
+def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
+    """F2FS's first block has 18 erases against ext2's 20, in each seed: with 19 against 19 they would last alike. With
+    17 against 20 the lead is told, of TBW and of years alike; and of years if all wore alike, which no such count is in.
+    """
+    study = made_up_study()
+    assert study.answer
+
+    def verdict(erases: dict[str, int], metric: str = "tbw_bytes") -> set[str]:
+        frame = limited(study)
+        count = frame["filesystem"].map({name: float(number) for name, number in erases.items()})
+        frame["tbw_bytes"], frame["tbw_level_bytes"] = 20e12 / count, 20e12 / 12.5  # each block 12.5 in the mean
+        frame["lifetime_years"], frame["lifetime_level_years"] = 20 / count, 20 / count
+        asked = replace(study, answer=study.answer.model_copy(update={"metric": (metric,)}))
+        report = report_of(asked, rows_of(frame), {})
+        [comparison] = report.comparisons(asked.answer)
+        return {lead.verdict for group in comparison.groups for lead in group.leads}
+
+    others = {"ext2:block=4k": 20, "fat16:cluster=32k": 20}
+    near, far = {"f2fs": 18, **others}, {"f2fs": 17, **others}
+    assert verdict(near) == verdict(near, "lifetime_years") == {"even"}
+    assert verdict(far) == verdict(far, "lifetime_years") == {"ahead"}
+    assert verdict(near, "lifetime_level_years") == {"ahead"}
+
+
 def test_without_a_load_no_years_are_told() -> None:
     assert lives.table(report()) is None

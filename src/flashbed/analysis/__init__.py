@@ -10,6 +10,7 @@ from flashbed.analysis.beginnings import amount_axis
 from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
 from flashbed.analysis.claims import Judgement, judge, undecidable
 from flashbed.analysis.comparison import compare
+from flashbed.analysis.counted import as_counted
 from flashbed.analysis.decisive import Doubt, doubts, unknown, unsteady, why_not, with_memory_told
 from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
@@ -40,6 +41,7 @@ __all__ = [
     "Standing",
     "Words",
     "amount_axis",
+    "as_counted",
     "compare",
     "doubts",
     "flows",

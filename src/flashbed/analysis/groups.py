@@ -65,6 +65,9 @@ class Standing:
         return -self.medians.count(0.0), geometric_mean(above) if above else 0.0
 
 
+ROUNDING = 1e-9
+"""Of ratios of whole numbers that came by way of years."""
+
 Verdict = Literal["ahead", "depends", "even"]
 """Of the best value against another: ahead; ahead in some settings and behind in others; not told apart by seeds."""
 
@@ -85,6 +88,8 @@ class Lead:
     behind_at: Sequence[Setting]
     zeros: Mapping[Setting, tuple[float, float]] = field(default_factory=dict)
     """Where one of the two is 0, and so no number of times the other: the medians of the best and of the other."""
+    counts_leave: float = 1.0
+    """Where figures are counts, a factor up to here may be one count on either side (counted.py)."""
 
     @property
     def is_endless(self) -> bool:
@@ -114,7 +119,8 @@ class Lead:
     def verdict(self) -> Verdict:
         if self.behind_at:
             return "depends"
-        return "ahead" if is_ahead(self.whole) else "even"
+        is_told = self.whole.low > self.counts_leave * (1 + ROUNDING) or self.counts_leave == 1.0
+        return "ahead" if is_told and is_ahead(self.whole) else "even"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ HTML.
 from __future__ import annotations
 
 from flashbed.analysis import Combination, Spread
+from flashbed.analysis.counted import COUNTED, steps
 from flashbed.analysis.words import metric_of, number, size
 from flashbed.guest_output.wear import ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
@@ -39,31 +40,15 @@ def table(report: Report) -> Table | None:
     )
 
 
-def steps(report: Report) -> dict[Combination, float]:
-    """By cell, the part of a life that one erase of its most worn block makes: it is known no more finely, however many
-    seeds agree. Nothing where the study asks for no life.
-
-    In the measurement that block had as many erases as all in the mean, times how much sooner it is at its end.
-    """
-    if not set(report.asked_metrics) & {"lifetime_years", "tbw_bytes"}:
-        return {}
-    first, level, turns = (report.results.spreads(name) for name in ("tbw_bytes", "tbw_level_bytes", "overwrites"))
-    return {
-        cell: first[cell].median / (level[cell].median * turns[cell].median)
-        for cell in first
-        if cell in level and cell in turns and turns[cell].median and level[cell].median
-    }
-
-
 def resolution(report: Report) -> str:
     """The largest of these steps, as a sentence."""
-    found = steps(report)
+    found = steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
     if not found:
         return ""
     cell = max(found, key=lambda one: found[one])
     return (
         f"A life is counted in whole erases of the most worn block: one more or less changes it by up to "
-        f"{100 * found[cell]:.0f} % ({report.cell_name(cell)}). A lead of one or two such steps is none to choose by."
+        f"{100 * found[cell]:.0f} % ({report.cell_name(cell)}). A lead that one on either side could make is none."
     )
 
 

@@ -19,6 +19,7 @@ from flashbed.analysis import (
     Results,
     Words,
     amount_axis,
+    as_counted,
     compare,
     doubts,
     judge,
@@ -166,14 +167,17 @@ class Report:
         results, axis = self.asked(answer), JOINT.join(answer.compare)
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
-            compare(
+            as_counted(
+                compare(
+                    results,
+                    axis,
+                    answer.by,
+                    metric,
+                    metric_of(metric).better != "lower",
+                    doubts(results, metric, amount),
+                    in_time=answer.average == "time",
+                ),
                 results,
-                axis,
-                answer.by,
-                metric,
-                metric_of(metric).better != "lower",
-                doubts(results, metric, amount),
-                in_time=answer.average == "time",
             )
             for metric in answer.metric
         ]
