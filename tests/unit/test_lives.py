@@ -49,7 +49,7 @@ def test_a_life_is_known_to_an_erase() -> None:
 
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
     """F2FS's first block has 18 erases against ext2's 20, in each seed: with 19 against 19 they would last alike. With
-    17 against 20 the lead is told, of TBW and of years alike; and of years if all wore alike, which no such count is in.
+    17 against 20 the lead is told, of TBW and of years alike. Years if all wore alike have no such count in them.
     """
     study = made_up_study()
     assert study.answer
