@@ -154,9 +154,9 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(retry_bit_error_percent, FB_OF_FLASH, 0, 100, 50, \
 	  "wrong bits that a retry leaves, of those of the attempt before it") \
 	P(suspend_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
-	  "until an erase or program that nobody was told the end of makes way for a read; 0: it never does") \
+	  "until an erase or program whose end was not acknowledged is suspended for a read; 0: it never is") \
 	P(resume_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
-	  "after such a read, until the erase or program goes on where it was") \
+	  "after such a read, until the erase or program is resumed where it was") \
 	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
 	  "requests that the controller works on at a time, each for command_ns") \
 	P(write_command_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
