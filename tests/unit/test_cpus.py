@@ -10,13 +10,13 @@ from flashbed.machine.cpus import Cpus
 
 
 def command(cpus: Cpus) -> str:
-    return " ".join(qemu.fixed_arguments(qemu.Setup(1, 64 << 20, "cortex-a53", 1, cpus)))
+    return " ".join(qemu.fixed_arguments(qemu.Setup(1000, 64 << 20, "cortex-a53", 1, cpus)))
 
 
 def test_one_cpu_is_no_argument() -> None:
     assert "-smp" not in command(Cpus())
     assert "gic-version=2," in command(Cpus())
-    assert command(Cpus()) == " ".join(qemu.fixed_arguments(qemu.Setup(1, 64 << 20, "cortex-a53", 1)))
+    assert command(Cpus()) == " ".join(qemu.fixed_arguments(qemu.Setup(1000, 64 << 20, "cortex-a53", 1)))
 
 
 @pytest.mark.parametrize(

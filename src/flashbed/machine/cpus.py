@@ -11,11 +11,6 @@ from dataclasses import dataclass
 MOST_OF_GIC_2 = 8
 """CPUs that Arm's Generic Interrupt Controller version 2 serves (its architecture specification, IHI 0048)."""
 
-SLICE = 100
-"""Instructions that a CPU executes before it is another's turn. A lock that is held for ten slices and more is handed
-on as on CPUs that run side by side, within 3 %; docs/time.md.
-"""
-
 
 @dataclass(frozen=True)
 class Cpus:

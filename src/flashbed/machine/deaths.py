@@ -35,6 +35,7 @@ DEATHS = (
     ),
 )
 
+
 def cause(console: bytes, complaint: str) -> str:
     """Why the guest ended without results: from its console, or from what QEMU complained of."""
     for pattern, meaning in DEATHS:
