@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* What a medium has counted and how it has worn, as files of its device in sysfs. */
 #include <linux/sysfs.h>
 
 #include "media_common.h"

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Cells that a program or an erase has left between old and new: how many of the bits, and which, by a seed */
+#include "../../media/src/random.h"
 #include "cells.h"
 
 uint64_t cells_random(uint64_t *state)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull >> 16;
+	return fb_xorshift(state) >> 16;
 }
 
 uint32_t cells_moment(uint64_t *random)

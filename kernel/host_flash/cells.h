@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* xorshift64* (G. Marsaglia, S. Vigna), the better 48 bits; the state is never 0 */
+/* The better 48 bits of fb_xorshift() (media/src/random.h); the state is never 0 */
 uint64_t cells_random(uint64_t *state);
 
 /* How much of an operation was done when the power went, of CELLS_WHOLE. Often that is hardly any, or nearly all. */

@@ -13,6 +13,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 
+#include "../../media/src/random.h"
 #include "media_nand.h"
 
 static u64 programs(const struct media_nand *mn)
@@ -29,7 +30,7 @@ static void cut(struct media_nand *mn, u8 command, u64 now_ns)
 {
 	u64 busy_ns = mn->bus.ready_ns - now_ns, after_ns;
 
-	div64_u64_rem(mn->cut_seed * 0x9e3779b97f4a7c15ull >> 16, busy_ns + 1, &after_ns);
+	div64_u64_rem(mn->cut_seed * FB_SPLITMIX_STEP >> 16, busy_ns + 1, &after_ns);
 	fb_bus_cut(&mn->bus, now_ns + after_ns, mn->cut_seed);
 	mn->off = true;
 	pr_info("the power went %llu ns after command %02xh, of %llu ns, at address %*ph\n", after_ns, command, busy_ns,

@@ -23,7 +23,7 @@ static inline u64 input_number(struct input *input, size_t bytes)
 	return number;
 }
 
-/* Wears out at once, forgets within days, makes way for reads, and reads ahead */
+/* Wears out at once, forgets within days, suspends for reads, and reads ahead */
 static inline void make_unreliable(struct fb_params *params)
 {
 	params->blocks_per_die = 24;

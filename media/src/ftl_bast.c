@@ -62,15 +62,6 @@ static u64 write(struct fb_medium *m, u64 page, u64 ready_ns)
 
 const struct fb_ftl fb_ftl_bast = {
 	.check = check,
-	.layout = fb_log_layout,
-	.init = fb_log_init,
-	.power_on = fb_log_power_on,
-	.mapped = fb_log_mapped,
-	.read = fb_log_read,
 	.write = write,
-	.discard = fb_log_discard,
-	.page_at = fb_log_page_at,
-	.scan_pages = fb_log_scan_pages,
-	.restore = fb_log_restore,
-	.verify = fb_log_verify,
+	FB_LOG_OPERATIONS,
 };

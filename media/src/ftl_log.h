@@ -198,6 +198,19 @@ u64 fb_log_scan_pages(const struct fb_medium *m);
 void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 const char *fb_log_verify(const struct fb_medium *m);
 
+/* What bast and fast have in common of struct fb_ftl */
+#define FB_LOG_OPERATIONS \
+	.layout = fb_log_layout, \
+	.init = fb_log_init, \
+	.power_on = fb_log_power_on, \
+	.mapped = fb_log_mapped, \
+	.read = fb_log_read, \
+	.discard = fb_log_discard, \
+	.page_at = fb_log_page_at, \
+	.scan_pages = fb_log_scan_pages, \
+	.restore = fb_log_restore, \
+	.verify = fb_log_verify
+
 /*
  * A logical group is used: returns when the controller knows what lies where in it. It does so from ready_ns on, if it
  * used the group not long ago, or if there is nothing in it.

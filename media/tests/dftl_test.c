@@ -50,7 +50,7 @@ static void a_lookup_that_misses_reads_the_map(void)
 	/* The first page of the map is new: nothing to read */
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 0));
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + PROGRAM_NS, ask(m, FB_WRITE, 1));
-	/* So is the second; the first was changed and is written to make way */
+	/* So is the second; the first was changed and is written when it is evicted */
 	CHECK_EQUAL(COMMAND_NS + LINK_NS + 2 * PROGRAM_NS, ask(m, FB_WRITE, ENTRIES));
 	/* The first is read; the second is written; then the data are read */
 	CHECK_EQUAL(COMMAND_NS + READ_NS + PROGRAM_NS + READ_NS + LINK_NS, ask(m, FB_READ, 0));

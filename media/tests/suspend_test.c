@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Erases and programs that make way for reads, each time by hand: tR 25 us, tPROG 220 us, tBERS 1.5 ms, 51,200 ns
+ * Erases and programs that are suspended for reads, each time by hand: tR 25 us, tPROG 220 us, tBERS 1.5 ms, 51,200 ns
  * of channel a page; 20 us to suspend, 5 us to resume.
  */
 #include "fb_power.h"
@@ -44,7 +44,7 @@ static void an_erase_makes_way(void)
 	/* 11,200 ns before its end: it is not worth it */
 	CHECK_EQUAL(1601200 + 25000 + 51200, read(m, 1590000));
 	CHECK_EQUAL(1, fb_medium_counters(m)->flash_suspends);
-	/* Only what was told last makes way */
+	/* Only what was issued last is suspended */
 	fb_nand_erase(m, 0, 3, LATER_NS);
 	fb_nand_erase(m, 0, 4, LATER_NS);
 	CHECK_EQUAL(LATER_NS + 1500000 + 25000 + 51200, read(m, LATER_NS));

@@ -42,14 +42,12 @@ void as_init(struct as_scheduler *as, const struct as_tunables *tunables)
 	memset(as, 0, sizeof(*as));
 	as->tunables = *tunables;
 	for (class = 0; class < AS_CLASSES; class++) {
-		ios_sorted_init(&as->queues[class].sorted);
-		ios_link_init(&as->queues[class].fifo);
+		as->queues[class].sorted = RB_ROOT_CACHED;
+		INIT_LIST_HEAD(&as->queues[class].fifo);
 	}
 	as->class = AS_READ;
 	as->batch_end_ns = IOS_NEVER;
-	as->writes_allowed = div64_u64(tunables->batch_expire_ns[AS_WRITE], FIRST_WRITE_NS);
-	if (!as->writes_allowed)
-		as->writes_allowed = 1;
+	as->writes_allowed = max_t(u32, div64_u64(tunables->batch_expire_ns[AS_WRITE], FIRST_WRITE_NS), 1);
 }
 
 static void enqueue(struct as_scheduler *as, struct ios_request *rq)
@@ -58,7 +56,7 @@ static void enqueue(struct as_scheduler *as, struct ios_request *rq)
 
 	rq->where = IOS_QUEUED;
 	ios_sorted_add(&queue->sorted, rq);
-	ios_list_insert(&rq->fifo, &queue->fifo);
+	list_add_tail(&rq->fifo, &queue->fifo);
 	queue->queued++;
 	process_of(rq)->queued[class_of(rq)]++;
 }
@@ -69,7 +67,7 @@ static void dequeue(struct as_scheduler *as, struct ios_request *rq)
 
 	rq->where = IOS_OUTSIDE;
 	ios_sorted_remove(&queue->sorted, rq);
-	ios_list_remove(&rq->fifo);
+	list_del_init(&rq->fifo);
 	queue->queued--;
 	process_of(rq)->queued[class_of(rq)]--;
 }
@@ -81,8 +79,8 @@ void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *
 	/* A batch of reads may go on as long as no write waits; its clock starts with the first that does */
 	if (class == AS_WRITE && as->class == AS_READ && !as->queues[AS_WRITE].queued)
 		as->batch_end_ns = now + as->tunables.batch_expire_ns[AS_READ];
-	if (as->mourning && rq->sync)
-		as_mourn(as, rq, now);
+	if (as->exit_pending && rq->sync)
+		as_learn_after_exit(as, rq, now);
 	as_learn(as, process, rq, now);
 	rq->owner = process;
 	rq->arrived_ns = now;
@@ -160,10 +158,7 @@ static void adapt_write_batch(struct as_scheduler *as)
 		else
 			as->writes_allowed++;
 	}
-	if (!as->writes_allowed)
-		as->writes_allowed = 1;
-	if (as->writes_allowed > WRITES_MAX)
-		as->writes_allowed = WRITES_MAX;
+	as->writes_allowed = clamp_t(u32, as->writes_allowed, 1, WRITES_MAX);
 }
 
 /* A batch begins where its oldest request is */
@@ -245,7 +240,7 @@ u64 as_wake_ns(const struct as_scheduler *as)
 	return as->waiting && as_queued(as) ? as_wait_until(as) : IOS_NEVER;
 }
 
-static void land(struct as_scheduler *as, struct ios_request *rq)
+static void drop_in_flight(struct as_scheduler *as, struct ios_request *rq)
 {
 	enum as_class class = class_of(rq);
 
@@ -259,11 +254,11 @@ void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now)
 	struct as_process *process = process_of(rq);
 	struct as_queue *writes = &as->queues[AS_WRITE];
 
-	land(as, rq);
+	drop_in_flight(as, rq);
 	if (rq->sync) {
 		process->done_ns = now;
 		if (as->class == AS_READ && !as->waiting) {
-			if (as->mourning)	/* the head is elsewhere now */
+			if (as->exit_pending)	/* the head is elsewhere now */
 				as_learn_exit(as, false);
 			as->last = process;
 			as->last_end = ios_end(rq);
@@ -283,12 +278,12 @@ void as_forget(struct as_scheduler *as, struct ios_request *rq)
 	if (rq->where == IOS_QUEUED)
 		dequeue(as, rq);
 	else if (rq->where == IOS_IN_FLIGHT)
-		land(as, rq);
+		drop_in_flight(as, rq);
 }
 
 void as_resize(struct as_scheduler *as, struct ios_request *rq, u64 sector, u32 sectors)
 {
-	struct ios_sorted *sorted = &as->queues[class_of(rq)].sorted;
+	struct rb_root_cached *sorted = &as->queues[class_of(rq)].sorted;
 
 	rq->sectors = sectors;
 	if (rq->sector == sector)
@@ -302,8 +297,8 @@ void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_reque
 {
 	if (other->where == IOS_QUEUED && class_of(rq) == class_of(other) && other->deadline_ns < rq->deadline_ns) {
 		rq->deadline_ns = other->deadline_ns;
-		ios_list_remove(&rq->fifo);
-		ios_list_insert(&rq->fifo, &other->fifo);
+		list_del_init(&rq->fifo);
+		list_add_tail(&rq->fifo, &other->fifo);
 	}
 	as_forget(as, other);
 }
@@ -314,11 +309,11 @@ void as_process_exits(struct as_scheduler *as, struct as_process *process)
 	process->exited = true;
 	if (as->last != process)
 		return;
-	as->ghost = *process;
-	memset(as->ghost.queued, 0, sizeof(as->ghost.queued));
-	memset(as->ghost.in_flight, 0, sizeof(as->ghost.in_flight));
-	as->last = &as->ghost;
-	as->mourning = true;
+	as->exited_process = *process;
+	memset(as->exited_process.queued, 0, sizeof(as->exited_process.queued));
+	memset(as->exited_process.in_flight, 0, sizeof(as->exited_process.in_flight));
+	as->last = &as->exited_process;
+	as->exit_pending = true;
 	if (as->waiting && as_reason_against(as, NULL, as->last_done_ns) == AS_EXITED)
 		as_wait_end(as, AS_EXITED);
 }

@@ -33,7 +33,7 @@ enum as_reason {
 	AS_EXITED,		/* it has exited, and such have not been followed by a close request so far */
 	AS_EXPIRED,		/* antic_expire is over */
 	AS_OVERDUE,		/* a queued read is past its deadline */
-	AS_NOBODY,		/* no read has completed since the last wait or write batch; or antic_expire is 0 */
+	AS_NO_PROCESS,	/* no read has completed since the last wait or write batch; or antic_expire is 0 */
 	AS_REASONS,
 };
 
@@ -50,8 +50,8 @@ struct as_process {
 };
 
 struct as_queue {
-	struct ios_sorted sorted;
-	struct ios_link fifo;
+	struct rb_root_cached sorted;
+	struct list_head fifo;
 	u32 queued;
 	u32 in_flight;
 	u64 fifo_checked_ns;
@@ -68,7 +68,7 @@ struct as_scheduler {
 	u64 batch_start_ns, batch_end_ns;
 	u32 writes_allowed;		/* requests in a write batch; adapts */
 	u32 writes_left;
-	bool writes_idled;		/* the write batch ran dry, so its time says nothing of its size */
+	bool writes_idled;		/* the write batch ran empty, so its time says nothing of its size */
 	u64 writes_done_ns;		/* when a write completed last */
 
 	/* Anticipation */
@@ -76,9 +76,9 @@ struct as_scheduler {
 	u64 last_end, last_done_ns;	/* where and when it did */
 	bool waiting;
 	struct ios_mean think_ns;	/* of all processes, for those without a history */
-	struct as_process ghost;	/* stands for the last process when that has exited */
-	bool mourning;			/* and no read that is close has come since */
-	struct ios_mean exits_alone;	/* 256: no close read came in time after an exit; 0: one did */
+	struct as_process exited_process; /* stands for the last process when that has exited */
+	bool exit_pending;		/* and no read that is close has come since */
+	struct ios_mean exit_no_coop;	/* 256: no close read came in time after an exit; 0: one did */
 	u64 ended[AS_REASONS];		/* waits by the reason that ended them */
 };
 
@@ -116,7 +116,7 @@ static inline u32 as_queued(const struct as_scheduler *as)
 /* Inside the core */
 void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now);
 void as_learn_exit(struct as_scheduler *as, bool followed);
-void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now);
+void as_learn_after_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now);
 enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now);
 void as_wait_end(struct as_scheduler *as, enum as_reason reason);
 void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now);

@@ -10,7 +10,7 @@
 
 /* A request so near is close whatever the process's habits; the bound doubles with each ms waited */
 #define CLOSE_SECTORS		8192ULL
-#define CLOSE_DOUBLINGS_MAX	32	/* beyond any disk */
+#define CLOSE_DOUBLINGS_MAX	32ULL	/* beyond any disk */
 
 /* "More often than not", of a mean of samples that are 0 or 256 */
 #define HALF			128
@@ -23,9 +23,7 @@ void as_learn(struct as_scheduler *as, struct as_process *process, const struct 
 	if (!rq->sync)
 		return;
 	if (process->done_ns && !process->queued[AS_READ] && !process->in_flight[AS_READ]) {
-		think = now - process->done_ns;
-		if (think > THINK_MAX_NS)
-			think = THINK_MAX_NS;
+		think = min(now - process->done_ns, THINK_MAX_NS);
 		ios_mean_add(&process->think_ns, think);
 		ios_mean_add(&as->think_ns, think);
 	}
@@ -40,11 +38,9 @@ void as_learn(struct as_scheduler *as, struct as_process *process, const struct 
 static bool is_close(const struct as_scheduler *as, const struct as_process *last, const struct ios_request *next,
 		     u64 now)
 {
-	u64 waited_ms = div64_u64(now - as->last_done_ns, IOS_NSEC_PER_MSEC);
+	u64 waited_ms = min(div64_u64(now - as->last_done_ns, IOS_NSEC_PER_MSEC), CLOSE_DOUBLINGS_MAX);
 	u64 distance = ios_sweep_distance(&as_sweep, as->last_end, next->sector);
 
-	if (waited_ms > CLOSE_DOUBLINGS_MAX)
-		waited_ms = CLOSE_DOUBLINGS_MAX;
 	if (distance <= CLOSE_SECTORS << waited_ms)
 		return true;
 	return ios_mean_known(&last->seek_sectors) && distance < ios_mean_value(&last->seek_sectors);
@@ -55,16 +51,16 @@ static bool is_close(const struct as_scheduler *as, const struct as_process *las
  */
 void as_learn_exit(struct as_scheduler *as, bool followed)
 {
-	ios_mean_add(&as->exits_alone, followed ? 0 : 256);
-	as->mourning = false;
+	ios_mean_add(&as->exit_no_coop, followed ? 0 : 256);
+	as->exit_pending = false;
 }
 
 /* A read came after an exit */
-void as_mourn(struct as_scheduler *as, const struct ios_request *rq, u64 now)
+void as_learn_after_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now)
 {
 	bool in_time = now - as->last_done_ns < as->tunables.antic_expire_ns;
 
-	if (!in_time || is_close(as, &as->ghost, rq, now))
+	if (!in_time || is_close(as, &as->exited_process, rq, now))
 		as_learn_exit(as, in_time);
 }
 
@@ -80,7 +76,7 @@ enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios
 	u64 antic_ns = as->tunables.antic_expire_ns;
 
 	if (!last || !antic_ns)
-		return AS_NOBODY;
+		return AS_NO_PROCESS;
 	if (next && next->owner == last)
 		return AS_SAME_PROCESS;
 	if (last->queued[AS_READ] || last->queued[AS_WRITE] || last->in_flight[AS_READ] || last->in_flight[AS_WRITE])
@@ -90,7 +86,7 @@ enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios
 	if (next && is_close(as, last, next, now))
 		return AS_CLOSE;
 	if (last->exited)
-		return ios_mean_value(&as->exits_alone) > HALF ? AS_EXITED : AS_WAIT;
+		return ios_mean_value(&as->exit_no_coop) > HALF ? AS_EXITED : AS_WAIT;
 	return think_ns(as) > antic_ns ? AS_THINKS_LONG : AS_WAIT;
 }
 
@@ -113,19 +109,16 @@ void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 
 u64 as_overdue_ns(const struct as_queue *queue, u64 expire_ns)
 {
 	const struct ios_request *oldest = ios_fifo_head(&queue->fifo);
-	u64 next_check;
 
 	if (!oldest)
 		return IOS_NEVER;
-	next_check = queue->fifo_checked_ns + expire_ns;
-	return oldest->deadline_ns > next_check ? oldest->deadline_ns : next_check;
+	return max(oldest->deadline_ns, queue->fifo_checked_ns + expire_ns);
 }
 
 /* A queued read that falls due ends the wait too */
 u64 as_wait_until(const struct as_scheduler *as)
 {
 	u64 overdue = as_overdue_ns(&as->queues[AS_READ], as->tunables.expire_ns[AS_READ]);
-	u64 end = as->last_done_ns + as->tunables.antic_expire_ns;
 
-	return overdue < end ? overdue : end;
+	return min(overdue, as->last_done_ns + as->tunables.antic_expire_ns);
 }

@@ -30,9 +30,9 @@ void cfq_queue_init(struct cfq_queue *queue, bool sync)
 	memset(queue, 0, sizeof(*queue));
 	queue->sync = sync;
 	queue->priority = (struct cfq_priority) { CFQ_BE, CFQ_NORMAL };
-	ios_sorted_init(&queue->sorted);
-	ios_link_init(&queue->fifo);
-	ios_link_init(&queue->turn);
+	queue->sorted = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&queue->fifo);
+	INIT_LIST_HEAD(&queue->turn);
 }
 
 void cfq_init(struct cfq_scheduler *cfq, const struct cfq_tunables *tunables, u64 now)
@@ -43,7 +43,7 @@ void cfq_init(struct cfq_scheduler *cfq, const struct cfq_tunables *tunables, u6
 	cfq->tunables = *tunables;
 	cfq->delayed_sync_ns = now - RAMP_HEADSTART_NS;
 	for (class = 0; class < CFQ_CLASSES; class++) {
-		ios_link_init(&cfq->turns[class]);
+		INIT_LIST_HEAD(&cfq->turns[class]);
 		for (level = 0; level < CFQ_LEVELS; level++) {
 			cfq_queue_init(&cfq->async[class][level], false);
 			cfq->async[class][level].priority = (struct cfq_priority) { class, level };
@@ -100,7 +100,7 @@ static void enqueue(struct cfq_scheduler *cfq, struct cfq_queue *queue, struct i
 	rq->owner = queue;
 	rq->where = IOS_QUEUED;
 	ios_sorted_add(&queue->sorted, rq);
-	ios_list_insert(&rq->fifo, &queue->fifo);
+	list_add_tail(&rq->fifo, &queue->fifo);
 	cfq->queued++;
 	if (!queue->queued++)
 		becomes_busy(cfq, queue);
@@ -112,7 +112,7 @@ static void dequeue(struct cfq_scheduler *cfq, struct ios_request *rq)
 
 	rq->where = IOS_OUTSIDE;
 	ios_sorted_remove(&queue->sorted, rq);
-	ios_list_remove(&rq->fifo);
+	list_del_init(&rq->fifo);
 	cfq->queued--;
 	if (--queue->queued)
 		return;
@@ -243,8 +243,7 @@ static void send(struct cfq_scheduler *cfq, struct ios_request *rq)
 	queue->in_flight++;
 	queue->slice_dispatched++;
 	cfq->in_flight[rq->sync]++;
-	if (cfq->in_flight[false] + cfq->in_flight[true] > cfq->most_in_flight)
-		cfq->most_in_flight = cfq->in_flight[false] + cfq->in_flight[true];
+	cfq->most_in_flight = max(cfq->most_in_flight, cfq->in_flight[false] + cfq->in_flight[true]);
 	cfq->head = ios_end(rq);
 }
 
@@ -271,7 +270,7 @@ u64 cfq_wake_ns(const struct cfq_scheduler *cfq)
 	return cfq->idle_until_ns && cfq->queued ? cfq_idle_end_ns(cfq) : IOS_NEVER;
 }
 
-static void land(struct cfq_scheduler *cfq, struct ios_request *rq)
+static void drop_in_flight(struct cfq_scheduler *cfq, struct ios_request *rq)
 {
 	rq->where = IOS_OUTSIDE;
 	queue_of(rq)->in_flight--;
@@ -279,7 +278,7 @@ static void land(struct cfq_scheduler *cfq, struct ios_request *rq)
 }
 
 /* The active queue has nothing queued and nothing in flight */
-static void run_dry(struct cfq_scheduler *cfq, struct cfq_queue *queue, u64 now)
+static void idle_or_expire(struct cfq_scheduler *cfq, struct cfq_queue *queue, u64 now)
 {
 	if (!cfq_slice_is_used(queue, now) && cfq_should_idle(cfq, queue, now))
 		cfq->idle_until_ns = now + cfq->tunables.slice_idle_ns;
@@ -291,7 +290,7 @@ void cfq_complete(struct cfq_scheduler *cfq, struct ios_request *rq, u64 now)
 {
 	struct cfq_queue *queue = queue_of(rq);
 
-	land(cfq, rq);
+	drop_in_flight(cfq, rq);
 	queue->done_ns = now;
 	if (rq->sync && !cfq_idles_alone(cfq, queue))
 		cfq->shared_done_ns = now;
@@ -304,7 +303,7 @@ void cfq_complete(struct cfq_scheduler *cfq, struct ios_request *rq, u64 now)
 		queue->slice_end_ns = now + queue->slice_ns;
 	}
 	if (!queue->queued && !queue->in_flight)
-		run_dry(cfq, queue, now);
+		idle_or_expire(cfq, queue, now);
 }
 
 void cfq_forget(struct cfq_scheduler *cfq, struct ios_request *rq)
@@ -314,14 +313,14 @@ void cfq_forget(struct cfq_scheduler *cfq, struct ios_request *rq)
 	if (rq->where == IOS_QUEUED)
 		dequeue(cfq, rq);
 	else if (rq->where == IOS_IN_FLIGHT)
-		land(cfq, rq);
+		drop_in_flight(cfq, rq);
 	if (queue && queue->exited)
 		cfq_process_exits(cfq, queue);
 }
 
 void cfq_resize(struct cfq_scheduler *cfq, struct ios_request *rq, u64 sector, u32 sectors)
 {
-	struct ios_sorted *sorted = &queue_of(rq)->sorted;
+	struct rb_root_cached *sorted = &queue_of(rq)->sorted;
 
 	(void)cfq;	/* as its fellows */
 	rq->sectors = sectors;
@@ -336,8 +335,8 @@ void cfq_absorb(struct cfq_scheduler *cfq, struct ios_request *rq, struct ios_re
 {
 	if (other->where == IOS_QUEUED && rq->owner == other->owner && other->deadline_ns < rq->deadline_ns) {
 		rq->deadline_ns = other->deadline_ns;
-		ios_list_remove(&rq->fifo);
-		ios_list_insert(&rq->fifo, &other->fifo);
+		list_del_init(&rq->fifo);
+		list_add_tail(&rq->fifo, &other->fifo);
 	}
 	cfq_forget(cfq, other);
 }

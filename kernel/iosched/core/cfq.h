@@ -43,11 +43,11 @@ struct cfq_queue {
 	bool exited;			/* its process has */
 	bool on_turn;			/* in its class's order of turns */
 	bool shares_idle;		/* as it was when its requests came: it has no wait of its own */
-	struct ios_link turn;
+	struct list_head turn;
 	u64 turn_key;
 
-	struct ios_sorted sorted;
-	struct ios_link fifo;
+	struct rb_root_cached sorted;
+	struct list_head fifo;
 	u32 queued, in_flight;
 
 	/* The slice */
@@ -69,7 +69,7 @@ struct cfq_scheduler {
 	struct cfq_tunables tunables;
 	bool cheap_seeks;		/* the medium does not rotate */
 
-	struct ios_link turns[CFQ_CLASSES];
+	struct list_head turns[CFQ_CLASSES];
 	struct cfq_queue async[CFQ_CLASSES][CFQ_LEVELS];	/* of CFQ_IDLE only the first */
 	struct cfq_queue *active;	/* whose slice it is */
 	u64 idle_until_ns;		/* the active queue is empty and waited for; 0: it is not */
@@ -116,6 +116,11 @@ void cfq_absorb(struct cfq_scheduler *cfq, struct ios_request *rq, struct ios_re
 
 /* No more requests of the process will come; its memory must live only until those that came are done */
 void cfq_process_exits(struct cfq_scheduler *cfq, struct cfq_queue *process);
+
+static inline u32 cfq_queued(const struct cfq_scheduler *cfq)
+{
+	return cfq->queued;
+}
 
 /* The queue in which such a request of such a process would be */
 struct cfq_queue *cfq_queue_for(struct cfq_scheduler *cfq, bool sync, struct cfq_queue *process,

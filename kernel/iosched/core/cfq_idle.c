@@ -10,18 +10,9 @@
 /* A medium without seeks that has taken more requests than this at a time works on several at once: no use in idling */
 #define QUEUES_DEEP_ABOVE	4
 
-static u32 ones(u32 bits)
-{
-	u32 count = 0;
-
-	for (; bits; bits &= bits - 1)
-		count++;
-	return count;
-}
-
 bool cfq_is_seeky(const struct cfq_queue *queue)
 {
-	return ones(queue->seeks) > SEEKY_ABOVE;
+	return hweight32(queue->seeks) > SEEKY_ABOVE;
 }
 
 /* Whether the queue is waited for by itself; the others share one wait, when the last of them runs empty */
@@ -36,9 +27,7 @@ bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 /* Twice as long as the disk would wait is as good as for ever: else one long pause would weigh for many requests */
 static u64 think_ns(const struct cfq_scheduler *cfq, u64 from, u64 to)
 {
-	u64 longest = 2 * cfq->tunables.slice_idle_ns;
-
-	return to - from < longest ? to - from : longest;
+	return min(to - from, 2 * cfq->tunables.slice_idle_ns);
 }
 
 void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct ios_request *rq, u64 now)
@@ -73,6 +62,5 @@ u64 cfq_idle_end_ns(const struct cfq_scheduler *cfq)
 {
 	const struct cfq_queue *queue = cfq->active;
 
-	return queue->slice_running && queue->slice_end_ns < cfq->idle_until_ns ? queue->slice_end_ns :
-										  cfq->idle_until_ns;
+	return queue->slice_running ? min(queue->slice_end_ns, cfq->idle_until_ns) : cfq->idle_until_ns;
 }

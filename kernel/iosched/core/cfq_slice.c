@@ -32,9 +32,7 @@ u64 cfq_scaled_slice_ns(const struct cfq_scheduler *cfq, const struct cfq_queue 
 	shortest = div64_u64(2 * tunables->slice_idle_ns * (slice / IOS_NSEC_PER_USEC),
 			     tunables->slice_sync_ns / IOS_NSEC_PER_USEC);
 	scaled = div64_u64(slice / IOS_NSEC_PER_USEC * tunables->target_latency_ns, round / IOS_NSEC_PER_USEC);
-	if (shortest > slice)
-		shortest = slice;
-	return scaled > shortest ? scaled : shortest;
+	return max(scaled, min(shortest, slice));
 }
 
 /* A slice's clock starts when its first request completes: the seek to it is not the queue's fault */
@@ -65,26 +63,23 @@ static u32 async_depth(const struct cfq_scheduler *cfq, const struct cfq_queue *
 {
 	u64 depth = div64_u64(now - cfq->delayed_sync_ns, cfq_slice_ns(&cfq->tunables, true, CFQ_NORMAL));
 
-	if (depth >= UNLIMITED)
-		return UNLIMITED;
-	return depth || queue->in_flight ? depth : 1;
+	if (!depth && !queue->in_flight)
+		return 1;
+	return min_t(u64, depth, UNLIMITED);
 }
 
 /* Requests of the queue that may be in flight */
 u32 cfq_depth(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
 {
-	u32 depth = cfq->tunables.quantum / 2, ramp;
+	u32 depth = max(cfq->tunables.quantum / 2, 1u);
 
-	if (!depth)
-		depth = 1;
 	if (queue->priority.class == CFQ_IDLE)
 		return 1;
 	if (cfq_busy(cfq) == 1)
 		depth = UNLIMITED;
-	else if (is_early(cfq, queue, now) && cfq->tunables.quantum > depth)
-		depth = cfq->tunables.quantum;
+	else if (is_early(cfq, queue, now))
+		depth = max(cfq->tunables.quantum, depth);
 	if (queue->sync || !cfq->tunables.low_latency)
 		return depth;
-	ramp = async_depth(cfq, queue, now);
-	return ramp < depth ? ramp : depth;
+	return min(async_depth(cfq, queue, now), depth);
 }

@@ -19,18 +19,20 @@ u64 cfq_turn_key(const struct cfq_scheduler *cfq, const struct cfq_queue *queue,
 
 void cfq_turn_add(struct cfq_scheduler *cfq, struct cfq_queue *queue, u64 key)
 {
-	struct ios_link *head = &cfq->turns[queue->priority.class], *place = head->after;
+	struct list_head *turns = &cfq->turns[queue->priority.class];
+	struct list_head *later;
 
-	while (place != head && container_of(place, struct cfq_queue, turn)->turn_key <= key)
-		place = place->after;
+	list_for_each(later, turns)
+		if (list_entry(later, struct cfq_queue, turn)->turn_key > key)
+			break;
 	queue->turn_key = key;
 	queue->on_turn = true;
-	ios_list_insert(&queue->turn, place);
+	list_add_tail(&queue->turn, later);
 }
 
 void cfq_turn_remove(struct cfq_queue *queue)
 {
-	ios_list_remove(&queue->turn);
+	list_del_init(&queue->turn);
 	queue->on_turn = false;
 }
 
@@ -39,21 +41,18 @@ struct cfq_queue *cfq_turn_next(const struct cfq_scheduler *cfq)
 	int class;
 
 	for (class = 0; class < CFQ_CLASSES; class++)
-		if (!ios_list_empty(&cfq->turns[class]))
-			return container_of(cfq->turns[class].after, struct cfq_queue, turn);
+		if (!list_empty(&cfq->turns[class]))
+			return list_first_entry(&cfq->turns[class], struct cfq_queue, turn);
 	return NULL;
 }
 
 struct cfq_queue *cfq_turn_next_sync(const struct cfq_scheduler *cfq, enum cfq_class class)
 {
-	const struct ios_link *head = &cfq->turns[class], *place;
 	struct cfq_queue *queue;
 
-	for (place = head->after; place != head; place = place->after) {
-		queue = container_of(place, struct cfq_queue, turn);
+	list_for_each_entry(queue, &cfq->turns[class], turn)
 		if (queue->sync)
 			return queue;
-	}
 	return NULL;
 }
 

@@ -7,7 +7,6 @@
 #ifndef IOSCHED_REQUEST_H
 #define IOSCHED_REQUEST_H
 
-#include "list.h"
 #include "sorted.h"
 
 enum ios_where {
@@ -26,15 +25,15 @@ struct ios_request {
 	u64 arrived_ns;
 	u64 deadline_ns;
 	void *owner;		/* the process or the queue that it belongs to */
-	struct ios_node node;	/* by sector */
-	struct ios_link fifo;	/* by arrival */
+	struct rb_node node;	/* by sector */
+	struct list_head fifo;	/* by arrival */
 };
 
 static inline void ios_request_init(struct ios_request *rq)
 {
 	rq->where = IOS_OUTSIDE;
 	rq->owner = NULL;
-	ios_link_init(&rq->fifo);
+	INIT_LIST_HEAD(&rq->fifo);
 }
 
 static inline u64 ios_end(const struct ios_request *rq)
@@ -42,9 +41,9 @@ static inline u64 ios_end(const struct ios_request *rq)
 	return rq->sector + rq->sectors;
 }
 
-static inline struct ios_request *ios_fifo_head(const struct ios_link *fifo)
+static inline struct ios_request *ios_fifo_head(const struct list_head *fifo)
 {
-	return ios_list_empty(fifo) ? NULL : container_of(fifo->after, struct ios_request, fifo);
+	return list_empty(fifo) ? NULL : list_first_entry(fifo, struct ios_request, fifo);
 }
 
 #endif

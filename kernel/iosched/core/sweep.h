@@ -15,8 +15,8 @@ struct ios_sweep {
 	u32 back_penalty;
 };
 
-/* Where to go next from `head`; NULL if the set is empty */
-struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct ios_sorted *set, u64 head);
+/* Where to go next from `head`; NULL if the tree is empty */
+struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct rb_root_cached *tree, u64 head);
 
 /* What the seek from `head` to `sector` counts, sectors */
 u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector);

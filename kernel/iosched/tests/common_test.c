@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What both schedulers share: the sorted set, the elevator, the mean. */
+/* What both schedulers share: requests by sector, the elevator, the mean. */
 #include "mean.h"
+#include "random.h"
 #include "sweep.h"
 #include "test.h"
 
@@ -9,26 +10,25 @@
 static const struct ios_sweep sweep = { .back_max = 1024 * 1024, .back_penalty = 2 };
 
 /* Against the plainest thing that does the same: an array, searched from end to end */
-static void the_sorted_set_is_a_sorted_set(void)
+static void requests_are_found_by_sector(void)
 {
 	static struct ios_request all[MANY];
 	static bool inside[MANY];
-	struct ios_sorted set;
+	struct rb_root_cached tree = RB_ROOT_CACHED;
 	u64 random = 7;
 	int step, i;
 
-	ios_sorted_init(&set);
 	for (i = 0; i < MANY; i++)
-		all[i] = request(next_random(&random) % 5000, 8, true);
+		all[i] = request(fb_xorshift(&random) % 5000, 8, true);
 	for (step = 0; step < 5000; step++) {
-		u64 at = next_random(&random) % 5001, from = IOS_NEVER, below = IOS_NEVER;
+		u64 at = fb_xorshift(&random) % 5001, from = IOS_NEVER, below = IOS_NEVER;
 		struct ios_request *found;
 
-		i = next_random(&random) % MANY;
+		i = fb_xorshift(&random) % MANY;
 		if (inside[i])
-			ios_sorted_remove(&set, &all[i]);
+			ios_sorted_remove(&tree, &all[i]);
 		else
-			ios_sorted_add(&set, &all[i]);
+			ios_sorted_add(&tree, &all[i]);
 		inside[i] = !inside[i];
 		for (i = 0; i < MANY; i++) {
 			if (inside[i] && all[i].sector >= at && all[i].sector < from)
@@ -36,11 +36,11 @@ static void the_sorted_set_is_a_sorted_set(void)
 			if (inside[i] && all[i].sector < at && (below == IOS_NEVER || all[i].sector > below))
 				below = all[i].sector;
 		}
-		found = ios_sorted_from(&set, at);
+		found = ios_sorted_from(&tree, at);
 		CHECK_EQUAL(from, found ? found->sector : IOS_NEVER);
-		found = ios_sorted_below(&set, at);
+		found = ios_sorted_below(&tree, at);
 		CHECK_EQUAL(below, found ? found->sector : IOS_NEVER);
-		CHECK((from == at) == !!ios_sorted_at(&set, at));
+		CHECK((from == at) == !!ios_sorted_at(&tree, at));
 	}
 }
 
@@ -48,18 +48,47 @@ static void neighbours_are_in_order(void)
 {
 	static struct ios_request all[MANY];
 	struct ios_request *rq, *before = NULL;
-	struct ios_sorted set;
+	struct rb_root_cached tree = RB_ROOT_CACHED;
 	u64 random = 9;
 	int i, count = 0;
 
-	ios_sorted_init(&set);
 	for (i = 0; i < MANY; i++) {
-		all[i] = request(next_random(&random) % 1000, 8, true);
-		ios_sorted_add(&set, &all[i]);
+		all[i] = request(fb_xorshift(&random) % 1000, 8, true);
+		ios_sorted_add(&tree, &all[i]);
 	}
-	for (rq = ios_sorted_from(&set, 0); rq; before = rq, rq = ios_sorted_next(rq), count++) {
+	for (rq = ios_sorted_from(&tree, 0); rq; before = rq, rq = ios_sorted_next(rq), count++) {
 		CHECK(!before || before->sector <= rq->sector);
 		CHECK(ios_sorted_previous(rq) == before);
+	}
+	CHECK_EQUAL(MANY, count);
+}
+
+/* In the order in which they came, however often others have come and gone between them */
+static void requests_at_one_sector_keep_their_order(void)
+{
+	static struct ios_request all[MANY];
+	struct rb_root_cached tree = RB_ROOT_CACHED;
+	const struct ios_request *rq, *before = NULL;
+	u64 random = 11;
+	int i, step, count = 0;
+
+	for (i = 0; i < MANY; i++) {
+		all[i] = request(fb_xorshift(&random) % 50, 8, true);
+		all[i].arrived_ns = i;
+		ios_sorted_add(&tree, &all[i]);
+	}
+	for (step = 0; step < MANY; step++) {
+		i = fb_xorshift(&random) % MANY;
+		ios_sorted_remove(&tree, &all[i]);
+		all[i].arrived_ns = MANY + step;
+		ios_sorted_add(&tree, &all[i]);
+	}
+	CHECK(ios_sorted_first(&tree) == ios_sorted_from(&tree, 0));
+	for (rq = ios_sorted_first(&tree); rq; before = rq, rq = ios_sorted_next(rq), count++) {
+		if (!before || before->sector != rq->sector)
+			CHECK(ios_sorted_at(&tree, rq->sector) == rq);
+		else
+			CHECK(before->arrived_ns < rq->arrived_ns);
 	}
 	CHECK_EQUAL(MANY, count);
 }
@@ -67,12 +96,11 @@ static void neighbours_are_in_order(void)
 static u64 chosen(u64 head, u64 one, u64 other)
 {
 	struct ios_request first = request(one, 8, true), second = request(other, 8, true);
-	struct ios_sorted set;
+	struct rb_root_cached tree = RB_ROOT_CACHED;
 
-	ios_sorted_init(&set);
-	ios_sorted_add(&set, &first);
-	ios_sorted_add(&set, &second);
-	return ios_sweep_next(&sweep, &set, head)->sector;
+	ios_sorted_add(&tree, &first);
+	ios_sorted_add(&tree, &second);
+	return ios_sweep_next(&sweep, &tree, head)->sector;
 }
 
 static void one_way_elevator(void)
@@ -118,8 +146,9 @@ static void means_decay_by_7_8(void)
 }
 
 const struct test common_tests[] = {
-	TEST(the_sorted_set_is_a_sorted_set),
+	TEST(requests_are_found_by_sector),
 	TEST(neighbours_are_in_order),
+	TEST(requests_at_one_sector_keep_their_order),
 	TEST(one_way_elevator),
 	TEST(backward_seeks_count_twice),
 	TEST(backward_seeks_end_at_1048576_sectors),

@@ -5,6 +5,7 @@
  */
 #include "as.h"
 #include "cfq.h"
+#include "random.h"
 #include "test.h"
 
 #define DEPTH		4		/* requests that the disk takes */
@@ -197,15 +198,15 @@ static void random_load(const struct driver *driver, u64 seed)
 			driver->complete(disk_give(&disk), now);
 			done++;
 		} else if (left && now == arrival) {
-			i = next_random(&random) % SLOTS;
+			i = fb_xorshift(&random) % SLOTS;
 			if (slots[i].where == IOS_OUTSIDE) {
-				slots[i] = request(next_random(&random) % 1000000, 8, next_random(&random) % 3);
-				driver->add(&slots[i], next_random(&random) % PROCESSES, now);
+				slots[i] = request(fb_xorshift(&random) % 1000000, 8, fb_xorshift(&random) % 3);
+				driver->add(&slots[i], fb_xorshift(&random) % PROCESSES, now);
 				sent++;
 			}
-			if (next_random(&random) % 64 == 0)
-				driver->exits(next_random(&random) % PROCESSES);
-			arrival += next_random(&random) % MS(16);
+			if (fb_xorshift(&random) % 64 == 0)
+				driver->exits(fb_xorshift(&random) % PROCESSES);
+			arrival += fb_xorshift(&random) % MS(16);
 			left--;
 		}
 		fill(driver, &disk, now);

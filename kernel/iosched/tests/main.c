@@ -10,14 +10,6 @@ struct ios_request request(u64 sector, u32 sectors, bool sync)
 	return rq;
 }
 
-u64 next_random(u64 *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dULL;
-}
-
 int main(void)
 {
 	return RUN_TESTS(common_tests, as_tests, as_wait_tests, cfq_tests, cfq_idle_tests, load_tests);

@@ -19,7 +19,4 @@ extern const struct test load_tests[];
 /* A request that is with no scheduler yet */
 struct ios_request request(u64 sector, u32 sectors, bool sync);
 
-/* Numbers that look random and are the same in each run (xorshift64*) */
-u64 next_random(u64 *state);
-
 #endif

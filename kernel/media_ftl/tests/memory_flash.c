@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "memory_flash.h"
 #include "one_bit_ecc.h"
+#include "random.h"
 
 u64 memory_flash_random(struct memory_flash *f)
 {
@@ -195,7 +196,7 @@ void memory_flash_make(struct memory_flash *f, u32 blocks, u32 pages_per_block, 
 			.is_bad = is_bad, .mark_bad = mark_bad, .erase = erase, .program = program, .read = read,
 			.allocate = allocate, .release = free,
 		},
-		.random = seed * 0x9e3779b97f4a7c15ull + 1,
+		.random = seed * FB_SPLITMIX_STEP + 1,
 	};
 	f->pages = calloc(pages, sizeof(*f->pages));
 	f->content = malloc((size_t)pages * stored_bytes(f));

@@ -294,11 +294,6 @@ void y2_abandon(struct y2_fs *fs)
 	y2_free(fs);
 }
 
-u64 y2_total_bytes(const struct y2_fs *fs)
-{
-	return (u64)fs->good_blocks * fs->data_chunks * fs->chunk_bytes;
-}
-
 u64 y2_free_bytes(const struct y2_fs *fs)
 {
 	return (u64)y2_chunks_free(fs) * fs->chunk_bytes;

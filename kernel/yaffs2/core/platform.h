@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that the core wants from its surroundings: Linux's own headers in the kernel; on the host, host/linux.h gives
+ * All that the core wants from its surroundings: Linux's own headers in the kernel; on the host, host_linux/ gives
  * the few of their names that the core uses.
  */
 #ifndef Y2_PLATFORM_H
@@ -44,7 +44,7 @@ static inline void y2_free(const void *memory)
 
 #else
 
-#include "../host/linux.h"
+#include "../../host_linux/linux.h"
 
 void *y2_zalloc(size_t bytes);
 void y2_free(const void *memory);

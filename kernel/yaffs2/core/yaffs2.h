@@ -286,7 +286,6 @@ int y2_sync(struct y2_fs *fs, bool checkpoint);
 int y2_set_read_only(struct y2_fs *fs, bool read_only);
 int y2_unmount(struct y2_fs *fs);
 void y2_abandon(struct y2_fs *fs);	/* frees memory; writes nothing */
-u64 y2_total_bytes(const struct y2_fs *fs);
 u64 y2_free_bytes(const struct y2_fs *fs);
 
 /* verify.c: whether the memory agrees with itself; prints what does not. For tests */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the core wants from a program of the host: memory, warnings and the CRC of host/linux.h. */
+/* What the core wants from a program of the host: memory, warnings and the CRC of host_linux/linux.h. */
 #include <stdarg.h>
 
 #include "../core/platform.h"

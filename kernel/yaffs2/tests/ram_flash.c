@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A NAND flash in memory that holds its user to the rules, with failures and power cuts. */
+#include "../../../media/src/random.h"
 #include "../../host_flash/cells.h"
 #include "../../host_flash/one_bit_ecc.h"
 #include "harness.h"
@@ -81,7 +82,7 @@ struct ram_flash *ram_flash_new(const struct y2_geometry *geometry, u64 seed)
 	flash->marked = calloc(pages, 1);
 	flash->bad = calloc(geometry->blocks, 1);
 	flash->next_page = calloc(geometry->blocks, sizeof(u32));
-	flash->random = seed * 0x9e3779b97f4a7c15ull + 1;
+	flash->random = seed * FB_SPLITMIX_STEP + 1;
 	return flash;
 }
 

@@ -21,9 +21,10 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement
-from flashbed.image import GuestImage, ProgramSet, turns
+from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
+from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
@@ -32,6 +33,9 @@ from flashbed.workload import WORKLOADS
 
 SYSTEM_PATH = "/usr/sbin:/sbin"
 """Where Debian keeps file system checkers; not on the path of an ordinary user."""
+
+WATCH = "watch"
+"""The module that ends a guest with several CPUs if one of them hangs; guest/init loads it."""
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program is sent, and does not bring upon itself."""
@@ -75,18 +79,18 @@ def program_set(cell: Cell) -> ProgramSet:
     parts = (cell.filesystem, cell.translation, tool)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
-    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module)
+    watch = WATCH if cell.board.cpus > 1 else None
+    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
     return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
 
 
-def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
+def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
-        "qemu": qemu_version,
+        "emulator": emulator.digest(),
         "machine": " ".join(qemu.fixed_arguments(machine_setup(cell))),
-        "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
@@ -140,7 +144,9 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
 
 def machine_setup(cell: Cell) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
-    return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    board = cell.board
+    cpus = Cpus(board.cpus, board.sockets, board.threads_per_core)
+    return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus)
 
 
 def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:

@@ -2,7 +2,7 @@
 """Runs a cell in QEMU with every source of chance closed: the guest's time is the number of instructions that it
 executed.
 
-Knows a cell's board, medium and files, and how to recognise a guest that died. docs/time.md explains each option of
+Knows a cell's board, medium and files. docs/time.md explains each option of
 the command line.
 """
 
@@ -20,15 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common import children
-from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
-from flashbed.common.units import describe_size, rough_size
-from flashbed.image import turns
-from flashbed.machine import cores, outbox
+from flashbed.common.errors import HostResourceError, InterruptedByUser
+from flashbed.common.units import rough_size
+from flashbed.image import emulator
+from flashbed.machine import cores, deaths, outbox
 from flashbed.machine.base import Outcome
+from flashbed.machine.cpus import Cpus
 
-PROGRAM = "qemu-system-aarch64"
-OLDEST = (7, 2)
-INSTALL = "apt-get install qemu-system-arm"
+PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
 TIMED_OUT = 124
@@ -40,27 +39,6 @@ SMALLEST_WINDOW_BYTES = 1 << 20
 
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
-GUEST_DEATHS = (
-    (
-        re.compile(rb"Kernel panic - not syncing: (Out of memory.*|System is deadlocked on memory.*)"),
-        "the guest ran out of memory",
-    ),
-    (
-        re.compile(rb"Kernel panic - not syncing: (hung_task.*)"),
-        "the guest hung: a task was blocked for 600 s of its time",
-    ),
-    (
-        re.compile(rb"Kernel panic - not syncing: (RCU Stall.*)"),
-        "the guest stalled: its kernel kept the CPU for 21 s of its time",
-    ),
-    (re.compile(rb"Kernel panic - not syncing: (.*)"), "the guest's kernel panicked"),
-    (
-        re.compile(rb"outbox: (results larger than the outbox).*"),
-        f"what the guest has to hand out is more than {describe_size(outbox.BYTES)}, the size of its outbox: "
-        "let the job log less",
-    ),
-)
-
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """How a line of a tool reads that says why it gave up."""
 
@@ -69,14 +47,15 @@ MOST_TOLD = 200
 
 @dataclass(frozen=True)
 class Setup:
-    """The machine itself: what its instructions cost, its memory in bytes, QEMU's name of its CPU, the seed of its
-    random numbers.
+    """The machine itself: how many million instructions a second it executes, its memory in bytes, QEMU's name of its
+    CPU, the seed of its random numbers.
     """
 
-    instruction_ns: int
+    mips: int
     ram_bytes: int
     cpu: str
     seed: int
+    cpus: Cpus = Cpus()
 
 
 @dataclass(frozen=True)
@@ -92,51 +71,30 @@ class Files:
     undo: Path | None = None
 
 
-def version() -> str:
-    """What QEMU says of itself, such as "7.2.22". Part of a cell's key. Raises SetupError if it is missing or too
-    old.
-    """
-    try:
-        out = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
-    match = re.search(r"version (\d+)\.(\d+)(\.\d+)?", out)
-    if match is None:
-        raise SetupError(f"{PROGRAM} --version says {out.splitlines()[:1]}: that is not a QEMU")
-    if (int(match[1]), int(match[2])) < OLDEST:
-        wanted = ".".join(str(part) for part in OLDEST)
-        raise SetupError(
-            f"QEMU {match[0].split()[1]} is too old: {wanted} is the first that can do this. `{INSTALL}` on Debian 12."
-        )
-    return match[0].removeprefix("version ")
-
-
 def refusal(cpu: str) -> str:
-    """Why no guest starts on this CPU; "" if one does. Raises SetupError if there is no QEMU."""
+    """Why no guest starts on this CPU; "" if one does. Raises SetupError if the emulator cannot be built."""
     machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
     # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
-    trial = [PROGRAM, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
-    try:
-        done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
-    except FileNotFoundError:
-        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
+    program = str(emulator.program())
+    trial = [program, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
+    done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
     if done.returncode == 0:
         return ""
-    said = done.stderr.strip().removeprefix(f"{PROGRAM}: ")
+    said = done.stderr.strip().removeprefix(f"{program}: ")
     if said.endswith(".aarch64' not found"):
         return f'"{cpu}" is no CPU of 64 bits'
-    return f'QEMU cannot start "{cpu}" ({said}); `{PROGRAM} -machine virt -cpu help` lists what there is'
+    return f'QEMU cannot start "{cpu}" ({said}); `{program} -machine virt -cpu help` lists what there is'
 
 
 def fixed_arguments(setup: Setup) -> list[str]:
     """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
-    shift = setup.instruction_ns.bit_length() - 1
     return [
-        *("-machine", "virt,gic-version=2,dtb-randomness=off"),
+        *("-machine", f"virt,gic-version={setup.cpus.interrupt_controller},dtb-randomness=off"),
         *("-cpu", setup.cpu),
+        *setup.cpus.arguments(),
         *("-m", f"{setup.ram_bytes >> 20}M"),
         *("-accel", "tcg,thread=single"),
-        *("-icount", f"shift={shift},sleep=off"),
+        *("-icount", f"mips={setup.mips}"),
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
@@ -145,7 +103,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
 
 
 def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
-    arguments = ["env", f"LD_PRELOAD={turns.library()}", PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
+    arguments = [str(emulator.program()), *fixed_arguments(setup), "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
     if files.undo is not None:
@@ -184,7 +142,7 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
-        why = complaint.replace(f"{folder}/", "").removeprefix(f"{PROGRAM}: ").strip()
+        why = complaint.removeprefix(f"{emulator.program()}: ").replace(f"{folder}/", "").strip()
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
     return _outcome(outbox.read(box), said, complaint)
@@ -195,7 +153,7 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
         why = "the board's ram is too small for the guest's programs (Initramfs unpacking failed)"
         return Outcome("failed", why, console, files or {})
     if files is None:
-        return Outcome("failed", _cause_of_death(console, complaint), console)
+        return Outcome("failed", deaths.cause(console, complaint), console)
     if "failed" in files:
         return Outcome("failed", step_reason(files), console, files)
     return Outcome("measured", "", console, files)
@@ -210,13 +168,6 @@ def step_reason(files: Mapping[str, bytes]) -> str:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
     return f"step {failed}: {why if len(why) <= MOST_TOLD else why[:MOST_TOLD] + '...'}"
-
-
-def _cause_of_death(console: bytes, complaint: str) -> str:
-    for pattern, meaning in GUEST_DEATHS:
-        if match := pattern.search(console):
-            return f"{meaning} ({match[1].decode(errors='replace').strip()})"
-    return f"the guest ended without results. {complaint.strip()}".strip()
 
 
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Doubly linked lists for the host, under the names that the kernel's list.h gives them; only what the core uses. */
-#ifndef Y2_HOST_LIST_H
-#define Y2_HOST_LIST_H
+/*
+ * Doubly linked lists for the host, under the names that the kernel's list.h gives them; only what cores
+ * use.
+ */
+#ifndef HOST_LIST_H
+#define HOST_LIST_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "container_of.h"
 
 struct list_head {
 	struct list_head *next, *prev;
@@ -35,9 +39,11 @@ static inline bool list_empty(const struct list_head *list)
 	return list->next == list;
 }
 
-#define list_entry(item, type, member) ((type *)((char *)(item) - offsetof(type, member)))
+#define list_entry(item, type, member) container_of(item, type, member)
 #define list_first_entry(list, type, member) list_entry((list)->next, type, member)
 #define list_next_entry(at, member) list_entry((at)->member.next, __typeof__(*(at)), member)
+
+#define list_for_each(at, list) for (at = (list)->next; at != (list); at = at->next)
 
 #define list_for_each_entry(at, list, member) \
 	for (at = list_first_entry(list, __typeof__(*(at)), member); &at->member != (list); \

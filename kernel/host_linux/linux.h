@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The names of Linux's headers that the core uses, for the host. Each does what the kernel's own does; lists are in
- * list.h.
+ * The names of Linux's headers that the cores of modules use, for the host. Each does what the kernel's own does; lists
+ * are in list.h, trees in rbtree.h.
  */
-#ifndef Y2_HOST_LINUX_H
-#define Y2_HOST_LINUX_H
+#ifndef HOST_LINUX_H
+#define HOST_LINUX_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "list.h"
+#include "rbtree.h"
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -28,9 +29,15 @@ typedef int64_t s64;
 #define max_t(type, a, b) ((type)(a) > (type)(b) ? (type)(a) : (type)(b))
 #define min(a, b) min_t(__typeof__(a), a, b)
 #define max(a, b) max_t(__typeof__(a), a, b)
+#define clamp_t(type, value, lowest, highest) min_t(type, max_t(type, value, lowest), highest)
 #define DIV_ROUND_UP_ULL(number, by) (((u64)(number) + (by) - 1) / (by))
 
 static inline u64 div_u64(u64 number, u32 by)
+{
+	return number / by;
+}
+
+static inline u64 div64_u64(u64 number, u64 by)
 {
 	return number / by;
 }
@@ -96,14 +103,14 @@ static inline const void *memchr_inv(const void *from, int value, size_t bytes)
 	return bytes ? byte : NULL;
 }
 
-/* sort.h; without `swap`, as the core calls it */
+/* sort.h; without `swap`, as the cores call it */
 static inline void sort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *), void *swap)
 {
 	(void)swap;
 	qsort(base, count, size, compare);
 }
 
-/* crc32.h: reflected, polynomial 0xedb88320, without inversions */
+/* crc32.h: reflected, polynomial 0xedb88320, without inversions; in yaffs2/host/platform.c */
 u32 crc32_le(u32 crc, const u8 *bytes, size_t count);
 
 #endif

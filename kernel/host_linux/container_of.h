@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The structure around a member, for the host, as the kernel's container_of.h gives it. */
+#ifndef HOST_CONTAINER_OF_H
+#define HOST_CONTAINER_OF_H
+
+#include <stddef.h>
+
+#define container_of(member_address, type, member) ((type *)((char *)(member_address) - offsetof(type, member)))
+
+#endif
