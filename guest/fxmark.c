@@ -43,7 +43,7 @@ struct counts {
 };
 
 static struct {
-	const char *folder;
+	const char *test, *folder;
 	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed;
 } job;
 
@@ -162,14 +162,14 @@ static void shared_file(void)
 
 static void own_folder(void)
 {
-	name(me.own, "folder", me.number);
+	name(me.own, job.test, me.number);
 	if (mkdir(me.own, 0700))
 		die(me.own);
 }
 
 static void shared_folder(void)
 {
-	snprintf(me.own, PATH, "%s/folder", job.folder);
+	snprintf(me.own, PATH, "%s/%s", job.folder, job.test);
 	if (mkdir(me.own, 0700) && errno != EEXIST)
 		die(me.own);
 }
@@ -480,6 +480,7 @@ int main(int argc, char **argv)
 	char path[PATH];
 
 	if (argc >= 4) {
+		job.test = argv[1];
 		job.folder = argv[2];
 		job.bytes = number(argv[3]);
 	}

@@ -38,7 +38,9 @@ class Option(Strict):
     divide: int = Field(default=1, ge=1, description="the tool wants the value divided by this")
     mkfs: str = Field(default="", description="what joins {options} of mkfs; {value} is the value")
     mount: str = Field(default="", description="what joins the mount options; {value} is the value")
-    module: str | None = Field(default=None, min_length=1, description="flag, choice: the module to load in place of the other")
+    module: str | None = Field(
+        default=None, min_length=1, description="flag, choice: the module to load in place of the other"
+    )
     min_units: int | None = Field(default=None, ge=1, description="the file system has at least so many such units")
     max_units: int | None = Field(default=None, ge=1, description="the file system has at most so many such units")
     overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
