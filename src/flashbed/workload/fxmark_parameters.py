@@ -57,8 +57,8 @@ class FxmarkParameters(ToolParameters):
     tests: Tests = Field(
         default=TESTS[:-1],
         description="what they do, one test after another, with commas between: read or overwrite a block of a private "
-        "file or of a shared one, read one block of a shared file all of them, append to private files; create, rename, "
-        "unlink files in private folders or in one that all share; random: any block of the shared file",
+        "file or a shared one, all the same block of a shared file, append to private files; create, rename and "
+        "unlink files in private folders or in a shared one; random: any block of the shared file",
     )
     block: Size = Field(default=4096, ge=512, le=1 << 20, description="what is read or written at a time, bytes")
     direct: Switch = Field(default=False, description="past the page cache (O_DIRECT)")
