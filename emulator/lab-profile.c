@@ -12,31 +12,36 @@
 enum { DEFAULT_PERIOD = 10000, MOST_PERIOD = 1000000000 };
 
 static struct {
-    char *file;         /* NULL: no profile is wanted */
+    FILE *file;         /* NULL: no profile is wanted */
     int64_t period;     /* ns */
     bool on;
-    int64_t began, ended;
+    int64_t began;
     int cpus;
     int64_t *due;       /* of each CPU: when its next sample is taken */
     GHashTable *samples; /* by program counter */
 } lab;
 
-static void write_profile(Notifier *notifier, void *data);
+static void finish(Notifier *notifier, void *data);
 
-static Notifier at_exit = { .notify = write_profile };
+static Notifier at_exit = { .notify = finish };
 
 void lab_profile_configure(QemuOpts *opts, Error **errp)
 {
     int64_t period = qemu_opt_get_number(opts, "period", DEFAULT_PERIOD);
+    const char *name = qemu_opt_get(opts, "profile");
 
-    if (!qemu_opt_get(opts, "profile")) {
+    if (!name) {
         return;
     }
     if (period < 1 || period > MOST_PERIOD) {
         error_setg(errp, "icount: period must be 1 to %d", MOST_PERIOD);
         return;
     }
-    lab.file = g_strdup(qemu_opt_get(opts, "profile"));
+    lab.file = fopen(name, "w");
+    if (!lab.file) {
+        error_setg_file_open(errp, errno, name);
+        return;
+    }
     lab.period = period;
     lab.samples = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     qemu_add_exit_notifier(&at_exit);
@@ -46,31 +51,6 @@ void lab_profile_configure(QemuOpts *opts, Error **errp)
 static void set_due(int cpu, int64_t now)
 {
     lab.due[cpu] = (now / lab.period + 1) * lab.period;
-}
-
-void lab_profile_switch(bool on)
-{
-    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    CPUState *cpu;
-
-    if (!lab.file) {
-        return;
-    }
-    if (on) {
-        lab.cpus = 0;
-        CPU_FOREACH(cpu) {
-            lab.cpus++;
-        }
-        lab.due = g_renew(int64_t, lab.due, lab.cpus);
-        for (int one = 0; one < lab.cpus; one++) {
-            set_due(one, now);
-        }
-        g_hash_table_remove_all(lab.samples);
-        lab.began = now;
-    } else if (lab.on) {
-        lab.ended = now;
-    }
-    lab.on = on;
 }
 
 static void count(uint64_t pc)
@@ -125,23 +105,46 @@ static int by_counter(gconstpointer a, gconstpointer b)
     return first < second ? -1 : first > second;
 }
 
-static void write_profile(Notifier *notifier, void *data)
+static void write_section(int64_t ended)
 {
     GList *counters = g_list_sort(g_hash_table_get_keys(lab.samples), by_counter);
-    FILE *file = fopen(lab.file, "w");
 
-    if (!file) {
-        error_report("profile: %s: %s", lab.file, strerror(errno));
+    fprintf(lab.file, "%" PRId64 " %d %" PRId64 " %" PRId64 "\n", lab.period, lab.cpus, lab.began, ended);
+    for (GList *one = counters; one; one = one->next) {
+        fprintf(lab.file, "%" PRIx64 " %" PRId64 "\n", *(uint64_t *)one->data,
+                *(int64_t *)g_hash_table_lookup(lab.samples, one->data));
+    }
+    g_list_free(counters);
+    g_hash_table_remove_all(lab.samples);
+}
+
+void lab_profile_switch(bool on)
+{
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    CPUState *cpu;
+
+    if (!lab.file) {
         return;
     }
     if (lab.on) {
-        lab.ended = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+        write_section(now);
     }
-    fprintf(file, "%" PRId64 " %d %" PRId64 " %" PRId64 "\n", lab.period, lab.cpus, lab.began, lab.ended);
-    for (GList *one = counters; one; one = one->next) {
-        fprintf(file, "%" PRIx64 " %" PRId64 "\n", *(uint64_t *)one->data,
-                *(int64_t *)g_hash_table_lookup(lab.samples, one->data));
+    lab.on = on;
+    if (!on) {
+        return;
     }
-    fclose(file);
-    g_list_free(counters);
+    lab.began = now;
+    lab.cpus = 0;
+    CPU_FOREACH(cpu) {
+        lab.cpus++;
+    }
+    lab.due = g_renew(int64_t, lab.due, lab.cpus);
+    for (int one = 0; one < lab.cpus; one++) {
+        set_due(one, now);
+    }
+}
+
+static void finish(Notifier *notifier, void *data)
+{
+    fclose(lab.file);
 }

@@ -3,9 +3,9 @@
  * Where the guest's CPUs spend their time, when `-icount mips=N,profile=FILE` is given: every `period` nanoseconds of the
  * guest's time, the program counter of each CPU that does not wait. The guest executes nothing for it and cannot tell.
  *
- * The guest says when: HINT #113 with 1 in X0 begins anew, with 0 it ends; what is counted between the two is written to
- * FILE when the emulator ends. The file's first line has the period, the CPUs, and the moments of beginning and end (ns);
- * then a line for each program counter, in hexadecimal, with the number of samples, in the order of the counters.
+ * The guest says when: HINT #113 with 1 in X0 begins, with 0 it ends, and what was counted between the two is a section
+ * of FILE. Its first line has the period, the CPUs, and the moments of beginning and end (ns); then comes a line for each
+ * program counter, in hexadecimal, with the number of samples, in the order of the counters.
  */
 #ifndef SYSEMU_LAB_PROFILE_H
 #define SYSEMU_LAB_PROFILE_H
