@@ -71,7 +71,8 @@ def sections(out: Mapping[str, bytes]) -> list[Section]:
         words = line.split()
         if len(words) == 4:
             samples = {}
-            found.append(Section(*map(int, words), samples=samples))
+            period_ns, cpus, began_ns, ended_ns = map(int, words)
+            found.append(Section(period_ns, cpus, began_ns, ended_ns, samples))
         else:
             samples[words[1]] = int(words[0])
     return found
@@ -106,7 +107,7 @@ def named(raw: str, symbols: Iterable[str]) -> str:
 
 def _functions(symbols: Iterable[str]) -> list[tuple[int, str]]:
     """Addresses of functions with their names, ascending; what a compiler put behind a name is left out."""
-    found = {}
+    found: dict[int, str] = {}
     for line in symbols:
         address, kind, name, *_ = line.split()
         if kind in "tTwW" and not name.startswith("$"):
