@@ -120,7 +120,7 @@ def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, test: str) -> None:
-    """Two processes on this host, for 200 ms, as it may be busy: each test gets somewhere; counts are those of the times."""
+    """Two processes on this host, for 200 ms, as it may be busy. Counts are those of the times."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
     call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", "200000", "20000", "7"]
