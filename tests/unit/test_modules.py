@@ -19,7 +19,7 @@ def test_every_module_is_known_by_name_without_building() -> None:
     assert known["anticipatory"] == known["cfq"] == "iosched"
     assert known["exfat"] == "exfat"
     assert known["mtd_speedtest"] == "mtd_tests"
-    assert {"media_ftl", "yaffs2", "jffs2", "jffs2_summary"} <= set(known)
+    assert {"media_ftl", "yaffs2", "jffs2", "jffs2_summary", "f2fs", "f2fs_direct_lock", "xfs"} <= set(known)
     assert not {"media_blk", "media_nand"} & set(known)  # every guest has them
 
 
@@ -41,10 +41,25 @@ def test_shipped_profiles_name_modules_that_there_are() -> None:
     assert named - {None} <= set(modules.to_choose())
 
 
+def test_each_lock_of_direct_reads_has_the_module_that_knows_it() -> None:
+    library = Library((paths.profiles(),))
+    assert library.filesystem("f2fs").module == "f2fs"
+    for lock in ("none", "submission", "completion", "range"):
+        chosen = library.filesystem(f"f2fs:direct_lock={lock}")
+        assert (chosen.module, chosen.mount_options) == ("f2fs_direct_lock", f"direct_lock={lock}")
+
+
+def test_what_changes_a_module_of_the_kernel_is_in_kernel() -> None:
+    for name, entry in modules.OF_THE_KERNEL.items():
+        if entry.change:
+            assert entry.name == name
+            assert list((paths.kernel() / entry.change).glob("*.patch"))
+
+
 def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     wanted = image.ProgramSet(("dosfstools",), ("/sbin/mkfs.fat",), ("my-fat",))
-    with pytest.raises(InputError, match=r'"my-fat": there is no such module .*anticipatory, cfq, exfat, jffs2'):
+    with pytest.raises(InputError, match=r'"my-fat": there is no such module .*anticipatory, cfq, exfat, f2fs, '):
         image.build("6.1", [wanted])
     assert list(tmp_path.iterdir()) == []
 

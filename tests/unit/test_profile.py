@@ -142,7 +142,13 @@ def test_every_shipped_option_renders() -> None:
         ("filesystem", FILESYSTEM, 'mkfs    = "-s {value}"', 'mkfs = "-s"', "options.size.mkfs: does not say {value}"),
         ("filesystem", FILESYSTEM, 'mkfs    = "-s {value}"', "", "options.size: does nothing"),
         ("filesystem", FILESYSTEM, "default = 3", 'default = "x"', "options.number.default: is a whole number"),
-        ("filesystem", FILESYSTEM, "default = 3", 'module = "x"', 'number.module: belongs to kind = "flag" only'),
+        (
+            "filesystem",
+            FILESYSTEM,
+            "default = 3",
+            'module = "x"',
+            'number.module: belongs to kind = "flag" or "choice" only',
+        ),
         (
             "filesystem",
             FILESYSTEM,

@@ -32,6 +32,7 @@ TOOLS = {
     "timeout": "coreutils",
     "fsck.fat": "dosfstools",
     "fsck.exfat": "exfatprogs",
+    "xfs_repair": "xfsprogs",
     "e2fsck": "e2fsprogs",
     "fsck.f2fs": "f2fs-tools",
 }

@@ -21,6 +21,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement
+from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
@@ -112,6 +113,7 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop)
+    outcome = _named(outcome, image)
     if outcome.status == "measured":
         try:
             outcome = replace(outcome, medium_check=check(cell, files.data))
@@ -120,6 +122,16 @@ def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threadin
         except CheckerKilled as killed:
             outcome = replace(outcome, status="killed", reason=str(killed))
     return _finished(repetition, outcome)
+
+
+def _named(outcome: Outcome, image: GuestImage) -> Outcome:
+    """With functions in place of the addresses at which CPUs were seen, if they were watched."""
+    files = dict(outcome.files)
+    symbols = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
+    if (raw := files.pop(profile.RAW, None)) is not None:
+        symbols += image.kernel.symbols.read_text().splitlines()
+        files[profile.PROFILE] = profile.named(raw.decode(), symbols).encode()
+    return replace(outcome, files=files)
 
 
 def failed(repetition: Repetition, reason: str) -> Finished:

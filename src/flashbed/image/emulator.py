@@ -52,6 +52,8 @@ OPTIONS: Sequence[str] = (
 OWN = {
     "lab-clock.c": "softmmu/lab-clock.c",
     "lab-clock.h": "include/sysemu/lab-clock.h",
+    "lab-profile.c": "softmmu/lab-profile.c",
+    "lab-profile.h": "include/sysemu/lab-profile.h",
     "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
 }
 """Files of emulator/, and what they are in QEMU's source."""

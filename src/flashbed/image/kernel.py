@@ -24,6 +24,7 @@ from flashbed.image.debian import Archive
 TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"
 CONFIG = f"{TREE}/.config"
+SYMBOLS = f"{TREE}/System.map"
 GEN_INIT_CPIO = f"{TREE}/usr/gen_init_cpio"
 PRODUCTS = (IMAGE, CONFIG, GEN_INIT_CPIO, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
 
@@ -59,6 +60,11 @@ class Kernel:
     @property
     def image(self) -> Path:
         return self.entry.path(IMAGE)
+
+    @property
+    def symbols(self) -> Path:
+        """Addresses and names of what is in the image."""
+        return self.entry.path(SYMBOLS)
 
     @property
     def tree(self) -> Path:

@@ -36,9 +36,15 @@ class OfTheKernel(NamedTuple):
     """Of the only module, where other settings make another of the same name. The kernel knows it by its old one."""
     makes: tuple[str, ...] = ()
     """The modules that come of it, where that is not one with the entry's own name."""
+    includes: tuple[str, ...] = ()
+    """Folders that its makefile looks for headers in, below the kernel's tree only."""
+    change: str | None = None
+    """The folder of kernel/ whose patch is put on the source, and whose headers are laid beside it."""
 
 
 MTD_TESTS = ("nandbiterrs", "oobtest", "pagetest", "readtest", "speedtest", "stresstest", "subpagetest", "torturetest")
+
+F2FS = ("CONFIG_F2FS_FS=m", "CONFIG_F2FS_STAT_FS=y")
 
 OF_THE_KERNEL = {
     "mtd_tests": OfTheKernel(
@@ -47,8 +53,11 @@ OF_THE_KERNEL = {
         makes=("mtd_test", "mtd_nandecctest", *(f"mtd_{test}" for test in MTD_TESTS)),
     ),
     "exfat": OfTheKernel("fs/exfat", ("CONFIG_EXFAT_FS=m", 'CONFIG_EXFAT_DEFAULT_IOCHARSET="utf8"')),
+    "f2fs": OfTheKernel("fs/f2fs", F2FS),
+    "f2fs_direct_lock": OfTheKernel("fs/f2fs", F2FS, name="f2fs_direct_lock", change="f2fs_direct_lock"),
     "jffs2": OfTheKernel("fs/jffs2"),
     "jffs2_summary": OfTheKernel("fs/jffs2", ("CONFIG_JFFS2_SUMMARY=y",), name="jffs2_summary"),
+    "xfs": OfTheKernel("fs/xfs", ("CONFIG_XFS_FS=m",), includes=("fs/xfs", "fs/xfs/libxfs")),
 }
 """Modules of the kernel's tree that few guests load, by the name of an entry."""
 
@@ -133,7 +142,13 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
 def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with modules of OF_THE_KERNEL."""
     wanted = OF_THE_KERNEL[name]
-    recipe = {"kernel": kernel.entry.digests, "script": digest_tree(Path(__file__)), **wanted._asdict()}
+    change = paths.kernel() / wanted.change if wanted.change else None
+    recipe = {
+        "kernel": kernel.entry.digests,
+        "script": digest_tree(Path(__file__)),
+        **wanted._asdict(),
+        **({"changed by": digest_tree(change)} if change else {}),
+    }
     # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
     defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
 
@@ -141,13 +156,23 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
         scratch = folder / "scratch"
         leave_out = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
         shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=leave_out)
+        if change:
+            _change(change, scratch, wanted.folder)
+        found = [f"-I{scratch / place}" for place in wanted.includes]
         with stage(f"Building the kernel's module {name}"):
-            _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=defined)
+            _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=[*defined, *found])
         if wanted.name:
             (built,) = folder.glob("*.ko")
             built.rename(folder / f"{wanted.name}.ko")
 
     return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def _change(by: Path, tree: Path, subfolder: str) -> None:
+    for header in sorted(by.glob("*.h")):
+        shutil.copy(header, tree / subfolder)
+    for patch in sorted(by.glob("*.patch")):
+        run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
 
 
 def _as_defined(setting: str) -> str | None:

@@ -103,12 +103,17 @@ def bonnie(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "bonnie.c")
 
 
+def fxmark(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `fxmark`, of ours: it asks what FxMark asks."""
+    return own(cache, archive, paths.guest() / "fxmark.c")
+
+
 def outbox(cache: Cache, archive: Archive) -> Entry:
     """An entry with `outbox`, of ours: it hands out what a cell leaves."""
     return own(cache, archive, paths.guest() / "outbox.c")
 
 
-BUILT = {"fio": fio, "bonnie": bonnie}
+BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark}
 """Programs that make load and are built from their sources, by name: what builds them."""
 
 

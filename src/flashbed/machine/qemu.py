@@ -16,12 +16,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashbed.common import children
 from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.common.units import rough_size
+from flashbed.guest_output.profile import RAW
 from flashbed.image import emulator
 from flashbed.machine import cores, deaths, outbox
 from flashbed.machine.base import Outcome
@@ -109,8 +110,7 @@ def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
     if files.undo is not None:
         regions[UNDO_SLOT] = files.undo
     for slot, path in regions.items():
-        name = str(path).replace(",", ",,")  # QEMU's own escape
-        backend = f"memory-backend-file,id=m{slot},share=on,mem-path={name},size={path.stat().st_size}"
+        backend = f"memory-backend-file,id=m{slot},share=on,mem-path={_escaped(path)},size={path.stat().st_size}"
         arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]
     return arguments
 
@@ -121,14 +121,16 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
     """
-    box, console = folder / "outbox.bin", folder / "console.log"
+    box, console, profile = folder / "outbox.bin", folder / "console.log", folder / RAW
     with box.open("wb") as file:
         file.truncate(outbox.BYTES)
     console.touch()
+    profile.touch()
     sizes = {path: path.stat().st_size for path in (files.state, files.data)}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    status, complaint = _execute(_command(setup, files, box, console), limit_s, stop)
+    profiled = ["-icount", f"profile={_escaped(profile)}"]  # a second -icount joins the first
+    status, complaint = _execute([*_command(setup, files, box, console), *profiled], limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
     said = console.read_bytes()
@@ -145,7 +147,10 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         why = complaint.removeprefix(f"{emulator.program()}: ").replace(f"{folder}/", "").strip()
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
-    return _outcome(outbox.read(box), said, complaint)
+    outcome = _outcome(outbox.read(box), said, complaint)
+    if raw := profile.read_bytes():
+        outcome = replace(outcome, files={**outcome.files, RAW: raw})
+    return outcome
 
 
 def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> Outcome:
@@ -196,6 +201,11 @@ def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> bytes:
         except subprocess.TimeoutExpired:
             if stop.is_set():
                 raise InterruptedByUser("stopped") from None
+
+
+def _escaped(path: Path) -> str:
+    """As a value among QEMU's options."""
+    return str(path).replace(",", ",,")
 
 
 def _window(size: int) -> int:

@@ -38,7 +38,9 @@ class Option(Strict):
     divide: int = Field(default=1, ge=1, description="the tool wants the value divided by this")
     mkfs: str = Field(default="", description="what joins {options} of mkfs; {value} is the value")
     mount: str = Field(default="", description="what joins the mount options; {value} is the value")
-    module: str | None = Field(default=None, min_length=1, description="flag: the module to load in place of the other")
+    module: str | None = Field(
+        default=None, min_length=1, description="flag, choice: the module to load in place of the other"
+    )
     min_units: int | None = Field(default=None, ge=1, description="the file system has at least so many such units")
     max_units: int | None = Field(default=None, ge=1, description="the file system has at most so many such units")
     overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
@@ -152,7 +154,7 @@ class FileSystem(Profile):
         values = self._values(chosen)
         for_mkfs = [o.render(o.mkfs, values[n]) for n, o in self.options.items() if n in values and o.mkfs]
         for_mount = [o.render(o.mount, values[n]) for n, o in self.options.items() if n in values and o.mount]
-        other_module = [o.module for n, o in self.options.items() if values.get(n) is True and o.module]
+        other_module = [o.module for n, o in self.options.items() if values.get(n) not in (None, False) and o.module]
         smallest, largest, why = self._limits(values)
         return ResolvedFileSystem(
             title=self.title,
@@ -282,8 +284,8 @@ def _placeholder_problems(keys: tuple[str | int, ...], text: str, allowed: set[s
 def _option_problems(keys: tuple[str | int, ...], option: Option) -> Iterator[Problem]:
     if not option.mkfs and not option.mount and not option.module:
         yield Problem(keys, "does nothing: give it mkfs or mount, the text that it adds, or a module")
-    if option.module and option.kind != "flag":
-        yield Problem((*keys, "module"), 'belongs to kind = "flag" only')
+    if option.module and option.kind not in ("flag", "choice"):
+        yield Problem((*keys, "module"), 'belongs to kind = "flag" or "choice" only')
     for name in ("mkfs", "mount"):
         text = getattr(option, name)
         yield from _placeholder_problems((*keys, name), text, {"value"})

@@ -5,6 +5,13 @@ from flashbed.workload.base import Workload
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_plus import BonniePlus
 from flashbed.workload.fio import Fio
+from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
 
-WORKLOADS: dict[str, Workload] = {"fio": Fio(), "bonnie": Bonnie(), "bonnie++": BonniePlus(), "iozone": Iozone()}
+WORKLOADS: dict[str, Workload] = {
+    "fio": Fio(),
+    "bonnie": Bonnie(),
+    "bonnie++": BonniePlus(),
+    "iozone": Iozone(),
+    "fxmark": Fxmark(),
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * fxmark: processes that all do the same to a file system at the same time, each on a CPU of its own: the questions of
+ * FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC 2016), written
+ * anew from their description.
+ *
+ *	fxmark prepare FOLDER BYTES
+ *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED
+ *
+ * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
+ * WRITERS of the processes write where the others read; only random and the reads of a shared file know them.
+ *
+ * A test's operations begin together, WARM_US before anything is counted, and what ends within RUN_US from then on counts.
+ * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints, as ns since boot, when
+ * counting began and ended; then of reads and of others a line: "read" or "other", how many, the sum of their times and
+ * the longest, ns, and pairs of a time and how many took no longer than that (and longer than the one before): steps of
+ * 1/64. The emulator is told when counting begins and ends, for its profile (HINT #113).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STEPS = 64, STEP_BITS = 6, TIMES = 40 * STEPS, MOST_PROCESSES = 256, PATH = 128, CHUNK = 1 << 20, START_NS = 2000000 };
+
+enum kind { READ, OTHER, KINDS };
+
+struct counts {
+	uint64_t many[KINDS], sum_ns[KINDS], longest_ns[KINDS];
+	uint32_t times[KINDS][TIMES];
+};
+
+static struct {
+	const char *test, *folder;
+	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed;
+} job;
+
+static struct shared {
+	uint64_t begin_ns, from_ns;
+	volatile uint64_t end_ns;
+	struct counts of[MOST_PROCESSES];
+} *shared;
+
+static struct {
+	uint64_t number, done, random;
+	int fd;
+	char *block;
+	char own[PATH], all[PATH];
+} me;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "fxmark: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec at = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
+static void tell_emulator(uint64_t on)
+{
+#ifdef __aarch64__
+	register uint64_t x0 __asm__("x0") = on;
+
+	__asm__ volatile("hint #113" : : "r"(x0) : "memory");
+#else
+	(void)on;
+#endif
+}
+
+static void name(char *to, const char *of, uint64_t number)
+{
+	snprintf(to, PATH, "%s/%s.%" PRIu64, job.folder, of, number);
+}
+
+static int opened(const char *path, int flags)
+{
+	int fd = open(path, flags, 0600);
+
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+static void whole(ssize_t done)
+{
+	if (done >= 0 && done < (ssize_t)job.block)
+		errno = EIO;
+	if (done != (ssize_t)job.block)
+		die("a block was not read or written");
+}
+
+static void fill(const char *path, uint64_t bytes)
+{
+	int fd = opened(path, O_WRONLY | O_CREAT | O_TRUNC);
+	static char chunk[CHUNK];
+
+	for (uint64_t at = 0; at < bytes; at += CHUNK) {
+		size_t part = bytes - at < CHUNK ? bytes - at : CHUNK;
+
+		memset(chunk, (int)(at / CHUNK + 1), part);
+		if (write(fd, chunk, part) != (ssize_t)part)
+			die(path);
+	}
+	if (fsync(fd) || close(fd))
+		die(path);
+}
+
+static void new_file(const char *path)
+{
+	if (close(opened(path, O_WRONLY | O_CREAT | O_EXCL)))
+		die(path);
+}
+
+/* Before the test: what each process works on */
+
+static void own_block(void)
+{
+	name(me.own, "own", me.number);
+	fill(me.own, job.block);
+	me.fd = opened(me.own, O_RDWR | (job.direct ? O_DIRECT : 0));
+}
+
+static void own_empty(void)
+{
+	name(me.own, "own", me.number);
+	me.fd = opened(me.own, O_RDWR | O_CREAT | O_TRUNC | (job.direct ? O_DIRECT : 0));
+}
+
+static void shared_file(void)
+{
+	char path[PATH];
+
+	snprintf(path, PATH, "%s/all", job.folder);
+	me.fd = opened(path, O_RDWR | (job.direct ? O_DIRECT : 0));
+}
+
+static void own_folder(void)
+{
+	name(me.own, job.test, me.number);
+	if (mkdir(me.own, 0700))
+		die(me.own);
+}
+
+static void shared_folder(void)
+{
+	snprintf(me.own, PATH, "%s/%s", job.folder, job.test);
+	if (mkdir(me.own, 0700) && errno != EEXIST)
+		die(me.own);
+}
+
+static void entry(char *to, const char *folder, uint64_t number)
+{
+	snprintf(to, 2 * PATH, "%s/%" PRIu64 ".%" PRIu64, folder, me.number, number);
+}
+
+static void own_folder_file(void)
+{
+	char path[2 * PATH];
+
+	own_folder();
+	entry(path, me.own, 0);
+	new_file(path);
+}
+
+static void both_folders_file(void)
+{
+	shared_folder();
+	memcpy(me.all, me.own, PATH);
+	own_folder_file();
+}
+
+static void pool(void)
+{
+	char path[2 * PATH];
+
+	for (uint64_t i = 0; i < job.pool; i++) {
+		entry(path, me.own, i);
+		new_file(path);
+	}
+}
+
+static void own_pool(void)
+{
+	own_folder();
+	pool();
+}
+
+static void shared_pool(void)
+{
+	shared_folder();
+	pool();
+}
+
+/* An operation; -1: there is nothing left to do */
+
+static int at_block(uint64_t block)
+{
+	if (me.number < job.writers) {
+		whole(pwrite(me.fd, me.block, job.block, (off_t)(block * job.block)));
+		return OTHER;
+	}
+	whole(pread(me.fd, me.block, job.block, (off_t)(block * job.block)));
+	return READ;
+}
+
+static int read_first(void)
+{
+	whole(pread(me.fd, me.block, job.block, 0));
+	return READ;
+}
+
+static int read_mine(void)
+{
+	return at_block(me.number);
+}
+
+static int read_same(void)
+{
+	return at_block(0);
+}
+
+static int any(void)
+{
+	me.random ^= me.random >> 12;
+	me.random ^= me.random << 25;
+	me.random ^= me.random >> 27;
+	return at_block((me.random * 0x2545f4914f6cdd1dull >> 32) % (job.bytes / job.block));
+}
+
+static int write_first(void)
+{
+	whole(pwrite(me.fd, me.block, job.block, 0));
+	return OTHER;
+}
+
+static int write_mine(void)
+{
+	whole(pwrite(me.fd, me.block, job.block, (off_t)(me.number * job.block)));
+	return OTHER;
+}
+
+static int append(void)
+{
+	whole(pwrite(me.fd, me.block, job.block, (off_t)(me.done * job.block)));
+	return OTHER;
+}
+
+static int create(void)
+{
+	char path[2 * PATH];
+
+	entry(path, me.own, me.done);
+	new_file(path);
+	return OTHER;
+}
+
+static int rename_own(void)
+{
+	char from[2 * PATH], to[2 * PATH];
+
+	entry(from, me.own, me.done % 2);
+	entry(to, me.own, (me.done + 1) % 2);
+	if (rename(from, to))
+		die(from);
+	return OTHER;
+}
+
+static int rename_between(void)
+{
+	char own[2 * PATH], all[2 * PATH];
+	bool back = me.done % 2;
+
+	entry(own, me.own, 0);
+	entry(all, me.all, 0);
+	if (rename(back ? all : own, back ? own : all))
+		die(own);
+	return OTHER;
+}
+
+static int remove_one(void)
+{
+	char path[2 * PATH];
+
+	if (me.done == job.pool)
+		return -1;
+	entry(path, me.own, me.done);
+	if (unlink(path))
+		die(path);
+	return OTHER;
+}
+
+static const struct test {
+	const char *name;
+	void (*set_up)(void);
+	int (*once)(void);
+} tests[] = {
+	{ "read-private", own_block, read_first },		/* DRBL */
+	{ "read-shared-file", shared_file, read_mine },		/* DRBM */
+	{ "read-shared-block", shared_file, read_same },	/* DRBH */
+	{ "overwrite-private", own_block, write_first },	/* DWOL */
+	{ "overwrite-shared-file", shared_file, write_mine },	/* DWOM */
+	{ "append-private", own_empty, append },		/* DWAL */
+	{ "create-private", own_folder, create },		/* MWCL */
+	{ "create-shared", shared_folder, create },		/* MWCM */
+	{ "rename-private", own_folder_file, rename_own },	/* MWRL */
+	{ "rename-shared", both_folders_file, rename_between },	/* MWRM, and back again */
+	{ "unlink-private", own_pool, remove_one },		/* MWUL */
+	{ "unlink-shared", shared_pool, remove_one },		/* MWUM */
+	{ "random", shared_file, any },				/* not FxMark's: any block of the shared file */
+};
+
+/* The steps of fio and HdrHistogram: whole numbers below 64, then 64 to each power of two */
+static unsigned int step_of(uint64_t ns)
+{
+	unsigned int power;
+
+	if (ns < STEPS)
+		return (unsigned int)ns;
+	power = 63 - (unsigned int)__builtin_clzll(ns);
+	power = (power - STEP_BITS) * STEPS + STEPS + (unsigned int)(ns >> (power - STEP_BITS) & (STEPS - 1));
+	return power < TIMES ? power : TIMES - 1;
+}
+
+static uint64_t longest_in(unsigned int step)
+{
+	unsigned int power = step / STEPS;
+
+	if (!power)
+		return step;
+	return (((uint64_t)STEPS + step % STEPS + 1) << (power - 1)) - 1;
+}
+
+static void work(const struct test *test)
+{
+	struct counts *mine = &shared->of[me.number];
+	uint64_t before, after;
+
+	sleep_until(shared->begin_ns);
+	for (before = now_ns();; before = after) {
+		int kind = test->once();
+
+		after = now_ns();
+		if (after > shared->end_ns)
+			return;
+		if (kind < 0) {
+			shared->end_ns = after;
+			return;
+		}
+		me.done++;
+		if (after <= shared->from_ns)
+			continue;
+		mine->many[kind]++;
+		mine->sum_ns[kind] += after - before;
+		mine->times[kind][step_of(after - before)]++;
+		if (after - before > mine->longest_ns[kind])
+			mine->longest_ns[kind] = after - before;
+	}
+}
+
+static void process(const struct test *test, uint64_t number, int ready, int go, int out)
+{
+	cpu_set_t one;
+	char word = 0;
+
+	CPU_ZERO(&one);
+	CPU_SET(number % (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+	me.number = number;
+	me.random = (job.seed * MOST_PROCESSES + number + 1) * 0x9e3779b97f4a7c15ull;
+	if (posix_memalign((void **)&me.block, 4096, job.block))
+		die("no memory");
+	memset(me.block, (int)number + 1, job.block);
+	test->set_up();
+	memset(&shared->of[number], 0, sizeof(struct counts));
+	if (write(ready, &word, 1) != 1 || read(go, &word, 1) != 1)
+		die("pipe");
+	work(test);
+	if (shared->end_ns < shared->from_ns + job.run_ns && write(out, &word, 1) != 1)
+		die("pipe");
+	exit(0);
+}
+
+static void measure(const struct test *test)
+{
+	int ready[2], go[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
+	struct pollfd early;
+	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
+	char word = 0;
+
+	if (pipe(ready) || pipe(go) || pipe(out))
+		die("pipe");
+	for (uint64_t i = 0; i < job.processes; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			die("fork");
+		if (!child) {
+			close(ready[0]);
+			process(test, i, ready[1], go[0], out[1]);
+		}
+	}
+	close(ready[1]);
+	for (uint64_t i = 0; i < job.processes; i++)
+		if (read(ready[0], &word, 1) != 1)
+			exit(1); /* who is missing has said why */
+	if (syncfs(folder))
+		die("syncfs");
+	shared->begin_ns = now_ns() + START_NS;
+	shared->from_ns = shared->begin_ns + job.warm_ns;
+	shared->end_ns = shared->from_ns + job.run_ns;
+	for (uint64_t i = 0; i < job.processes; i++)
+		if (write(go[1], &word, 1) != 1)
+			die("pipe");
+	sleep_until(shared->from_ns);
+	tell_emulator(1);
+	early = (struct pollfd){ .fd = out[0], .events = POLLIN };
+	ppoll(&early, 1, &rest, NULL);
+	tell_emulator(0);
+	for (uint64_t i = 0; i < job.processes; i++)
+		if (wait(&status) < 0 || status)
+			exit(1);
+}
+
+static void print(enum kind kind)
+{
+	static const char *const names[KINDS] = { "read", "other" };
+	uint64_t many = 0, sum = 0, longest = 0, here;
+
+	for (uint64_t i = 0; i < job.processes; i++) {
+		many += shared->of[i].many[kind];
+		sum += shared->of[i].sum_ns[kind];
+		if (shared->of[i].longest_ns[kind] > longest)
+			longest = shared->of[i].longest_ns[kind];
+	}
+	printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64, names[kind], many, sum, longest);
+	for (unsigned int step = 0; many && step < TIMES; step++) {
+		here = 0;
+		for (uint64_t i = 0; i < job.processes; i++)
+			here += shared->of[i].times[kind][step];
+		if (here)
+			printf(" %" PRIu64 " %" PRIu64, longest_in(step), here);
+	}
+	printf("\n");
+}
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	char path[PATH];
+
+	if (argc >= 4) {
+		job.test = argv[1];
+		job.folder = argv[2];
+		job.bytes = number(argv[3]);
+	}
+	if (argc == 4 && !strcmp(argv[1], "prepare")) {
+		snprintf(path, PATH, "%s/all", job.folder);
+		fill(path, job.bytes);
+		return 0;
+	}
+	if (argc == 12) {
+		job.processes = number(argv[4]);
+		job.writers = number(argv[5]);
+		job.block = number(argv[6]);
+		job.direct = number(argv[7]);
+		job.warm_ns = number(argv[8]) * 1000;
+		job.run_ns = number(argv[9]) * 1000;
+		job.pool = number(argv[10]);
+		job.seed = number(argv[11]);
+	}
+	for (size_t i = 0; job.block && job.processes <= MOST_PROCESSES && i < sizeof(tests) / sizeof(*tests); i++) {
+		if (strcmp(argv[1], tests[i].name))
+			continue;
+		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (shared == MAP_FAILED)
+			die("no memory");
+		measure(&tests[i]);
+		printf("%s %" PRIu64 " %" PRIu64 "\n", argv[1], shared->from_ns, shared->end_ns);
+		print(READ);
+		print(OTHER);
+		return 0;
+	}
+	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
+			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED\n");
+	return 2;
+}

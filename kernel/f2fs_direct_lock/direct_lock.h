@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a direct read of F2FS locks, by the mount option direct_lock:
+ *
+ *	none		nothing of the inode, as Linux does since 5.7
+ *	submission	the inode alone, while blocks are looked up and the request is handed to the device: what DIO_LOCKING of
+ *			do_blockdev_direct_IO() did, which F2FS asked for until 5.6. What is in the page cache is written back
+ *			under the lock
+ *	completion	the same, and until the device has answered
+ *	range		the bytes of the request, together with other reads, until the device has answered. A direct write of
+ *			bytes that have blocks locks them alone, and the inode together with other such writes; any other write
+ *			locks the inode alone, as it does without this
+ *
+ * i_gc_rwsem is taken before all of these, as it was.
+ *
+ * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It counts them when it comes,
+ * and who goes counts down those that came later: so nobody overtakes, and nobody is woken in vain.
+ */
+#ifndef F2FS_DIRECT_LOCK_H
+#define F2FS_DIRECT_LOCK_H
+
+#include <linux/completion.h>
+#include <linux/fs.h>
+#include <linux/interval_tree_generic.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+enum direct_lock { DIRECT_LOCK_NONE, DIRECT_LOCK_SUBMISSION, DIRECT_LOCK_COMPLETION, DIRECT_LOCK_RANGE, DIRECT_LOCKS };
+
+static const char *const direct_lock_names[DIRECT_LOCKS] = { "none", "submission", "completion", "range" };
+
+struct direct_ranges {
+	spinlock_t lock;
+	struct rb_root_cached root;
+	u64 came;
+};
+
+struct direct_range {
+	struct rb_node node;
+	u64 first, last, subtree_last;	/* bytes of the file */
+	u64 number;			/* in the order in which ranges came */
+	bool alone;
+	unsigned int before;		/* how many it waits for */
+	struct task_struct *task;
+};
+
+static inline void direct_ranges_init(struct direct_ranges *ranges)
+{
+	spin_lock_init(&ranges->lock);
+	ranges->root = RB_ROOT_CACHED;
+	ranges->came = 0;
+}
+
+#define DIRECT_RANGE_FIRST(range) ((range)->first)
+#define DIRECT_RANGE_LAST(range) ((range)->last)
+INTERVAL_TREE_DEFINE(struct direct_range, node, u64, subtree_last, DIRECT_RANGE_FIRST, DIRECT_RANGE_LAST,
+		     static inline __maybe_unused, direct_tree)
+
+static inline void direct_range_lock(struct direct_ranges *ranges, struct direct_range *mine, loff_t first, size_t count,
+				     bool alone)
+{
+	struct direct_range *one;
+
+	mine->first = first;
+	mine->last = first + count - 1;
+	mine->alone = alone;
+	mine->before = 0;
+	mine->task = current;
+	spin_lock(&ranges->lock);
+	mine->number = ranges->came++;
+	for (one = direct_tree_iter_first(&ranges->root, mine->first, mine->last); one;
+	     one = direct_tree_iter_next(one, mine->first, mine->last))
+		mine->before += alone || one->alone;
+	direct_tree_insert(mine, &ranges->root);
+	spin_unlock(&ranges->lock);
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		if (!READ_ONCE(mine->before))
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	smp_mb(); /* what is done under the lock comes after who was before */
+}
+
+static inline void direct_range_unlock(struct direct_ranges *ranges, struct direct_range *mine)
+{
+	struct direct_range *one;
+
+	spin_lock(&ranges->lock);
+	direct_tree_remove(mine, &ranges->root);
+	for (one = direct_tree_iter_first(&ranges->root, mine->first, mine->last); one;
+	     one = direct_tree_iter_next(one, mine->first, mine->last)) {
+		if (one->number < mine->number || !(one->alone || mine->alone))
+			continue;
+		if (one->before == 1) {
+			/* its stack is there no more once it sees 0, its task is while the lock is held: it locks to go */
+			struct task_struct *task = one->task;
+
+			WRITE_ONCE(one->before, 0);
+			wake_up_process(task);
+		} else {
+			WRITE_ONCE(one->before, one->before - 1);
+		}
+	}
+	spin_unlock(&ranges->lock);
+}
+
+/* A request that goes on after its submission, in place of one that its caller waits for. */
+struct direct_sent {
+	struct kiocb iocb;
+	struct completion done;
+	long ret;
+};
+
+static inline void direct_sent_done(struct kiocb *iocb, long ret)
+{
+	struct direct_sent *sent = container_of(iocb, struct direct_sent, iocb);
+
+	sent->ret = ret;
+	complete(&sent->done);
+}
+
+static inline struct kiocb *direct_send(struct direct_sent *sent, const struct kiocb *iocb)
+{
+	sent->iocb = *iocb;
+	sent->iocb.ki_complete = direct_sent_done;
+	init_completion(&sent->done);
+	return &sent->iocb;
+}
+
+#endif

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FxMark: what its tests ask of a file system, carried out by a small program of ours (guest/fxmark.c), a call a test.
+
+Each test runs for a fixed virtual time, and what ends within it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flashbed.guest_output import profile
+from flashbed.guest_output.steadiness import Series
+from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
+from flashbed.workload.fxmark_parameters import FxmarkParameters
+from flashbed.workload.parameters import ToolParameters
+
+PROGRAM = "fxmark"
+SAID = "fxmark.txt"
+"""Of each test three lines: its name and when counting began and ended (ns since boot); "read" and "other" with how
+many, the sum of their times and the longest (ns), and pairs of a time (ns) and how many took no longer.
+"""
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Operations of one kind; `times` are upper bounds in ns, ascending, each with how many lie below it and above the
+    one before.
+    """
+
+    many: int
+    sum_ns: int
+    longest_ns: int
+    times: Sequence[tuple[int, int]]
+
+    def latencies(self) -> dict[str, float]:
+        """In us: percentiles in steps of 1/64, as the upper end of a step, and no more than the longest."""
+        if not self.many:
+            return {}
+        found = {"latency_mean_us": self.sum_ns / self.many / 1e3, "latency_max_us": self.longest_ns / 1e3}
+        for percent in PERCENTILES:
+            passed, wanted = 0, self.many * percent / 100
+            for upper_ns, many in self.times:
+                passed += many
+                if passed >= wanted:
+                    found[f"latency_p{percent}_us"] = min(upper_ns, self.longest_ns) / 1e3
+                    break
+        return found
+
+
+@dataclass(frozen=True)
+class _Test:
+    name: str
+    took_s: float
+    read: _Kind
+    other: _Kind
+
+
+class Fxmark:
+    """The workload `fxmark`."""
+
+    parameters: type[ToolParameters] = FxmarkParameters
+    built: tuple[str, ...] = (PROGRAM,)
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ()
+
+    def title(self, parameters: Parameters) -> str:
+        return "FxMark's questions, asked by a program of the lab"
+
+    def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
+        """Names of module functions are noted behind the tests, for the profile."""
+        said = FxmarkParameters.model_validate(dict(parameters))
+        numbers = [said.file, said.processes, said.writers, said.block, int(said.direct)]
+        numbers += [said.warm_us, said.run_us, said.pool, seed]
+        calls = [f"/bin/{PROGRAM} {test} /mnt {' '.join(map(str, numbers))} >>/out/{SAID}\n" for test in said.tests]
+        names = f"grep '\\[' /proc/kallsyms >/out/{profile.MODULE_SYMBOLS}\n"
+        return {
+            "prepare": f"/bin/{PROGRAM} prepare /mnt {said.file}\n".encode(),
+            "measure": ("set -e\n" + "".join(calls) + names).encode(),
+        }
+
+    def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
+        """Operations a second of each test, and the share of the busy CPU time that went into waiting for locks; of a
+        single test also reads and others apart, their latencies (of reads, if there are any) and the share of osq_lock.
+        """
+        tests = _said(out)
+        metrics = {"runtime_s": sum(test.took_s for test in tests)}
+        for test in tests:
+            metrics[f"{test.name.replace('-', '_')}_operations"] = (test.read.many + test.other.many) / test.took_s
+        if len(tests) == 1:
+            (test,) = tests
+            metrics["operations"] = (test.read.many + test.other.many) / test.took_s
+            for name, kind in (("read_operations", test.read), ("other_operations", test.other)):
+                if kind.many:
+                    metrics[name] = kind.many / test.took_s
+            metrics |= (test.read if test.read.many else test.other).latencies()
+        sections = profile.sections(out)
+        for test, section in zip(tests, sections, strict=bool(sections)):
+            if (percent := section.percent(profile.SPINNING)) is not None:
+                metrics[f"{test.name.replace('-', '_')}_spinning_percent"] = percent
+        if len(tests) == len(sections) == 1:
+            metrics |= profile.metrics(sections[0])
+        return metrics
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        """None: most tests never reach the medium, and how much they ask for is what is measured."""
+        return ()
+
+    def writes(self, parameters: Parameters) -> str:
+        return ""
+
+    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
+        return ()
+
+    def silent(self, parameters: Parameters) -> str:
+        return "fxmark tells no rate within a test"
+
+
+def _said(out: Mapping[str, bytes]) -> list[_Test]:
+    """Raises WorkloadOutputError."""
+    lines = [line.split() for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
+    if not lines:
+        raise WorkloadOutputError(f"{SAID} is missing: fxmark did not get as far as its first result")
+    try:
+        found = []
+        for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+            name, began_ns, ended_ns = head[0], int(head[1]), int(head[2])
+            if (read[0], other[0]) != ("read", "other") or ended_ns <= began_ns:
+                raise ValueError
+            found.append(_Test(name, (ended_ns - began_ns) / 1e9, _kind(read[1:]), _kind(other[1:])))
+    except (ValueError, IndexError):
+        raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
+    return found
+
+
+def _kind(words: Sequence[str]) -> _Kind:
+    many, sum_ns, longest_ns, *times = map(int, words)
+    return _Kind(many, sum_ns, longest_ns, list(zip(times[::2], times[1::2], strict=True)))

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How our program is called for FxMark's tests, what it does, and what is made of its lines."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from samples import write_study
+
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.common.metrics import METRICS
+from flashbed.study.loading import load_study
+from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.fxmark import Fxmark
+from flashbed.workload.fxmark_parameters import DATA, TESTS, FxmarkParameters
+
+SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', "pool = [100, 200]")
+TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'
+
+BEGAN, ENDED = 1_000_000_000, 1_010_000_000
+
+
+def lines(name: str, read: str = "0 0 0", other: str = "0 0 0") -> str:
+    return f"{name} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
+
+
+def metrics(*tests: str, **files: str) -> dict[str, float]:
+    out = {"fxmark.txt": "".join(tests)} | {f"{name}.txt": text for name, text in files.items()}
+    return Fxmark().metrics({name: text.encode() for name, text in out.items()})
+
+
+def parameters(**values: object) -> dict[str, object]:
+    return FxmarkParameters.model_validate({"file": "1M", **values}).canonical()
+
+
+def test_a_test_alone_has_its_latencies() -> None:
+    found = metrics(lines("random", read="100 400000 9000 3071 50 5119 45 9215 5"))
+    assert found == {
+        "runtime_s": 0.01,
+        "random_operations": 10_000,
+        "operations": 10_000,
+        "read_operations": 10_000,
+        "latency_mean_us": 4,
+        "latency_max_us": 9,
+        "latency_p50_us": 3.071,
+        "latency_p95_us": 5.119,
+        "latency_p99_us": 9,
+    }
+
+
+def test_reads_and_writes_are_told_apart_and_latencies_are_of_the_reads() -> None:
+    found = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50"))
+    assert (found["operations"], found["read_operations"], found["other_operations"]) == (35_000, 30_000, 5_000)
+    assert found["latency_max_us"] == 1
+
+
+def test_several_tests_have_a_rate_each() -> None:
+    found = metrics(lines("create-private", other="10 1 1 1 10"), lines("create-shared", other="5 1 1 1 5"))
+    assert found == {"runtime_s": 0.02, "create_private_operations": 1000, "create_shared_operations": 500}
+
+
+def test_shares_of_locks_are_those_of_each_test() -> None:
+    text = f"10000 8 {BEGAN} {ENDED}\n6 osq_lock\n2 rwsem_spin_on_owner\n2 memcpy\n"
+    found = metrics(lines("random", read="1 1 1 1 1"), profile=text)
+    assert (found["osq_lock_percent"], found["spinning_percent"]) == (60, 80)
+    assert found["random_spinning_percent"] == 80
+    assert found["busy_cpus"] == pytest.approx(0.01)
+    two = metrics(*(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=text * 2)
+    assert (two["read_shared_file_spinning_percent"], two["read_shared_block_spinning_percent"]) == (80, 80)
+    assert "osq_lock_percent" not in two
+    with pytest.raises(ValueError, match="zip"):
+        metrics(lines("random", read="1 1 1 1 1"), profile=text * 2)
+
+
+@pytest.mark.parametrize("text", ["", "random 1 2\n", "random 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 2\nx\ny\n"])
+def test_what_the_program_does_not_write_is_told(text: str) -> None:
+    with pytest.raises(WorkloadOutputError):
+        Fxmark().metrics({"fxmark.txt": text.encode()})
+
+
+def test_every_metric_is_known() -> None:
+    names = {f"{test.replace('-', '_')}_{what}" for test in TESTS for what in ("operations", "spinning_percent")}
+    assert names <= set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("workload", "message"),
+    [
+        ('tests = "read"', 'tests: must be some of "read-private, '),
+        ('tests = "read-shared-file"\nprocesses = 300', "processes: must be at most 256"),
+        (
+            'tests = "read-shared-file"\nprocesses = 100\nfile = "64k"',
+            "has no block of 4k for each of 100 processes",
+        ),
+        ('tests = "create-shared"\ndirect = true', "true means nothing to create-shared, which moves no blocks"),
+        ('tests = "random"\nwriters = 2', "writers: 2 are more than processes = 1"),
+        ('tests = "read-private"\nwriters = 1', "writers: need one of the tests read-shared-file"),
+        ('tests = "random"\ndirect = true\nblock = 1000', "block: with direct = true it must be a multiple of 512"),
+    ],
+)
+def test_contradictions_are_told_with_their_key(tmp_path: Path, workload: str, message: str) -> None:
+    file = "" if "file =" in workload else 'file = "1M"\n'
+    path = write_study(tmp_path, SAMPLE, (TOOL, f'tool = "fxmark"\n{file}{workload}'))
+    path.write_text(path.read_text().partition("[answer]")[0])
+    with pytest.raises(InputError) as raised:
+        load_study(path)
+    assert message in raised.value.message
+
+
+@pytest.fixture(scope="session")
+def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our program, built for this host."""
+    program = tmp_path_factory.mktemp("fxmark") / "fxmark"
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "fxmark.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, test: str) -> None:
+    """Two processes on this host, for 200 ms, as it may be busy. Counts are those of the times."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
+    writers = "1" if test == "random" else "0"
+    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", "200000", "20000", "7"]
+    said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    found = metrics(said)
+    assert found["operations"] > 0
+    assert ("read_operations" in found) == (test.startswith("read") or test == "random")
+    for line in said.splitlines()[1:]:
+        many, sum_ns, longest_ns, *times = map(int, line.split()[1:])
+        assert sum(times[1::2]) == many
+        assert longest_ns <= max(times[::2], default=0)
+        assert sum_ns <= sum(upper * each for upper, each in zip(times[::2], times[1::2], strict=True))
+    if test == "random":
+        assert "other_operations" in found
+
+
+def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
+    call = [fxmark_here, "unlink-shared", tmp_path, "4096", "2", "0", "4096", "0", "0", "60000000", "5", "7"]
+    said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
+    assert metrics(said)["runtime_s"] < 60
+    assert 5 <= int(said.splitlines()[2].split()[1]) <= 10
+
+
+def test_data_tests_are_those_that_move_blocks() -> None:
+    assert {test for test in TESTS if test.split("-")[0] in ("read", "overwrite", "append", "random")} == set(DATA)
