@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -16,12 +17,14 @@ from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import shipped, write_study
 
 from flashbed.analysis import Words, compare, results_of, sentence
+from flashbed.analysis.words import as_condition
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
 from flashbed.report import conditions
+from flashbed.report.answers import questions
 from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.report.model import report_of
-from flashbed.report.names import fixed, legend, names_of
+from flashbed.report.names import fixed, leaders, legend, names_of, words_of
 from flashbed.study.format import Label, Labels
 from flashbed.study.loading import Study, load_study
 
@@ -88,7 +91,7 @@ def test_labels_stand_everywhere_and_exports_keep_the_studys_words(tmp_path: Pat
     page = unescape(bring_up_to_date(study, rows, MANIFEST, tmp_path).read_text())
     body = page.partition("<body>")[2].partition("Every repetition")[0]
     text = body.replace("\xa0", " ")
-    assert "the log is fastest for sequential write and random write" in text  # the answer
+    assert "The log is fastest for sequential write and random write" in text  # the answer; an article has a capital
     assert '<th scope="col">the log</th>' in text  # the picture
     assert "There is nothing to go by for the log against the old at tiny blocks" in text  # claims
     assert "the log, random write, tiny blocks" in text  # losses
@@ -109,6 +112,46 @@ def test_short_names_have_a_legend() -> None:
         ("the old", "ext2 (ext2:block=4k)"),
         ("the log", "F2FS, as mkfs.f2fs makes it"),
     ]
+
+
+def test_a_sentence_may_call_a_value_otherwise_than_a_table() -> None:
+    """ "disk is fastest" has no article, and a column has none to carry."""
+    said = {"filesystem": {"f2fs": Label(name="disk", in_words="the disk"), "ext2:block=4k": "stick"}}
+    study = replace(made_up_study(), labels=Labels(values=said))
+    report = report_of(study, rows_of(made_up_frame(study)), {})
+    [question, *_] = questions(report)
+    assert "disk" in question.matrix.columns
+    told = " ".join([*question.lines, *(one.sentence for one in question.behind)])
+    assert "The disk is fastest for" in told
+    assert "the disk is" in told
+    assert not re.search(r"(?<!the )(?<!The )\bdisk is", told)
+
+
+def test_an_axis_that_follows_another_is_not_named_in_sentences() -> None:
+    axes = {"processes": ("1", "4"), "file": ("40M", "10M"), "seeks": ("4000", "1000"), "caches": ("kept", "cold")}
+    cells = [("1", "40M", "4000", "kept"), ("4", "10M", "1000", "kept"), ("4", "10M", "1000", "cold")]
+    words = words_of(None, axes, Labels(values={"processes": {"1": "1 process", "4": "4 processes"}}), cells)
+    assert words.leaders == {"file": "processes", "seeks": "processes"}
+    joint = " + ".join(("processes", "file", "seeks"))
+    assert words.value(joint, "4 + 10M + 1000") == "4 processes"
+    assert words.axis(joint) == "number of processes"
+    assert words.places(dict(zip(axes, cells[2], strict=True))) == "4 processes, caches dropped"
+    assert words.places({"file": "10M"}) == "file size 10M"  # alone it is named
+    assert legend(None, words, Labels(), cells) == [
+        ("1 process", "with file size 40M, seeks 4000"),
+        ("4 processes", "with file size 10M, seeks 1000"),
+    ]
+
+
+def test_what_a_stack_is_made_of_follows_nothing() -> None:
+    axes, cells = ["medium", "filesystem", "file"], [("a", "x", "1M"), ("b", "y", "1M")]
+    assert leaders(axes, cells) == {}
+    assert leaders(["filesystem", "file"], [("x", "1M"), ("y", "2M"), ("y", "1M")]) == {}
+
+
+def test_a_sentence_about_a_place_begins_as_one_says_it() -> None:
+    assert as_condition("random write") == "For random write"
+    assert as_condition("beside a writer, no pause") == "Beside a writer, no pause"
 
 
 def test_profiles_that_begin_their_titles_alike_keep_their_own_names() -> None:

@@ -104,6 +104,15 @@ def test_what_stays_in_memory_measures_memory() -> None:
     assert limit.limit(metrics, "either", pio=False) == "cpu"
 
 
+def test_what_comes_between_phases_does_not_hide_that_memory_kept_their_bytes() -> None:
+    """A mount between writing and reading read 4.4 MiB of a raw chip, more than twice what both phases asked for."""
+    metrics = {"busy_cpu_percent": 20.0, "busy_medium_percent": 100.0, "busy_bus_percent": 0.0}
+    metrics |= {"requested_bytes": 2.0**21, "medium_read_bytes": 4.4 * 2**20, "medium_written_bytes": 34816.0}
+    assert limit.limit(metrics, "either", pio=False) == "medium"
+    assert limit.limit({**metrics, "reached_percent": 6.6}, "either", pio=False) == "memory"
+    assert limit.limit({**metrics, "reached_percent": 50.0}, "either", pio=False) == "medium"
+
+
 def test_old_results_tell_no_limit() -> None:
     assert limit.limit({"busy_cpu_percent": 99.0}, "write", pio=False) == ""
 

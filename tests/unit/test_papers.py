@@ -99,7 +99,7 @@ def test_where_the_paper_has_a_figure_for_each_scheduler_their_mean_stands(lee20
     verdict, compared, papers, *_ = rows["9"]
     assert (verdict.text, compared.text) == (
         "cannot be decided",
-        "YAFFS2, no translation against NILFS2, ftl-page at constant bytes",
+        "YAFFS2 against NILFS2, page FTL at constant bytes",
     )
     # The mean of 7.76, 7.79, 7.81, 7.77 by that of 14.14, 13.61, 13.21, 13.55: 7.7825 by 13.6275.
     assert papers.text == "0.57 ×"

@@ -73,6 +73,14 @@ def test_writes_that_stay_in_memory_are_found() -> None:
     }
 
 
+def test_of_a_tool_with_phases_their_own_bytes_tell_what_reached_the_medium() -> None:
+    between = {"requested_bytes": 1000.0, "medium_read_bytes": 4000.0, "medium_written_bytes": 3000.0}
+    rows = [row("a", "write", "4k", seed, reached_percent=share, **between) for seed, share in ((1, 6.0), (2, 8.0))]
+    [flow] = flows(results_of(AXES, rows), {})
+    assert flow.reached == pytest.approx(0.07)
+    assert flow.swallowed
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.0123, "0.0123"), (12.34, "12.3"), (9.999, "10.0"), (999.96, "1,000"), (123456.0, "123,000"), (0.0, "0")],

@@ -14,7 +14,19 @@ from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart, quotient
 from flashbed.analysis.spread import INTERVAL_SEEDS
-from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, percent_more, scale_of
+from flashbed.analysis.words import (
+    Words,
+    as_condition,
+    count,
+    factor,
+    factors,
+    figures,
+    listing,
+    metric_of,
+    percent_more,
+    percents,
+    scale_of,
+)
 from flashbed.common.metrics import Metric
 
 CLOSE_FACTOR = 1.095
@@ -37,8 +49,8 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     said += _omissions(comparison, group, words)
     opening = words.places(group.at)
     if opening:
-        return f"For {opening}, {said}"
-    begins_with_a_name = group.best is not None and said.startswith(words.value(comparison.compare, group.best))
+        return f"{as_condition(opening)}, {said}"
+    begins_with_a_name = group.best is not None and said.startswith(words.named(comparison.compare, group.best))
     return said if begins_with_a_name else said[0].upper() + said[1:]
 
 
@@ -47,14 +59,14 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
         return f"not decided: {_why_open(group)}."
     if group.best is None:
         return "nothing was measured."
-    best = words.value(comparison.compare, group.best)
+    best = words.named(comparison.compare, group.best)
     if not group.leads:
         return f"only {best} was measured, so there is nothing to compare."
 
     told = []
     even, depends, ahead = (group.leads_that_are(verdict) for verdict in ("even", "depends", "ahead"))
     if even:
-        names = [best, *(words.value(comparison.compare, lead.over) for lead in even)]
+        names = [best, *(words.named(comparison.compare, lead.over) for lead in even)]
         clear = "" if group.is_zero else "clear "
         told.append(f"there is no {clear}difference between {listing(names)}{why_even(even, group)}")
     told += [dependence(lead, group, comparison, metric, words) for lead in depends]
@@ -90,7 +102,7 @@ def against(leads: Sequence[Lead], metric: Metric) -> tuple[str, str]:
 
 def dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
     """ "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2 at 4k (...)" """
-    best, other = (words.value(comparison.compare, value) for value in (group.best or "", lead.over))
+    best, other = (words.named(comparison.compare, value) for value in (group.best or "", lead.over))
     axes = listing([words.axis(axis) for axis in group.telling_axes])
     sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, quotient(1.0, lead.lowest))]
     told = [
@@ -125,10 +137,10 @@ def _setting(setting: Setting, group: Group, words: Words) -> str:
 
 def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
     """ "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
-    best = words.value(comparison.compare, group.best or "")
+    best = words.named(comparison.compare, group.best or "")
     told = []
     for place, lead in enumerate(leads):
-        other = words.value(comparison.compare, lead.over)
+        other = words.named(comparison.compare, lead.over)
         told.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
     if is_speed(metric):
         return f"{best} is {listing(told)}"
@@ -171,17 +183,6 @@ def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
     return f" ({lowest} to {highest}{f' over {over(group, words)}' if first else ''})"
 
 
-def factors(low: float, high: float) -> str:
-    """ "1.31", "1.31 to 4.0" """
-    return factor(low) if factor(low) == factor(high) else f"{factor(low)} to {factor(high)}"
-
-
-def percents(low: float, high: float) -> str:
-    """ "3 %", "3 to 8 %" """
-    ends = percent_more(low), percent_more(high)
-    return ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}"
-
-
 def over(group: Group, words: Words) -> str:
     """ "4 request sizes", or "8 combinations of request size and file size" """
     axes = group.telling_axes
@@ -194,7 +195,7 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     """What the finding does not cover."""
 
     def names(values: Sequence[str]) -> str:
-        return listing([words.value(comparison.compare, value) for value in values])
+        return listing([words.named(comparison.compare, value) for value in values])
 
     text = ""
     missing = [value for value in group.left_out if value not in group.in_doubt]
@@ -219,7 +220,7 @@ def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
     barred = [gap for gap in group.gaps if gap not in absent]
     doubted = [group.doubts[gap] for gap in barred]
     named = [
-        f"{words.value(comparison.compare, value)} has no result at {words.places(setting)}"
+        f"{words.named(comparison.compare, value)} has no result at {words.places(setting)}"
         for value, setting in absent[:NAMED_SETTINGS]
     ]
     if len(absent) > NAMED_SETTINGS:

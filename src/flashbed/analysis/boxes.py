@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from flashbed.analysis.groups import Setting
-from flashbed.analysis.words import Words, count, in_sentence, listing, metric_of
+from flashbed.analysis.words import PREPOSITIONS, Words, count, in_sentence, listing, metric_of
 
 NAMED_BOXES = 3
 """So many are named in a line; of more, only how many loads they are: the picture has each."""
@@ -22,9 +22,6 @@ MANY = ""
 
 MANNERS = ("flush", "direct", "allocate", "caches")
 """Axes that say how something is done: alone, they need a word for what is done."""
-
-PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after")
-"""A place that begins so needs no "for"."""
 
 Box = Mapping[str, Sequence[str]]
 
@@ -89,7 +86,7 @@ def place(box: Box, words: Words) -> str:
     for axis, values in box.items():
         single = [value for value in values if value != MANY]
         if axis == METRIC:
-            told.append(listing([in_sentence(metric_of(value).title) for value in values]))
+            told.append(listing([in_sentence(metric_of(value).title).removeprefix("time ") for value in values]))
         elif len(single) == len(values) and not words.is_idle(axis, box):
             told.append(words.several(axis, values))
     if not told:  # nothing but means tells these loads from the others

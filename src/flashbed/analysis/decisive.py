@@ -17,6 +17,8 @@ from flashbed.guest_output.limit import direction_of, is_swallowed
 
 Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"]
 
+MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
+
 REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
 

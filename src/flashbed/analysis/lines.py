@@ -17,15 +17,13 @@ from flashbed.analysis.answer import (
     against,
     closest,
     dependence,
-    factors,
     is_close,
     is_speed,
-    percents,
     superlative,
 )
 from flashbed.analysis.boxes import MANY, METRIC, whereabouts
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
-from flashbed.analysis.words import Words, count, factor, listing, metric_of
+from flashbed.analysis.words import Words, beginning, count, factor, factors, listing, metric_of, percents
 
 MOST_LINES = 10
 """In which a report has its answer in words."""
@@ -128,11 +126,11 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     if kind == "CPU":
         if not told:
             return f"The CPU decides{where}, and nothing is best there{partly}."
-        best, lead = words.value(comparison.compare, told[0]), _lead(loads, words)
+        best, lead = words.named(comparison.compare, told[0]), _lead(loads, words)
         return f"The CPU decides{where}: on this board {best} {_superlative(loads, several)}, {lead}{partly}."
     if kind in ("ahead", "just ahead"):
-        best = words.value(comparison.compare, told[0])
-        return f"{best} {_superlative(loads, several)}{where}: {_lead(loads, words)}{partly}."
+        best = words.named(comparison.compare, told[0])
+        return f"{beginning(best)} {_superlative(loads, several)}{where}: {_lead(loads, words)}{partly}."
     if kind == "depends":
         depending = [load.group.leads_that_are("depends") for load in loads]
         if len(loads) == len(depending[0]) == 1 and not several:
@@ -154,7 +152,7 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
     if kind == "alone":
-        return f"Only {words.value(comparison.compare, told[0])} was measured{where}: nothing to compare."
+        return f"Only {words.named(comparison.compare, told[0])} was measured{where}: nothing to compare."
     return f"Nothing was measured{where}."
 
 
@@ -191,7 +189,7 @@ def _partly(loads: Sequence[Load], words: Words) -> str:
 
 
 def _names(comparison: Comparison, values: Sequence[str], words: Words) -> str:
-    return listing([words.value(comparison.compare, value) for value in values])
+    return listing([words.named(comparison.compare, value) for value in values])
 
 
 def _superlative(loads: Sequence[Load], several: bool) -> str:
@@ -205,7 +203,7 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
     """How far the best is ahead of the next: "1.3 to 4.0 times as fast as ext2" """
     leads = [closest(load.group) for load in loads]
     others = list(dict.fromkeys(lead.over for lead in leads))
-    name = listing([words.value(loads[0].comparison.compare, other) for other in others], "or")
+    name = listing([words.named(loads[0].comparison.compare, other) for other in others], "or")
     if len(loads[0].group.leads) > 1 or len(others) > 1:
         name = f"the next ({name})"
     low, high = min(lead.ends[0] for lead in leads), max(lead.ends[1] for lead in leads)

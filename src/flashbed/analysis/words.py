@@ -71,6 +71,9 @@ READS = ("read", "randread")
 OF_WRITES = ("flush", "allocate")
 """Axes that say how is written: nothing is said of them where all is reading."""
 
+PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after", "to")
+"""A place that begins so needs no "for"."""
+
 JOINT = " + "
 """Between the names of axes that are compared as one, and between their values."""
 
@@ -96,10 +99,15 @@ class Words:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     axis_labels: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    in_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of a value whose label is no name, how a sentence calls it: "the disk"."""
+    leaders: Mapping[str, str] = field(default_factory=dict)
+    """Of an axis that follows another in each cell, which other: the legend says what goes with its values."""
 
     def axis(self, name: str) -> str:
         if JOINT in name:
-            return listing([self.axis(part) for part in name.split(JOINT)])
+            names = name.split(JOINT)
+            return listing([self.axis(part) for part in names if self.leaders.get(part) not in names])
         if name in self.axis_labels:
             return self.axis_labels[name]
         return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
@@ -120,7 +128,8 @@ class Words:
             if len(names_) != len(values):  # a value of a job's axis has it, too
                 return value
             parts = list(zip(names_, values, strict=True))
-            return ", ".join(self.value(*part) for part in parts if part[1] != NOTHING) or value
+            told = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in names_]
+            return ", ".join(self.value(*part) for part in told) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
@@ -129,6 +138,10 @@ class Words:
         short = value.partition(":")[0]
         others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in others else short
+
+    def named(self, axis: str, value: str) -> str:
+        """A value in a sentence, as what does something."""
+        return self.in_words.get(axis, {}).get(value) or self.value(axis, value)
 
     def speaks(self, axis: str, value: str) -> bool:
         """Whether a value says by itself what it is."""
@@ -146,9 +159,14 @@ class Words:
         return listing([self.place(axis, value) for value in values])
 
     def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
-        """Whether an axis means nothing beside what else is said: there is nothing to flush where all is reading, and
-        nothing is left to flush of what goes past the page cache.
+        """Whether an axis means nothing beside what else is said: it follows another; there is nothing to flush where
+        all is reading, and nothing is left to flush of what goes past the page cache; a file system on no translation
+        is the file system.
         """
+        if self.leaders.get(axis) in said:
+            return True
+        if axis == "translation" and "filesystem" in said and set(said[axis]) == {NOTHING}:
+            return True
         patterns = said.get("pattern", ())
         only_reads = bool(patterns) and all(pattern in READS for pattern in patterns)
         is_direct = axis == "flush" and set(said.get("direct", ())) == {"true"} and set(said[axis]) == {NOTHING}
@@ -177,6 +195,17 @@ def factor(ratio: float) -> str:
 def percent_more(ratio: float) -> str:
     """1.04 -> "4 %"."""
     return f"{(ratio - 1) * 100:.0f} %"
+
+
+def factors(low: float, high: float) -> str:
+    """ "1.31", "1.31 to 4.0" """
+    return factor(low) if factor(low) == factor(high) else f"{factor(low)} to {factor(high)}"
+
+
+def percents(low: float, high: float) -> str:
+    """ "3 %", "3 to 8 %" """
+    ends = percent_more(low), percent_more(high)
+    return ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
 @dataclass(frozen=True)
@@ -237,6 +266,16 @@ def direction(metric: Metric) -> str:
 def in_sentence(title: str) -> str:
     """A title within a sentence: "Block output" -> "block output", but "CPU load"."""
     return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
+
+
+def beginning(name: str) -> str:
+    """A name at the beginning of a sentence: an article has a capital, and a name stays as it is."""
+    return f"The {name.removeprefix('the ')}" if name.startswith("the ") else name
+
+
+def as_condition(place: str) -> str:
+    """ "For random write", "Beside a writer": how a sentence about a place begins."""
+    return place[:1].upper() + place[1:] if place.partition(" ")[0] in PREPOSITIONS else f"For {place}"
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:

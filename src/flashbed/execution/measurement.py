@@ -127,11 +127,14 @@ def _reached(
     if not phases:
         return {}, {}
     marked = medium_counters.marked(out, [phase.name for phase in phases])
-    metrics: dict[str, float] = {"requested_bytes": sum(phase.requested_bytes for phase in phases)}
+    requested = sum(phase.requested_bytes for phase in phases)
+    metrics: dict[str, float] = {"requested_bytes": requested, limit.REACHED_PERCENT: 0.0}
     for phase in phases:
         read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
         moved = {"read": read, "write": written, "either": read + written}[phase.direction]
         metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
+        # Not more than it asked for: what one moves beside its own does not make up for what memory kept of another
+        metrics[limit.REACHED_PERCENT] += 100.0 * min(moved, phase.requested_bytes) / requested
         if "flash_erased_blocks" in marked[phase.name]:
             metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])
     return marked, metrics

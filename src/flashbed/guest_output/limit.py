@@ -35,6 +35,11 @@ IDLE_BELOW_PERCENT = 50.0
 SWALLOWED_BELOW = 0.5
 """The share of the bytes asked for that must reach the medium, for a cell to be said to measure the medium."""
 
+REACHED_PERCENT = "reached_percent"
+"""The metric of a tool with phases: of what all of them asked for, what the medium moved in their direction. Its
+counters also have what comes in between, such as the scan of a mount.
+"""
+
 PARTS = ("cpu", "medium", "bus")
 """What may be at work, as in the metrics' names."""
 
@@ -138,6 +143,8 @@ def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls:
 
 def is_swallowed(metrics: Mapping[str, Any], direction: Direction) -> bool:
     """Whether most of the bytes asked for never reached the medium."""
+    if REACHED_PERCENT in metrics:
+        return float(metrics[REACHED_PERCENT]) < 100.0 * SWALLOWED_BELOW
     asked = metrics.get("requested_bytes", 0.0)
     if not asked or "medium_read_bytes" not in metrics or "medium_written_bytes" not in metrics:
         return False

@@ -48,9 +48,10 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
     swallowed = evidence.swallowed(flows) if report.asks_of_loads else []
     if swallowed:
         worst = min(swallowed, key=lambda flow: flow.reached)
+        keeper = report.keeper(flow.combination for flow in swallowed)
         text = (
             f"In {count(len(swallowed), 'cell')}, less than half of the bytes asked for reached the medium: they "
-            f"measure memory more than the medium (at worst {worst.percent} reached, "
+            f"measure {keeper} more than the medium (at worst {worst.percent} reached, "
             f"{report.cell_name(worst.combination)})."
         )
         yield _caution(text, "#bytes", "Bytes at the medium")

@@ -60,7 +60,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "command": command,
         "questions": questions(report),
         "queues": _queues(report),
-        "names": legend(study.library, report.words, study.labels),
+        "names": legend(study.library, report.words, study.labels, list(report.results.combinations())),
         "claims": _claims(report),
         "cautions": cautions.found(report, found_flows),
         "drawings": [
@@ -122,13 +122,15 @@ def _facts(report: Report) -> list[tuple[str, str]]:
 
 def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
     swallowed = evidence.swallowed(found) if report.asks_of_loads else []
+    keeper = report.keeper(flow.combination for flow in swallowed)
     return {
         "outcomes": report.results.outcomes(),
         "losses": evidence.losses(report),
         "missing": evidence.missing(report),
         "asks_of_loads": report.asks_of_loads,
         "flows": evidence.flow_table(report, found, "Bytes asked for and bytes at the medium") if found else None,
-        "swallowed": evidence.flow_table(report, swallowed, "Where memory kept the bytes") if swallowed else None,
+        "keeper": keeper,
+        "swallowed": evidence.flow_table(report, swallowed, f"Where {keeper} kept the bytes") if swallowed else None,
         "checks": evidence.check_summaries(report),
         "media": [*conditions.media(report), *conditions.writes(report)],
         "mounts": conditions.mounts(report),

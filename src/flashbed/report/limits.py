@@ -39,8 +39,10 @@ def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str
     if not found:
         return ""
     (most, number), *others = sorted(found.items(), key=lambda one: (-one[1], list(WORDS).index(one[0])))
-    told = [f"{WORDS[most]} limits {number} of {count(len(shown), 'cell')}"]
-    told += [f"{WORDS[name]} {number}" for name, number in others]
+    kept = report.keeper(cell for cell in shown if limits.get(cell) == "memory")
+    words = {**WORDS, "memory": kept}
+    told = [f"{words[most]} limits {number} of {count(len(shown), 'cell')}"]
+    told += [f"{words[name]} {number}" for name, number in others]
     text = listing(told)
     return f"{text[0].upper()}{text[1:]}."
 

@@ -30,6 +30,9 @@ TONES = {
 """By tone, its sign and what it means, in the order of the key."""
 
 
+NO_CHOICE = "nothing to choose"
+
+
 @dataclass(frozen=True)
 class Field:
     """What one value does under one load; `reason` is why it decides nothing, or not the medium."""
@@ -52,6 +55,12 @@ class Row:
     rest: str
     fields: Sequence[Field | None]
     one_seed: bool
+
+    @property
+    def whole(self) -> Field | None:
+        """The one field of all columns, where there is nothing to choose between them."""
+        first = self.fields[0]
+        return first if first and first.text == NO_CHOICE and set(self.fields) == {first} else None
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,7 @@ def _row(load: Load, alone: Mapping[str, str], look: Look) -> Row:
         if axis not in alone and not words.is_idle(axis, said)
     ]
     fields = [
-        Field("doubt", "nothing to choose", reason=load.no_choice) if load.no_choice else field(load, value, look)
+        Field("doubt", NO_CHOICE, reason=load.no_choice) if load.no_choice else field(load, value, look)
         for value in comparison.values
     ]
     return Row(places[0] if places else "All", ", ".join(places[1:]), fields, group.seeds == 1)

@@ -199,6 +199,11 @@ class Report:
             )
         return judge(claim, self.elsewhere)
 
+    def keeper(self, cells: Iterable[Combination]) -> str:
+        """What kept bytes of these cells from the medium: memory, or compression where a file system compresses."""
+        compressing = {repetition.combination for repetition in self.results.repetitions if repetition.compresses}
+        return "memory" if compressing.isdisjoint(cells) else "memory or compression"
+
     def cell_name(self, combination: Combination) -> str:
         """ "ext2, random write, request size 4k" """
         return self.words.places(self.results.coordinates(combination)) or "the only cell"
@@ -224,7 +229,7 @@ def report_of(
         {**study.fixed, **study.workload},
         lambda name: bool(study.library.filesystem(name).compresses),
     )
-    words = words_of(study.library, results.axes, study.labels)
+    words = words_of(study.library, results.axes, study.labels, list(results.combinations()))
     measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
     return Report(study, results, words, manifest, consoles or {}, logs or {}, measured_there, left_out)
 

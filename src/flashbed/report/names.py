@@ -8,7 +8,7 @@ Knows that profiles have titles and studies labels, and none of the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashbed.analysis import Words
@@ -37,17 +37,44 @@ def names_of(library: Library | None, axes: Mapping[str, Sequence[str]]) -> dict
     return names
 
 
-def words_of(library: Library | None, axes: Mapping[str, Sequence[str]], labels: Labels) -> Words:
-    """The words of a report: what the study calls its axes and values goes before the titles of profiles."""
+def words_of(
+    library: Library | None, axes: Mapping[str, Sequence[str]], labels: Labels, cells: Sequence[Sequence[str]] = ()
+) -> Words:
+    """The words of a report: what the study calls its axes and values goes before the titles of profiles. `cells` are
+    the combinations of the axes' values that the study has.
+    """
     said = {
         axis: {value: label.name if isinstance(label, Label) else label for value, label in values.items()}
         for axis, values in labels.values.items()
     }
-    return Words(axes, names_of(library, axes), labels.axes, said)
+    in_words = {
+        axis: {value: label.in_words for value, label in values.items() if isinstance(label, Label) and label.in_words}
+        for axis, values in labels.values.items()
+    }
+    return Words(axes, names_of(library, axes), labels.axes, said, in_words, leaders(list(axes), cells))
 
 
-def legend(library: Library | None, words: Words, labels: Labels) -> list[tuple[str, str]]:
-    """What short names stand for: the study's own explanation, else the profile's title and how the study names it."""
+def leaders(axes: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Of an axis that says no more than one before it, which: each value of one goes with a single value of the other,
+    in all cells. What a stack is made of is always said.
+    """
+    found: dict[str, str] = {}
+    for later, axis in enumerate(axes):
+        if axis in STACK:
+            continue
+        for earlier, leader in enumerate(axes[:later]):
+            pairs = {(cell[earlier], cell[later]) for cell in cells}
+            if len(pairs) > 1 and len(dict(pairs)) == len({value for _, value in pairs}) == len(pairs):
+                found.setdefault(axis, found.get(leader, leader))
+    return found
+
+
+def legend(
+    library: Library | None, words: Words, labels: Labels, cells: Sequence[Sequence[str]] = ()
+) -> list[tuple[str, str]]:
+    """What short names stand for: the study's own explanation, else the profile's title and how the study names it; of
+    a value that others follow, which.
+    """
     told = {}
     for axis, values in words.axes.items():
         for value in values:
@@ -56,7 +83,21 @@ def legend(library: Library | None, words: Words, labels: Labels) -> list[tuple[
                 told[name] = label.meaning
             elif axis in PROFILES and library is not None and (label is not None or ":" in value):
                 told[name] = f"{getattr(library, axis)(value).title} ({value})"
+    for name, others in _followed(words, cells):
+        told[name] = "; ".join(filter(None, (told.get(name), f"with {words.places(others)}")))
     return [(name, meaning) for name, meaning in told.items() if meaning.partition(" (")[0] != name or ":" in meaning]
+
+
+def _followed(words: Words, cells: Iterable[Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name of each value that others follow, and those by axis."""
+    axes = list(words.axes)
+    for leader in dict.fromkeys(words.leaders.values()):
+        for cell in {cell[axes.index(leader)]: cell for cell in cells}.values():
+            said = dict(zip(axes, cell, strict=True))
+            yield (
+                words.value(leader, said[leader]),
+                {axis: said[axis] for axis in axes if words.leaders.get(axis) == leader},
+            )
 
 
 def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
-from flashbed.analysis.decisive import is_of_the_load
+from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
 from flashbed.common.metrics import Metric
 from flashbed.report import limits
@@ -178,15 +178,28 @@ def number_cell(
         return Cell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
     spread, planned = spreads[cell], len(report.study.seeds)
     of_load = is_of_the_load(metric)
-    limit = report.results.limits.get(cell, MEDIUM)
+    limit = _limit(report, cell, metric)
     notes = [
         _range(spread, scale),
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
-        f"limit: {SHORT[limit]}" if of_load and limit != MEDIUM else "",
+        f"limit: {SHORT.get(limit, limit)}" if of_load and limit != MEDIUM else "",
         "not steady" if of_load and cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned else "best" if best else ""
     return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
+
+
+def _limit(report: Report, cell: Combination, metric: str) -> str:
+    """What limited a cell, or the phase that a metric is of, where the bytes tell whether memory did. A share of bytes
+    says that itself.
+    """
+    if metric.endswith("_reached_percent"):
+        return MEDIUM
+    doubt = report.doubts(metric).get(cell)
+    if doubt and doubt.kind in MEMORY:
+        return doubt.kind
+    limit = report.results.limits.get(cell, MEDIUM)
+    return MEDIUM if limit == "memory" and phase_of(report.results.metrics, metric) else limit
 
 
 def _range(spread: Spread, scale: Scale) -> str:

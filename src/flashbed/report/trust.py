@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flashbed.analysis import Combination, Judgement
-from flashbed.analysis.decisive import is_of_the_load, phase_of
+from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 
 HOLDING = ("CPU", "write cache")
 """What decides a figure, and leaves the order of what is compared as it is."""
-
-MEMORY = ("memory", "memory or compression")
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,8 @@ class Trust:
     cached: int = 0
     decides: bool = False
     what: str = "cell"
+    keeper: str = "memory"
+    """What kept bytes from the medium: memory, or compression."""
 
     @property
     def short(self) -> str:
@@ -39,7 +39,7 @@ class Trust:
         told = [
             (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
             (self.too_short, f"{self.too_short} of {self.cells} too short"),
-            (self.memory, f"memory kept the bytes in {self.memory} of {self.cells}"),
+            (self.memory, f"{self.keeper} kept the bytes in {self.memory} of {self.cells}"),
             (self.cpu, f"the CPU decided in {self.cpu} of {self.cells}"),
             (self.cached, f"the drive's write cache took it in {self.cached} of {self.cells}"),
         ]
@@ -49,7 +49,7 @@ class Trust:
     def sentence(self) -> str:
         """For a claim's remarks."""
         told = [
-            (self.memory, f"memory kept the bytes in {self.memory}"),
+            (self.memory, f"{self.keeper} kept the bytes in {self.memory}"),
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
             (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
             (self.cpu, f"the CPU decided in {self.cpu}"),
@@ -85,6 +85,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
         cached=kinds.count("write cache"),
         decides=decides,
         what="cell" if len(judgement.claim.metric) == 1 else "figure",
+        keeper=report.keeper(cell for (cell, _), kind in told.items() if kind in MEMORY),
     )
 
 

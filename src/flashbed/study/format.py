@@ -206,6 +206,7 @@ class Label(Strict):
 
     name: str = Field(min_length=1, description="short, as it stands in tables and sentences")
     meaning: str = Field(default="", description="in full, for the legend")
+    in_words: str = Field(default="", description="as a sentence says it, where the name is none of its own: the disk")
 
 
 class Labels(Strict):
