@@ -23,7 +23,7 @@ from flashbed.common import children
 from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.common.units import describe_size, rough_size
 from flashbed.image import emulator
-from flashbed.machine import cores, outbox
+from flashbed.machine import outbox
 from flashbed.machine.base import Outcome
 
 PROGRAM = emulator.PROGRAM
@@ -198,15 +198,12 @@ def _cause_of_death(console: bytes, complaint: str) -> str:
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
     """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
     begin = time.monotonic()
-    with (
-        cores.bound() as binding,
-        children.started(
-            children.guarded([*binding, *arguments], limit_s, KILL_AFTER_S),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        ) as process,
-    ):
+    with children.started(
+        children.guarded(arguments, limit_s, KILL_AFTER_S),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
         complaint = _wait(process, stop)
     # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
     late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
