@@ -32,3 +32,7 @@ class Cpus:
         cores = self.number // self.sockets // self.threads_per_core
         packed = f"sockets={self.sockets},cores={cores},threads={self.threads_per_core}"
         return ["-smp", f"cpus={self.number},{packed}"]
+
+
+ONE = Cpus()
+"""A board with one CPU."""
