@@ -23,7 +23,7 @@ from runs import REPOSITORY, Begun, Ended
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.image import cache as image_cache
-from flashbed.image import turns
+from flashbed.image import emulator
 from flashbed.study.loading import load_study
 
 MEDIUM = "usb-stick-2g:used_bytes=4M"
@@ -31,7 +31,7 @@ SYSTEM = "Desk"
 LINKED_BYTES = 1 << 16
 """Larger files of the package folder are links."""
 
-NEVER_COPIED = "linux-"
+NEVER_COPIED = ("linux-", "emulator-")
 """The entry whose files are so many: of it, only what is vouched for is copied."""
 
 
@@ -97,7 +97,7 @@ class Bed:
             mock.patch.object(image_cache.Cache, "entry", noted),
         ):
             run.prepare(load_study(self.study))
-            turns.library()
+            emulator.program()
         return list(found.values())
 
     def _link_parts(self, user: Path) -> None:

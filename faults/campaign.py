@@ -7,7 +7,7 @@ next run ends as if nothing had been.
 A fault is killed processes, two runs at once, a host that refuses, damaged files of every kind that the cache holds
 (kinds.py), what killed runs leave. After it the next run must end with 0 and the same bytes (results, raw files,
 report), leave no process, and nothing in the cache that an undisturbed one does not hold. Of what is expensive to make
-again Linux is damaged, but its build is stopped and the entry put back; fio is built anew, rarely.
+again Linux or the emulator is damaged, but the build is stopped and the entry put back; fio is built anew, rarely.
 
 A line of JSON for each fault goes to the log as soon as it is over. Ends with status 1 if anything was lost. A home
 that was lost is kept below the folder, as lost-NUMBER. Each fault depends on the seed and its number alone: --first N

@@ -22,6 +22,9 @@ IN_THE_MIDST = 0.3
 STATIC = ("image/", "conditions/", "media/", "debian-arm64/", "allowed/", "elsewhere/")
 """What a run has read before it measures: damaged in its midst, it would be a fault of the next one."""
 
+BUILT_IN_MINUTES = ("Linux", "emulator")
+"""Kinds whose build is only begun."""
+
 TAKEN_FROM = {"e2fsprogs": "programs-e2fsprogs-", "dosfstools": "programs-dosfstools-", "busybox": "programs-busybox"}
 """Packages that the campaign damages, and the part that is made anew from each: else nobody would look at them."""
 
@@ -43,7 +46,8 @@ def _act(kind: Kind) -> Act:
             return
         note.moment = "before a run"
         damage(bed.own_copy(path), way, chance)
-        if kind.name == "Linux":
+        if kind.name in BUILT_IN_MINUTES:
+            _make_it_wanted(bed, kind, path)
             _noticed(bed, path, chance, note)
         elif kind.comes == "told":
             _told(bed, path, note)
@@ -129,13 +133,13 @@ def _told(bed: Bed, path: Path, note: Note) -> None:
 
 
 def _noticed(bed: Bed, path: Path, chance: random.Random, note: Note) -> None:
-    """The run begins to build Linux anew; that is stopped, and the entry put back."""
+    """The run begins to build it anew; that is stopped, and the entry put back."""
     assert path.relative_to(bed.cache / "image").parts[0].startswith(NEVER_COPIED)
     run = bed.begin_run(2)
-    while "source of Linux" not in run.said() and not run.is_over:
+    while " the source of " not in run.said() and not run.is_over:
         time.sleep(0.05)
     time.sleep(chance.uniform(0, 4))
-    note.moment = "before a run; stopped while Linux is built anew"
+    note.moment = "before a run; stopped while it is built anew"
     run.process.send_signal(signal.SIGTERM)
     note.end(run, (130,), 60)
     bed.put_back(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bed import Bed
 from runs import Begun, Ended
 
-CHEAP = ("cpio-", "turns-", "outbox-", "programs-", "sysroot-")
+CHEAP = ("cpio-", "outbox-", "programs-", "sysroot-")
 """Parts of the guest that are made anew in a second; a run that finds them missing can be disturbed while it makes
 them."""
 

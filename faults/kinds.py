@@ -69,8 +69,9 @@ KINDS = (
     Kind("imported file", r"elsewhere/[^/]+/[^/.][^/]*/(?!rows\.json).+", ALL, comes="unseen", weight=0.5),
     Kind("owner of imports", r"elsewhere/[^/]+/study\.json", ALL, comes="unseen", weight=0.5),
     Kind("import under way", r"elsewhere/[^/]+/\..+", why_not="left by killed runs"),
-    # Linux is built in minutes: the campaign sees that the damage is noticed, stops the build, and puts it back
+    # These are built in minutes: the campaign sees that the damage is noticed, stops the build, and puts it back
     Kind("Linux", r"image/linux-[^/]+/.+", ("truncated", "a byte flipped", "removed"), weight=0.5),
+    Kind("emulator", r"image/emulator-[^/]+/.+", ("truncated", "a byte flipped", "removed"), weight=0.5),
     # A minute of compiling each
     Kind("fio of the guest", r"image/fio-[^/]+/(fio|MANIFEST\.json)", ALL, weight=0.15),
     Kind("sysroot's product", r"image/sysroot-[^/]+/usr/(include/stdio\.h|lib/aarch64-linux-gnu/libc\.a)", ALL),
@@ -78,12 +79,13 @@ KINDS = (
     Kind("archive of the guest", r"image/cpio-[^/]+/archive\.cpio", ALL, weight=2),
     Kind("program of the guest", r"image/(programs-[^/]+/root/.+|outbox-[^/]+/outbox)", ALL),
     Kind("module of the guest", r"image/(media_|kernel-|iosched|yaffs2)[^/]*/[^/]+\.ko", ALL, weight=0.7),
-    Kind("program of the host", r"image/(fbmedia|turns)-[^/]+/(?!MANIFEST).+", ALL),
+    Kind("program of the host", r"image/fbmedia-[^/]+/(?!MANIFEST).+", ALL),
     Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),
     Kind("list of the sysroot's files", r"image/sysroot-[^/]+/FILES\.txt", ALL),
     Kind("list of a part's files", rf"{ENTRY}/FILES\.txt", why_not="`flashbed image build` looks at it, and no run"),
     Kind("versions of packages", r"debian-arm64/versions\.json", ("truncated", "emptied", "overwritten", "zeroed")),
     Kind("package", r"debian-arm64/cache/archives/[^/]+\.deb", ALL, weight=0.5),
+    Kind("source of the emulator", r"debian-arm64/sources/qemu[^/]+", why_not="read by a build of minutes only"),
     Kind("source", r"debian-arm64/sources/[^/]+", ALL, weight=0.3),
     # Read when a package is asked for that is not noted, and not by a run that has all
     Kind(

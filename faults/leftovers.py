@@ -36,7 +36,7 @@ def _claim(bed: Bed, chance: random.Random) -> None:
 
 def _entry(bed: Bed, chance: random.Random) -> None:
     """What the build of a part leaves; the part itself is there or not."""
-    link = chance.choice([link for link in bed.entry_links() if link.name.startswith(("cpio-", "turns-", "outbox-"))])
+    link = chance.choice([link for link in bed.entry_links() if link.name.startswith(("cpio-", "outbox-"))])
     for ending in chance.choice([("part",), ("old",), ("part", "old")]):
         folder = link.with_name(f".{link.name}.{ending}")
         folder.mkdir()

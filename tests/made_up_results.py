@@ -238,8 +238,8 @@ MANIFEST: dict[str, Any] = {
     "flashbed": "0.1.0",
     "kernel": "6.1.192",
     "image": "5f3e1c0a9b7d4e2f8a6c1d3b5e7f9a0c2d4e6f8a1b3c5d7e9f0a2b4c6d8e0f1a",
-    "qemu": "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)",
-    "board": {"instruction_ns": 1, "ram": 268435456, "cpu": "cortex-a57", "transfer": "dma"},
+    "emulator": "90c9b7fdcb7d3d63",
+    "board": {"mips": 1000, "ram": 268435456, "cpu": "cortex-a57", "transfer": "dma"},
     "medium": {
         "kind": "flash",
         "capacity_bytes": 2000000000,

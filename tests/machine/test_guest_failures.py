@@ -70,7 +70,7 @@ def test_a_hang(run_with) -> None:
 
 def test_a_kernel_that_spins(run_with) -> None:
     """The CPU moves 32 KiB by itself, a minute for all of it, and does nothing else meanwhile."""
-    board = "arm64-250-pio:instruction_ns=16,pio_sector_ns=1000000000"
+    board = "arm64-250-pio:mips=62,pio_sector_ns=1000000000"
     finished = run_with("dd if=/dev/zero of=/dev/mblk0 bs=32k count=1 conv=fsync", limit_s=120, board=board)
     assert finished.result["outcome"] == "failed"
     assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 21 s")

@@ -79,12 +79,12 @@ mount   = "quick"
 
 BOARD = """\
 title          = "A board"
-instruction_ns = 1
+mips = 1000
 ram            = "256M"
 cpu            = "cortex-a53"
 transfer       = "dma"
 [source]
-instruction_ns = "assumed: a test"
+mips = "assumed: a test"
 ram            = "assumed: a test"
 """
 

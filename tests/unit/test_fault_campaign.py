@@ -30,14 +30,14 @@ FILES = {
 @pytest.fixture
 def bed(tmp_path: Path) -> Bed:
     """A home as nobody has disturbed it, without a guest; one part of the image is a link to the user's."""
-    bed, user = Bed(tmp_path), tmp_path / "user/turns-0123456789abcdef"
+    bed, user = Bed(tmp_path), tmp_path / "user/outbox-0123456789abcdef"
     for name, text in FILES.items():
         (bed.reference / "cache" / name).parent.mkdir(parents=True, exist_ok=True)
         (bed.reference / "cache" / name).write_text(text)
     (bed.reference / "report").mkdir()
     (bed.reference / "report/results.csv").write_text("a,b\n")
     user.mkdir(parents=True)
-    (user / "turns.so").write_text("library")
+    (user / "outbox").write_text("library")
     (bed.reference / "cache/image").mkdir()
     (bed.reference / "cache/image" / user.name).symlink_to(user)
     bed.renew()
@@ -56,7 +56,7 @@ def change(name: str, text: str) -> Callable[[Bed], object]:
     return act
 
 
-PART = "cache/image/turns-0123456789abcdef"
+PART = "cache/image/outbox-0123456789abcdef"
 LOST = {
     "a result": (change(f"cache/{RESULT}/result.json", '{"a": 1}'), f"differs: {RESULT}/result.json"),
     "raw output": (change(f"cache/{RESULT}/out/fio.json", "Raw"), "differs: "),
@@ -79,11 +79,11 @@ def test_what_is_lost_is_seen(bed: Bed, what: str) -> None:
 
 
 def test_a_part_that_was_built_anew_must_be_the_same(bed: Bed) -> None:
-    library = bed.home / PART / "turns.so"
+    library = bed.home / PART / "outbox"
     bed.own_copy(library)
     assert judge(bed).lost == []
     library.write_text("another")
-    assert judge(bed).lost == ["differs: image/turns-0123456789abcdef/turns.so"]
+    assert judge(bed).lost == ["differs: image/outbox-0123456789abcdef/outbox"]
 
 
 def test_what_is_kept_for_a_person_is_told(bed: Bed) -> None:
@@ -111,10 +111,10 @@ def test_qemu_that_is_asked_for_its_version_is_no_guest() -> None:
 
 @pytest.mark.parametrize("way", kinds.ALL)
 def test_damage_never_reaches_the_user(bed: Bed, tmp_path: Path, way: str) -> None:
-    library = bed.home / PART / "turns.so"
+    library = bed.home / PART / "outbox"
     damage.damage(bed.own_copy(library), way, random.Random(1))
     assert not library.is_file() or library.read_bytes() != b"library"
-    assert (tmp_path / "user/turns-0123456789abcdef/turns.so").read_bytes() == b"library"
+    assert (tmp_path / "user/outbox-0123456789abcdef/outbox").read_bytes() == b"library"
     bed.put_back(library)
     assert judge(bed).lost == []
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -11,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InterruptedByUser
-from flashbed.image import turns
+from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> qemu.Files:
-    monkeypatch.setattr(turns, "library", lambda: "")
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(emulator, "program", lambda: tmp_path / emulator.PROGRAM)
     for name in ("kernel", "initramfs", "state", "data"):
         (tmp_path / name).write_bytes(b"x")
     return qemu.Files(*(tmp_path / name for name in ("kernel", "initramfs", "state", "data")))
@@ -29,7 +27,7 @@ def run(files: qemu.Files, script: str, limit_s: float = 30, stop: threading.Eve
     program = files.state.parent / qemu.PROGRAM
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    setup = qemu.Setup(1, 64 << 20, "cortex-a57", 1)
+    setup = qemu.Setup(1000, 64 << 20, "cortex-a57", 1)
     return qemu.run(setup, files, files.state.parent, limit_s, stop or threading.Event())
 
 
@@ -71,7 +69,7 @@ def test_stopped(files: qemu.Files) -> None:
 def test_not_started(files: qemu.Files) -> None:
     """The whole study ended there, though its other cells may start."""
     folder = files.state.parent
-    outcome = run(files, f"echo \"{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
+    outcome = run(files, f"echo \"{folder}/{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
     assert (outcome.status, outcome.reason) == (
         "failed",
         f"{qemu.PROGRAM} did not start: the board's ram is too small for the kernel and its programs "

@@ -18,7 +18,7 @@ from flashbed.profiles.translation import Translation
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, Placement, Workload, cell_inputs, key, plan
 
-ENVIRONMENT = {"image": "abc", "qemu": "7.2"}
+ENVIRONMENT = {"image": "abc", "emulator": "7.2"}
 
 
 def keys(path: Path) -> list[str]:
@@ -218,10 +218,10 @@ def test_keys_are_the_same_everywhere() -> None:
 
     Version 2: all of a board, a translation and a file system is in the key, defaults too.
     """
-    source = {"instruction_ns": "a", "ram": "a", "capacity_bytes": "a", "queue_depth": "a"}
+    source = {"mips": "a", "ram": "a", "capacity_bytes": "a", "queue_depth": "a"}
     cell = Cell(
         coordinates={},
-        board=Board(title="b", source=source, instruction_ns=1, ram=1 << 28, cpu="c", transfer="dma"),
+        board=Board(title="b", source=source, mips=1000, ram=1 << 28, cpu="c", transfer="dma"),
         medium=Medium(title="m", source=source, kind="null", capacity_bytes=1 << 30),
         filesystem=ResolvedFileSystem(
             "f", "block", None, 0, None, "", (), (), None, ("mkfs {device}",), (), (), "f", "", "", "{device}", 0, ""
@@ -233,7 +233,7 @@ def test_keys_are_the_same_everywhere() -> None:
         seed=1,
         placement=Placement.of(1),
     )
-    assert key(cell, ENVIRONMENT) == "b7580e056a2d3f3f3fd043418cbb324188000085443ad6637658ff4fb0d767ad"
+    assert key(cell, ENVIRONMENT) == "b7e8f962c8983f8ea9859368c743ee873931ee38c001d5109d3a54bfc97fe356"
 
 
 def test_a_scheduler_is_only_in_guests_that_have_a_queue(tmp_path: Path) -> None:

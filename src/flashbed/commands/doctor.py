@@ -16,7 +16,7 @@ from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution.repetition import SYSTEM_PATH
-from flashbed.machine import qemu
+from flashbed.image import emulator
 
 TOOLS = {
     "cc": "gcc",
@@ -57,10 +57,13 @@ def examine() -> Iterator[Finding]:
     for tool, package in TOOLS.items():
         place = shutil.which(tool, path=search)
         yield Finding(tool, place is not None, place or "not installed", f"apt-get install {package}")
-    try:
-        yield Finding(qemu.PROGRAM, True, f"version {qemu.version()}")
-    except SetupError as error:
-        yield Finding(qemu.PROGRAM, False, error.message, qemu.INSTALL)
+    missing = emulator.missing_packages()
+    yield Finding(
+        "what the emulator is built with",
+        not missing,
+        f"not installed: {', '.join(missing)}" if missing else "installed",
+        f"apt-get install {' '.join(missing)}",
+    )
     yield _disk()
 
 

@@ -19,7 +19,7 @@ from flashbed.common.tomlfile import nearest
 from flashbed.execution import measurement
 from flashbed.execution.measuring import failure_folder
 from flashbed.execution.run import open_store
-from flashbed.image import modules
+from flashbed.image import emulator, modules
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.study.loading import load_study, study_schema
@@ -134,7 +134,11 @@ def build_image(version: str, *, update: bool) -> Rows:
     every_module = tuple(modules.to_choose())
     sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
     built = image.build(version, sets, update=update, thorough=True)
-    return [("kernel", f"{built.kernel.package_version}, {built.kernel.image}"), *sorted(built.digests.items())]
+    return [
+        ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
+        ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
+        *sorted(built.digests.items()),
+    ]
 
 
 def _study_row(file: Path) -> tuple[str, ...]:

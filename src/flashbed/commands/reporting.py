@@ -71,7 +71,7 @@ def _manifest(done: Run) -> dict[str, Any]:
     """
     repetitions = [record.repetition for record in done.records]
     environment: dict[str, Any] = {"flashbed": version("flashbed")}
-    for name in ("qemu", "kernel", "base"):
+    for name in ("emulator", "kernel", "base"):
         environment[name] = ", ".join(sorted({repetition.environment[name] for repetition in repetitions}))
     environment["kernel source package"] = ", ".join(
         sorted({repetition.image.kernel.package_version for repetition in repetitions})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
 
-Data folders are profiles/, studies/, media/, kernel/, guest/ and machine/. Must not know what is in them.
+Data folders are profiles/, studies/, media/, kernel/, guest/ and emulator/. Must not know what is in them.
 """
 
 import os
@@ -45,9 +45,9 @@ def guest() -> Path:
     return data_root() / "guest"
 
 
-def machine() -> Path:
-    """What the machine needs that runs the guest."""
-    return data_root() / "machine"
+def emulator() -> Path:
+    """What makes QEMU's source the lab's emulator: patches, a clock, the devices."""
+    return data_root() / "emulator"
 
 
 def cache_root() -> Path:

@@ -131,6 +131,8 @@ class TomlFile:
         if kind == "missing":
             return self.message(keys, "is missing")
         keys = self._known(keys)
+        if kind == "extra_forbidden" and len(keys) == 1 and (now := getattr(model, "replaced", {}).get(keys[0])):
+            return self.message(keys, f"is no key any more; {now}")
         if kind == "extra_forbidden":
             return self.message(keys, "no such key" + nearest(str(keys[-1]), _fields_beside(model, keys)))
         return self.message(keys, plain(details))

@@ -21,7 +21,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement
-from flashbed.image import GuestImage, ProgramSet, turns
+from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
 from flashbed.medium import conditioning
@@ -80,13 +80,12 @@ def program_set(cell: Cell) -> ProgramSet:
     return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
 
 
-def prepare(cell: Cell, image: GuestImage, qemu_version: str) -> Repetition:
+def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
-        "qemu": qemu_version,
+        "emulator": emulator.digest(),
         "machine": " ".join(qemu.fixed_arguments(machine_setup(cell))),
-        "turns": turns.digest(),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
@@ -140,7 +139,7 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
 
 def machine_setup(cell: Cell) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
-    return qemu.Setup(cell.board.instruction_ns, cell.board.ram, cell.board.cpu, cell.seed)
+    return qemu.Setup(cell.board.mips, cell.board.ram, cell.board.cpu, cell.seed)
 
 
 def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:

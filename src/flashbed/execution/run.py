@@ -24,7 +24,6 @@ from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
-from flashbed.machine import qemu
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.library import Kind, Selector
 from flashbed.study import host_commands
@@ -79,15 +78,14 @@ def prepare(study: Study, *, only_built: bool = False) -> list[Repetition]:
         images = {version: image.build(version, sets, only_built=only_built) for version in versions}
     except image.PartError as error:
         raise _of_profile(study, error) from None
-    emulator = qemu.version()
     with _noted("Working out their keys", len(cells)) as progress:
-        return [_prepared(cell, images[cell.kernel], emulator, progress) for cell in cells]
+        return [_prepared(cell, images[cell.kernel], progress) for cell in cells]
 
 
-def _prepared(cell: Cell, guest: image.GuestImage, emulator: str, progress: Stage | None) -> Repetition:
+def _prepared(cell: Cell, guest: image.GuestImage, progress: Stage | None) -> Repetition:
     if progress:
         progress.advance()
-    return repetition.prepare(cell, guest, emulator)
+    return repetition.prepare(cell, guest)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 """The emulator: QEMU from Debian's source tarball with the lab's clock (emulator/), built by the host's compiler and
 cached.
 
-The tarball of a version never changes, other than Debian's packaging around it, so what a guest sees does not depend on
-the host's QEMU.
+The tarball of a version never changes, only Debian's packaging around it, so what a guest sees does not depend on the
+host's QEMU, nor on whether it has one.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from flashbed.common import paths
-from flashbed.common.digest import digest_file
+from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed.image.toolchain import ARCHITECTURE
 
-SOURCE = "qemu"
+SOURCE, VERSION = "qemu", "7.2"
 TARBALL = "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f"
 """SHA-256 of qemu_7.2+dfsg.orig.tar.xz."""
 
@@ -36,49 +38,104 @@ OPTIONS: Sequence[str] = (
     "--disable-tools",
     "--disable-docs",
     "--disable-werror",
+    "--disable-debug-info",
+    "--disable-stack-protector",
+    "--enable-trace-backends=nop",
     "--enable-fdt=system",
     "--disable-install-blobs",
+    "--with-git-submodules=ignore",
     "--without-default-devices",
     f"--with-devices-aarch64={DEVICES}",
 )
+"""Of QEMU's configure: a part of keys, as they decide on what a guest finds."""
 
-OWN = {"lab-clock.c": "softmmu", "lab-clock.h": "include/sysemu", "devices.mak": "configs/devices/aarch64-softmmu"}
-"""Files of emulator/, and the folder of QEMU's source that each goes to."""
+OWN = {
+    "lab-clock.c": "softmmu/lab-clock.c",
+    "lab-clock.h": "include/sysemu/lab-clock.h",
+    "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
+}
+"""Files of emulator/, and what they are in QEMU's source."""
+
+COMPILE_STEPS = 1190
+"""Lines that ninja prints; for the progress bar only."""
+
+TOOLS = {"ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config", "patch": "patch", "xz": "xz-utils"}
+HEADERS = {"glib.h": "libglib2.0-dev", "pixman.h": "libpixman-1-dev", "libfdt.h": "libfdt-dev"}
+"""What the build needs of the host, and the Debian package that has it."""
+
+PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
+"""Where a header lies is known to pkg-config, by these names; others lie where the compiler looks."""
 
 
+@cache
 def digest() -> str:
-    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, options."""
-    return f"{TARBALL[:16]}-{digest_tree(paths.emulator())[:16]}"
+    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, options. What the
+    host's compiler makes of it does not change them.
+    """
+    return digest_bytes("\n".join((TARBALL, digest_tree(paths.emulator()), *OPTIONS)).encode())
 
 
-def build(cache: Cache, archive: Archive) -> Entry:
-    """An entry with the emulator, stripped. Raises SetupError if the mirror has another tarball."""
-    recipe = {
-        "tarball": TARBALL,
-        "sources": digest_tree(paths.emulator()),
-        "options": OPTIONS,
-        "compiler": run(["cc", "--version"]).splitlines()[0],
-    }
+def program() -> Path:
+    """The emulator, fetched and built if it is missing or damaged. Two minutes on two cores the first time.
 
-    def fill(folder: Path) -> None:
-        resolved = archive.resolve([SOURCE], source=True)
-        files = archive.fetch([SOURCE], resolved, source=True)
-        tarball = next((path for path in files if ".orig.tar" in path.name), None)
-        if tarball is None or digest_file(tarball) != TARBALL:
-            raise SetupError(f"the Debian archive has another {SOURCE} than the one that the lab's clock is made for")
-        tree = folder / "tree"
-        tree.mkdir()
-        run(["tar", "-xf", tarball, "-C", tree, "--strip-components=1"])
-        for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
-            run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
-        for name, to in OWN.items():
-            shutil.copy(paths.emulator() / name, tree / to / name.replace("devices", DEVICES))
-        with stage("Building the emulator"):
-            (tree / "build").mkdir()
-            run(["../configure", *OPTIONS], cwd=tree / "build")
-            run(["ninja", f"-j{os.cpu_count()}", PROGRAM], cwd=tree / "build")
-        shutil.move(tree / "build" / PROGRAM, folder / PROGRAM)
-        run(["strip", folder / PROGRAM])
-        shutil.rmtree(tree)
+    Raises SetupError if the build lacks something on this host, or the archive has another tarball.
+    """
+    return _program(paths.cache_root())
 
-    return cache.entry("emulator", recipe, fill, products=[PROGRAM])
+
+@cache
+def _program(root: Path) -> Path:
+    recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0]}
+    entry = Cache(root / "image").entry("emulator", recipe, lambda folder: _fill(root, folder), products=[PROGRAM])
+    return entry.path(PROGRAM)
+
+
+def _fill(root: Path, folder: Path) -> None:
+    if missing := missing_packages():
+        raise SetupError(f"the emulator cannot be built: `apt-get install {' '.join(missing)}` brings what is missing")
+    tree = folder / "tree"
+    with stage(f"Fetching and unpacking the source of QEMU {VERSION}"):
+        _unpack(Archive(root / f"debian-{ARCHITECTURE}", ARCHITECTURE), tree)
+    for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
+        run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
+    for name, place in OWN.items():
+        shutil.copy(paths.emulator() / name, tree / place)
+    build = tree / "build"
+    build.mkdir()
+    with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
+        # Else a repository that the cache lies in would be asked for QEMU's version
+        run(["../configure", *OPTIONS], cwd=build, env={"GIT_CEILING_DIRECTORIES": str(folder)})
+        run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=build, on_line=lambda _: progress.advance())
+    run(["strip", "-o", folder / PROGRAM, build / PROGRAM])
+    shutil.rmtree(tree)
+
+
+def _unpack(archive: Archive, tree: Path) -> None:
+    files = archive.fetch([SOURCE], archive.resolve([SOURCE], source=True), source=True)
+    tarball = next((path for path in files if ".orig.tar" in path.name), None)
+    if tarball is None or digest_file(tarball) != TARBALL:
+        raise SetupError(
+            f"this host's Debian archive has another source of {SOURCE} than {VERSION}'s of Debian 12, which the "
+            "lab's clock is made for; apt needs a mirror of Debian 12 with its sources"
+        )
+    tree.mkdir()
+    run(["tar", "-xf", tarball, "-C", tree, "--strip-components=1"])
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages that the build needs and this host has not."""
+    tools = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if shutil.which("cc") is None:
+        return ["gcc", *tools]
+    if "pkg-config" in tools:
+        return tools
+    return tools + [package for header, package in HEADERS.items() if not _has_header(header)]
+
+
+def _has_header(header: str) -> bool:
+    try:
+        flags = run(["pkg-config", "--cflags", PKG_CONFIG[header]]).split() if header in PKG_CONFIG else []
+        run(["cc", *flags, "-E", "-x", "c", "-o", os.devnull, "-"], stdin=f"#include <{header}>\n")
+    except SetupError:
+        return False
+    return True

@@ -20,15 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common import children
-from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.common.units import describe_size, rough_size
-from flashbed.image import turns
+from flashbed.image import emulator
 from flashbed.machine import cores, outbox
 from flashbed.machine.base import Outcome
 
-PROGRAM = "qemu-system-aarch64"
-OLDEST = (7, 2)
-INSTALL = "apt-get install qemu-system-arm"
+PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
 TIMED_OUT = 124
@@ -69,11 +67,11 @@ MOST_TOLD = 200
 
 @dataclass(frozen=True)
 class Setup:
-    """The machine itself: what its instructions cost, its memory in bytes, QEMU's name of its CPU, the seed of its
-    random numbers.
+    """The machine itself: how many million instructions a second it executes, its memory in bytes, QEMU's name of its
+    CPU, the seed of its random numbers.
     """
 
-    instruction_ns: int
+    mips: int
     ram_bytes: int
     cpu: str
     seed: int
@@ -92,51 +90,29 @@ class Files:
     undo: Path | None = None
 
 
-def version() -> str:
-    """What QEMU says of itself, such as "7.2.22". Part of a cell's key. Raises SetupError if it is missing or too
-    old.
-    """
-    try:
-        out = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
-    match = re.search(r"version (\d+)\.(\d+)(\.\d+)?", out)
-    if match is None:
-        raise SetupError(f"{PROGRAM} --version says {out.splitlines()[:1]}: that is not a QEMU")
-    if (int(match[1]), int(match[2])) < OLDEST:
-        wanted = ".".join(str(part) for part in OLDEST)
-        raise SetupError(
-            f"QEMU {match[0].split()[1]} is too old: {wanted} is the first that can do this. `{INSTALL}` on Debian 12."
-        )
-    return match[0].removeprefix("version ")
-
-
 def refusal(cpu: str) -> str:
-    """Why no guest starts on this CPU; "" if one does. Raises SetupError if there is no QEMU."""
+    """Why no guest starts on this CPU; "" if one does. Raises SetupError if the emulator cannot be built."""
     machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
     # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
-    trial = [PROGRAM, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
-    try:
-        done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
-    except FileNotFoundError:
-        raise SetupError(f"{PROGRAM} is not installed or does not start. `{INSTALL}` brings it.") from None
+    program = str(emulator.program())
+    trial = [program, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
+    done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
     if done.returncode == 0:
         return ""
-    said = done.stderr.strip().removeprefix(f"{PROGRAM}: ")
+    said = done.stderr.strip().removeprefix(f"{program}: ")
     if said.endswith(".aarch64' not found"):
         return f'"{cpu}" is no CPU of 64 bits'
-    return f'QEMU cannot start "{cpu}" ({said}); `{PROGRAM} -machine virt -cpu help` lists what there is'
+    return f'QEMU cannot start "{cpu}" ({said}); `{program} -machine virt -cpu help` lists what there is'
 
 
 def fixed_arguments(setup: Setup) -> list[str]:
     """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
-    shift = setup.instruction_ns.bit_length() - 1
     return [
         *("-machine", "virt,gic-version=2,dtb-randomness=off"),
         *("-cpu", setup.cpu),
         *("-m", f"{setup.ram_bytes >> 20}M"),
         *("-accel", "tcg,thread=single"),
-        *("-icount", f"shift={shift},sleep=off"),
+        *("-icount", f"mips={setup.mips}"),
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
@@ -145,7 +121,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
 
 
 def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
-    arguments = ["env", f"LD_PRELOAD={turns.library()}", PROGRAM, *fixed_arguments(setup), "-serial", f"file:{console}"]
+    arguments = [str(emulator.program()), *fixed_arguments(setup), "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
     if files.undo is not None:
@@ -184,7 +160,7 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
-        why = complaint.replace(f"{folder}/", "").removeprefix(f"{PROGRAM}: ").strip()
+        why = complaint.removeprefix(f"{emulator.program()}: ").replace(f"{folder}/", "").strip()
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
     return _outcome(outbox.read(box), said, complaint)

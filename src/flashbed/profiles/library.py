@@ -185,6 +185,8 @@ class Library:
         file, profile = self._load(kind, selector.name)
         known = set(model.model_fields) | set(profile.numbers())
         for name in selector.options:
+            if now := model.replaced.get(name):
+                raise LookupProblem(f'"{selector.name}": {name} is no setting any more; {now}')
             if name not in known - _NOT_SETTINGS:
                 raise LookupProblem(f'"{selector.name}": no setting "{name}"{nearest(name, known - _NOT_SETTINGS)}')
         return _again(selector.name, file, model, {key: _number(value) for key, value in selector.options.items()})

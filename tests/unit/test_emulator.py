@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulator's source and what it is built with; that it works is what every test that boots a guest shows."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from flashbed.common import paths
+from flashbed.common.errors import SetupError
+from flashbed.image import emulator
+from flashbed.image.debian import Archive, Packages
+
+
+class OtherArchive(Archive):
+    """An archive that has another tarball."""
+
+    def resolve(self, *_: object, **__: object) -> Packages:
+        return Packages((("qemu_10.0+ds.orig.tar.xz", "SHA256:0"),))
+
+    def fetch(self, *_: object, **__: object) -> list[Path]:
+        (self.root / "qemu_10.0+ds.orig.tar.xz").write_bytes(b"another")
+        return [self.root / "qemu_10.0+ds.orig.tar.xz"]
+
+
+def test_another_tarball_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"another source of qemu than 7\.2's of Debian 12"):
+        emulator._unpack(OtherArchive(tmp_path, "arm64"), tmp_path / "tree")
+
+
+@pytest.mark.parametrize(("tool", "package"), [("ninja", "ninja-build"), ("meson", "meson"), ("cc", "gcc")])
+def test_a_tool_that_is_missing_is_told_with_its_package(tool: str, package: str, monkeypatch) -> None:
+    which = emulator.shutil.which
+    monkeypatch.setattr(emulator.shutil, "which", lambda name, **rest: None if name == tool else which(name, **rest))
+    assert emulator.missing_packages() == [package]
+
+
+def test_a_header_that_is_missing_is_told_with_its_package(monkeypatch) -> None:
+    monkeypatch.setattr(emulator, "HEADERS", {**emulator.HEADERS, "lost/lost.h": "liblost-dev"})
+    assert emulator.missing_packages() == ["liblost-dev"]
+
+
+def test_nothing_is_begun_that_cannot_be_built(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(emulator, "missing_packages", lambda: ["ninja-build", "libfdt-dev"])
+    with pytest.raises(SetupError, match="`apt-get install ninja-build libfdt-dev`"):
+        emulator._fill(tmp_path, tmp_path)
+
+
+def test_a_patch_says_why_and_under_which_licence() -> None:
+    for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
+        head = patch.read_text().partition("\n--- ")[0]
+        assert "SPDX-License-Identifier: GPL-2.0-or-later" in head, patch
+        assert len(head.split()) > 12, patch
+
+
+def test_each_file_of_the_emulator_has_its_place() -> None:
+    files = {path.name for path in paths.emulator().iterdir() if path.is_file()}
+    assert files == set(emulator.OWN)
+
+
+def test_what_setup_installs_is_what_the_build_needs() -> None:
+    listed = (Path(__file__).parents[2] / "setup/packages.txt").read_text().split()
+    assert set(emulator.TOOLS.values()) | set(emulator.HEADERS.values()) <= set(listed)
+
+
+@pytest.mark.parametrize("changed", ["lab-clock.c", "patches/20-clock.patch"])
+def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path, monkeypatch) -> None:
+    before = emulator.digest.__wrapped__()
+    subprocess.run(["cp", "-r", paths.emulator(), tmp_path / "emulator"], check=True)
+    monkeypatch.setattr(paths, "emulator", lambda: tmp_path / "emulator")
+    assert emulator.digest.__wrapped__() == before
+    with (tmp_path / "emulator" / changed).open("a") as file:
+        file.write("\n")
+    assert emulator.digest.__wrapped__() != before
