@@ -34,5 +34,4 @@ class Cpus:
         return ["-smp", f"cpus={self.number},{packed}"]
 
 
-ONE = Cpus()
-"""A board with one CPU."""
+ONE_CPU = Cpus()

@@ -26,7 +26,7 @@ from flashbed.guest_output.profile import RAW
 from flashbed.image import emulator
 from flashbed.machine import deaths, outbox
 from flashbed.machine.base import Outcome
-from flashbed.machine.cpus import ONE, Cpus
+from flashbed.machine.cpus import ONE_CPU, Cpus
 
 PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
@@ -56,7 +56,7 @@ class Setup:
     ram_bytes: int
     cpu: str
     seed: int
-    cpus: Cpus = ONE
+    cpus: Cpus = ONE_CPU
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,11 @@ def fixed_arguments(setup: Setup) -> list[str]:
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-append", "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on"),
+        *(
+            "-append",
+            "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on "
+            f"rcupdate.rcu_cpu_stall_timeout={deaths.STALL_S}",
+        ),
     ]
 
 
