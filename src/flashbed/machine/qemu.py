@@ -25,7 +25,7 @@ from flashbed.common.units import rough_size
 from flashbed.image import emulator
 from flashbed.machine import cores, deaths, outbox
 from flashbed.machine.base import Outcome
-from flashbed.machine.cpus import Cpus
+from flashbed.machine.cpus import ONE_CPU, Cpus
 
 PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
@@ -55,7 +55,7 @@ class Setup:
     ram_bytes: int
     cpu: str
     seed: int
-    cpus: Cpus = Cpus()
+    cpus: Cpus = ONE_CPU
 
 
 @dataclass(frozen=True)
