@@ -18,8 +18,9 @@
  * Where old content is kept, copying it costs CPU time too, for each write as much again as the write's own copy.
  *
  * A medium has one or several queues, as its parameters say. They share the medium: it is asked for one request at a
- * time, under a lock, in the order in which that is got, and its depth counts the requests of all. The timer of a
- * request fires on the CPU that submitted it.
+ * time, under a lock, in the order in which that is got. The timer of a request fires on the CPU that submitted it, as
+ * with an interrupt vector for each CPU. Of several queues each has the medium's depth, as with NVMe, and that lock is
+ * all that its CPUs share with those of another.
  *
  * A discard leaves the content as it is: what a read returns afterwards is the old data, always. Zeroing it would cost
  * CPU time that no controller takes from the host. There is no write-zeroes command; the kernel writes zeros instead.
@@ -37,8 +38,9 @@
 
 /*
  * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here BLKDEV_DEFAULT_RQ
- * (128). The medium's own depth is kept apart from that, as a budget: with it as the number of tags, a depth of 1 would
- * leave a scheduler two requests to choose from.
+ * (128). The depth of a medium's only queue is kept apart from that, as a budget: with it as the number of tags, a
+ * depth of 1 would leave a scheduler two requests to choose from. Several queues have as many tags each as they are
+ * deep: a budget would be a counter that all CPUs write to.
  */
 #define MEDIA_BLK_MIN_TAGS	(BLKDEV_DEFAULT_RQ / 2)
 
@@ -182,10 +184,16 @@ static enum hrtimer_restart command_done(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static bool has_budget(const struct media_blk *mb)
+{
+	return mb->tags.nr_hw_queues == 1;
+}
+
 /* A request that the driver has not queued gives back its place itself */
 static blk_status_t refuse(struct media_blk *mb, blk_status_t status)
 {
-	atomic_dec(&mb->taken);
+	if (has_budget(mb))
+		atomic_dec(&mb->taken);
 	return status;
 }
 
@@ -218,6 +226,10 @@ static void media_blk_complete(struct request *rq)
 	struct request_queue *q = rq->q;
 
 	complete_data(mb, rq);
+	if (!has_budget(mb)) {
+		blk_mq_end_request(rq, command->status);
+		return;
+	}
 	atomic_dec(&mb->taken);
 	blk_mq_end_request(rq, command->status);
 	if (atomic_xchg(&mb->refused, 0))
@@ -254,11 +266,17 @@ static int media_blk_init_request(struct blk_mq_tag_set *set, struct request *rq
 	return 0;
 }
 
-static const struct blk_mq_ops media_blk_mq_ops = {
+static const struct blk_mq_ops one_queue = {
 	.queue_rq = media_blk_queue_rq,
 	.complete = media_blk_complete,
 	.get_budget = media_blk_get_budget,
 	.put_budget = media_blk_put_budget,
+	.init_request = media_blk_init_request,
+};
+
+static const struct blk_mq_ops several_queues = {
+	.queue_rq = media_blk_queue_rq,
+	.complete = media_blk_complete,
 	.init_request = media_blk_init_request,
 };
 
@@ -299,11 +317,13 @@ static struct gendisk *alloc_disk(struct media_blk *mb)
 
 static void set_tags(struct media_blk *mb)
 {
-	if (!mb->options.queue_depth)
-		mb->options.queue_depth = fb_medium_params(mb->medium)->queue_depth;
-	mb->tags.ops = &media_blk_mq_ops;
-	mb->tags.nr_hw_queues = fb_medium_params(mb->medium)->queues;	/* blk-mq makes no more than there are CPUs */
-	mb->tags.queue_depth = max_t(unsigned int, mb->options.queue_depth, MEDIA_BLK_MIN_TAGS);
+	const struct fb_params *params = fb_medium_params(mb->medium);
+	unsigned int depth = mb->options.queue_depth ? mb->options.queue_depth : params->queue_depth;
+
+	mb->options.queue_depth = depth;
+	mb->tags.nr_hw_queues = min_t(unsigned int, params->queues, nr_cpu_ids);
+	mb->tags.ops = has_budget(mb) ? &one_queue : &several_queues;
+	mb->tags.queue_depth = has_budget(mb) ? max_t(unsigned int, depth, MEDIA_BLK_MIN_TAGS) : depth;
 	mb->tags.numa_node = NUMA_NO_NODE;
 	mb->tags.cmd_size = sizeof(struct media_blk_command);
 	mb->tags.flags = BLK_MQ_F_SHOULD_MERGE;

@@ -34,6 +34,8 @@ struct media_blk {
 
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
+
+	/* Of a medium with one queue */
 	atomic_t taken;			/* requests that the medium has */
 	atomic_t refused;		/* 1: somebody waits for one of them to be done */
 };

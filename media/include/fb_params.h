@@ -68,9 +68,9 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(sector_bytes, FB_OF_BLOCK, 512, 4096, 512, \
 	  "smallest addressable piece, a power of two") \
 	P(queue_depth, FB_OF_BLOCK, 1, 1024, FB_NO_DEFAULT, \
-	  "requests that the medium takes at a time, in all of its queues") \
+	  "requests that the medium takes at a time, in each of its queues") \
 	P(queues, FB_OF_BLOCK, 1, 1024, 1, \
-	  "submission queues; the driver uses as many as there are CPUs") \
+	  "submission queues; the driver uses at most as many as there are CPUs, each for an even share of them") \
 	P(command_ns, FB_OF_BLOCK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "controller and firmware time of a request; requests pass the controller one by one (null: side by side)") \
 	P(link_ps_per_byte, FB_OF_TIMED, 0, FB_MAX_PS, FB_NO_DEFAULT, \

@@ -117,6 +117,19 @@ def test_the_start_of_fio_is_no_part_of_the_run() -> None:
     assert time.cpu_percent() == pytest.approx(30)
 
 
+def test_the_busiest_of_several_cpus_is_what_a_run_may_wait_for() -> None:
+    """One CPU works for 250 of 400 ms and the other not at all; the processes took 60 % of a CPU, 30 % of each."""
+    idle = "now at {} nsecs\n" + "  .idle_sleeptime : {} nsecs\n  .iowait_sleeptime: 0 nsecs\n" * 2
+    out = {
+        "write.json": fio_output("write", 150, 20.0, 40.0),
+        "read.json": fio_output("read", 50, 20.0, 40.0),
+        cpu_load.BEFORE: idle.format(0, 0, 0).encode(),
+        cpu_load.MEASURED: idle.format(400_000_000, 400_000_000, 150_000_000).encode(),
+    }
+    time = limit.time_of(out, Iozone().metrics(out))
+    assert (time.cpu_ns, time.process_cpu_percent) == (250_000_000, pytest.approx(30))
+
+
 def test_seconds_and_rates_of_iozone() -> None:
     out = {"write.txt": WRITTEN, "read.txt": READ, "tests": b"write rewrite read reread\n"}
     assert Iozone().metrics(out) == {

@@ -44,6 +44,21 @@ def test_a_board_executes_as_many_instructions_a_second_as_its_source_says(
     assert shipped().board(name).mips == round(clock_mhz / cycles_an_instruction)
 
 
+@pytest.mark.parametrize(
+    ("name", "cpus"), [("arm64-1000", 1), ("arm64-2x1000", 2), ("imx8mm-1800", 4), ("arm64-8x2000", 8)]
+)
+def test_a_boards_cpus_are_alike_and_in_one_socket(name: str, cpus: int) -> None:
+    board = shipped().board(name)
+    assert (board.cpus, board.sockets, board.threads_per_core) == (cpus, 1, 1)
+
+
+def test_the_largest_board_is_what_the_processor_family_allows() -> None:
+    """Seo et al. 2020: 120 CPUs; the family has up to 15 cores a socket, of two threads each."""
+    board = shipped().board("xeon-e7-v2-120")
+    assert board.cpus == 120
+    assert board.cpus // board.sockets // board.threads_per_core == 15
+
+
 @pytest.mark.parametrize("name", ["fat16:cluster=16k", "ext2:block=1k", "ext4:nojournal", "f2fs", "nilfs2"])
 def test_shipped_commands_make_sound_file_systems(tmp_path: Path, name: str) -> None:
     filesystem = shipped().filesystem(name)
@@ -84,6 +99,17 @@ def test_every_shipped_option_renders() -> None:
         ("board", BOARD, "mips = 1000\n", "mips = 100001\n", ":2: mips: must be at most 100000"),
         ("board", BOARD, "mips = 1000\n", "mips = 0\n", ":2: mips: must be at least 1"),
         ("board", BOARD, '"256M"', '"256Q"', ':3: ram: "256Q" is not a size'),
+        ("board", BOARD, '"dma"', '"dma"\ncpus = 0', ":6: cpus: must be at least 1, not 0"),
+        ("board", BOARD, '"dma"', '"dma"\ncpus = 121', ":6: cpus: must be at most 120, not 121"),
+        ("board", BOARD, '"dma"', '"dma"\ncpus = 4', ":6: cpus: has no source"),
+        (
+            "board",
+            BOARD,
+            '"dma"',
+            '"dma"\ncpus = 6\nsockets = 4',
+            ":6: cpus: 6 cannot be shared out evenly: sockets = 4",
+        ),
+        ("board", BOARD, '"dma"', '"dma"\nthreads_per_core = 2', "cpus: 1 cannot be shared out evenly"),
         ("board", BOARD, '"dma"', '"pio"', ':5: transfer: "pio" needs pio_sector_ns'),
         ("board", BOARD, '"dma"', '"dma"\npio_sector_ns = 5', 'belongs to transfer = "pio" only'),
         ("board", BOARD, '"dma"', '"dma"\nnand_cycle_ps = 30000', ":6: nand_cycle_ps: has no source"),

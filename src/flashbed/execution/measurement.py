@@ -108,6 +108,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
+        **cpu_load.several(out),
         **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
         **limit.platters(medium["synced"], limit.time_of(out, found)),
         **upkeep.metrics(out, medium_bytes),

@@ -25,6 +25,7 @@ from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
 from flashbed.machine.base import Outcome
+from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
@@ -33,6 +34,9 @@ from flashbed.workload import WORKLOADS
 
 SYSTEM_PATH = "/usr/sbin:/sbin"
 """Where Debian keeps file system checkers; not on the path of an ordinary user."""
+
+WATCH = "watch"
+"""The module that ends a guest with several CPUs if one of them hangs; guest/init loads it."""
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program is sent, and does not bring upon itself."""
@@ -76,7 +80,8 @@ def program_set(cell: Cell) -> ProgramSet:
     parts = (cell.filesystem, cell.translation, tool)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
-    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module)
+    watch = WATCH if cell.board.cpus > 1 else None
+    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
     return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
 
@@ -151,7 +156,9 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
 
 def machine_setup(cell: Cell) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
-    return qemu.Setup(cell.board.mips, cell.board.ram, cell.board.cpu, cell.seed)
+    board = cell.board
+    cpus = Cpus(board.cpus, board.sockets, board.threads_per_core)
+    return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus)
 
 
 def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How busy the board's CPU was while a workload ran, from the idle times that the guest noted.
+"""How busy the board's CPUs were while a workload ran, from the idle times that the guest noted.
 
 Counts all that is not idleness, interrupts too: data that the CPU moves for a PIO medium are moved in an interrupt,
-which no process is charged for.
+which no process is charged for. A CPU is idle while nothing wants it; one that spins for a lock is busy.
 """
 
 from __future__ import annotations
@@ -18,9 +18,21 @@ _ASLEEP = re.compile(rb"(?:idle|iowait)_sleeptime\s*: (\d+) nsecs")
 
 
 def percent(out: Mapping[str, bytes]) -> float:
-    """CPU load in percent over the measurement, the start of the tool included. Raises KeyError or ValueError."""
+    """CPU load in percent over the measurement, the start of the tool included: the mean of all CPUs. Raises KeyError
+    or ValueError.
+    """
     began, ended = window_ns(out)
-    return 100.0 * busy_ns(out) / (ended - began)
+    busy = each_busy_ns(out)
+    return 100.0 * sum(busy) / (len(busy) * (ended - began))
+
+
+def several(out: Mapping[str, bytes]) -> dict[str, float]:
+    """What a board with several CPUs tells beside that: the load of the busiest one, percent. Raises KeyError or
+    ValueError.
+    """
+    began, ended = window_ns(out)
+    busy = each_busy_ns(out)
+    return {"busiest_cpu_percent": 100.0 * max(busy) / (ended - began)} if len(busy) > 1 else {}
 
 
 def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
@@ -30,14 +42,24 @@ def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
 
 
 def busy_ns(out: Mapping[str, bytes]) -> int:
-    """CPU time over the measurement, ns. Raises KeyError or ValueError."""
+    """CPU time over the measurement, ns; of several CPUs that of the busiest. Raises KeyError or ValueError."""
+    return max(each_busy_ns(out))
+
+
+def each_busy_ns(out: Mapping[str, bytes]) -> list[int]:
+    """CPU time of each CPU over the measurement, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in (BEFORE, MEASURED))
-    return (ended - began) - (asleep_after - asleep_before)
+    if len(asleep_before) != len(asleep_after):
+        raise ValueError("idle times of another number of CPUs after the measurement than before")
+    asleep = [after - before for before, after in zip(asleep_before, asleep_after, strict=True)]
+    return [(ended - began) - time for time in asleep]
 
 
-def _times_ns(text: bytes) -> tuple[int, int]:
-    """Now, and how long the CPU has been idle since boot."""
-    now, asleep = _NOW.search(text), _ASLEEP.findall(text)
-    if now is None or len(asleep) < 2:
+def _times_ns(text: bytes) -> tuple[int, list[int]]:
+    """Now, and how long each CPU has been idle since boot: a pair of times for each, of idleness and of that in which
+    a request to a medium was under way.
+    """
+    now, asleep = _NOW.search(text), [int(ns) for ns in _ASLEEP.findall(text)]
+    if now is None or not asleep or len(asleep) % 2:
         raise ValueError("no idle times in what the guest noted")
-    return int(now[1]), sum(int(ns) for ns in asleep)
+    return int(now[1]), [sum(pair) for pair in zip(asleep[::2], asleep[1::2], strict=True)]

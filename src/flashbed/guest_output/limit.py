@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a measurement is a measurement of: the medium, the bus to it, the CPU, memory, or the load itself.
 
-Each has a share of the time for which the load ran: the CPU by its idle time (cpu_load.py); the medium by the time in
-which it had a request under way that was not merely being transferred; the bus by what was transferred and what a byte
-takes. With PIO the CPU is busy while it moves data: that counts as the bus's. Around the load the tool starts, and
-waits for its threads in steps; for how long the CPU was idle then is not known, so that its share is the least that it
-can have been.
+Each has a share of the time for which the load ran: the CPU by its idle time (cpu_load.py), and of several CPUs the
+busiest, for one that is always busy may be what a load waits for beside any number of idle ones; the medium by the
+time in which it had a request under way that was not merely being transferred; the bus by what was transferred and what
+a byte takes. With PIO the CPU is busy while it moves data: that counts as the bus's. Around the load the tool starts,
+and waits for its threads in steps; for how long the CPU was idle then is not known, so that its share is the least that
+it can have been.
 
 Where things are done one after another, the largest share is what one would have to make faster. Where they overlap, a
 medium that always has a request under way may still wait for the CPU: a CPU that is busy for BUSY_PERCENT of the time
@@ -55,10 +56,10 @@ class Time:
 
     measured_ns: int
     cpu_ns: int
-    """CPU time in the whole measurement."""
+    """CPU time in the whole measurement, of the busiest CPU."""
     run_ns: float
     process_cpu_percent: float
-    """What the tool's processes took of the run."""
+    """What the tool's processes took of the run, by CPU: on four CPUs, a quarter of what all took."""
 
     def cpu_percent(self) -> float:
         """The least share of the run for which the CPU was busy."""
@@ -72,7 +73,8 @@ def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
     measured_ns = ended_ns - began_ns
     run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
     run_ns = min(run_s * 1e9 or measured_ns, measured_ns)
-    return Time(measured_ns, cpu_load.busy_ns(out), run_ns, metrics.get("process_cpu_percent", 0.0))
+    busy_ns = cpu_load.each_busy_ns(out)
+    return Time(measured_ns, max(busy_ns), run_ns, metrics.get("process_cpu_percent", 0.0) / len(busy_ns))
 
 
 def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:

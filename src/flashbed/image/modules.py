@@ -23,7 +23,7 @@ from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 
-CHOSEN = ("iosched", "media_ftl", "yaffs2")
+CHOSEN = ("iosched", "media_ftl", "watch", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
 
 

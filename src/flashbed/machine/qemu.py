@@ -2,7 +2,7 @@
 """Runs a cell in QEMU with every source of chance closed: the guest's time is the number of instructions that it
 executed.
 
-Knows a cell's board, medium and files, and how to recognise a guest that died. docs/time.md explains each option of
+Knows a cell's board, medium and files. docs/time.md explains each option of
 the command line.
 """
 
@@ -21,11 +21,12 @@ from pathlib import Path
 
 from flashbed.common import children
 from flashbed.common.errors import HostResourceError, InterruptedByUser
-from flashbed.common.units import describe_size, rough_size
+from flashbed.common.units import rough_size
 from flashbed.guest_output.profile import RAW
 from flashbed.image import emulator
-from flashbed.machine import cores, outbox
+from flashbed.machine import cores, deaths, outbox
 from flashbed.machine.base import Outcome
+from flashbed.machine.cpus import Cpus
 
 PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
@@ -38,27 +39,6 @@ STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 SMALLEST_WINDOW_BYTES = 1 << 20
 
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
-
-GUEST_DEATHS = (
-    (
-        re.compile(rb"Kernel panic - not syncing: (Out of memory.*|System is deadlocked on memory.*)"),
-        "the guest ran out of memory",
-    ),
-    (
-        re.compile(rb"Kernel panic - not syncing: (hung_task.*)"),
-        "the guest hung: a task was blocked for 600 s of its time",
-    ),
-    (
-        re.compile(rb"Kernel panic - not syncing: (RCU Stall.*)"),
-        "the guest stalled: its kernel kept the CPU for 21 s of its time",
-    ),
-    (re.compile(rb"Kernel panic - not syncing: (.*)"), "the guest's kernel panicked"),
-    (
-        re.compile(rb"outbox: (results larger than the outbox).*"),
-        f"what the guest has to hand out is more than {describe_size(outbox.BYTES)}, the size of its outbox: "
-        "let the job log less",
-    ),
-)
 
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """How a line of a tool reads that says why it gave up."""
@@ -76,6 +56,7 @@ class Setup:
     ram_bytes: int
     cpu: str
     seed: int
+    cpus: Cpus = Cpus()
 
 
 @dataclass(frozen=True)
@@ -109,8 +90,9 @@ def refusal(cpu: str) -> str:
 def fixed_arguments(setup: Setup) -> list[str]:
     """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
     return [
-        *("-machine", "virt,gic-version=2,dtb-randomness=off"),
+        *("-machine", f"virt,gic-version={setup.cpus.interrupt_controller},dtb-randomness=off"),
         *("-cpu", setup.cpu),
+        *setup.cpus.arguments(),
         *("-m", f"{setup.ram_bytes >> 20}M"),
         *("-accel", "tcg,thread=single"),
         *("-icount", f"mips={setup.mips}"),
@@ -176,7 +158,7 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
         why = "the board's ram is too small for the guest's programs (Initramfs unpacking failed)"
         return Outcome("failed", why, console, files or {})
     if files is None:
-        return Outcome("failed", _cause_of_death(console, complaint), console)
+        return Outcome("failed", deaths.cause(console, complaint), console)
     if "failed" in files:
         return Outcome("failed", step_reason(files), console, files)
     return Outcome("measured", "", console, files)
@@ -191,13 +173,6 @@ def step_reason(files: Mapping[str, bytes]) -> str:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
     return f"step {failed}: {why if len(why) <= MOST_TOLD else why[:MOST_TOLD] + '...'}"
-
-
-def _cause_of_death(console: bytes, complaint: str) -> str:
-    for pattern, meaning in GUEST_DEATHS:
-        if match := pattern.search(console):
-            return f"{meaning} ({match[1].decode(errors='replace').strip()})"
-    return f"the guest ended without results. {complaint.strip()}".strip()
 
 
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:

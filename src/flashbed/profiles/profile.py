@@ -22,6 +22,8 @@ _SMALLEST_RAM_BYTES = 40 << 20
 """Of the shipped file systems and tools, the guest's programs take up to 9 MB, and Linux keeps half of the memory for
 them: ext2 with fio was measured with 36 MiB and not with 34.
 """
+_MOST_CPUS = 120
+"""Of the lab's guest: its kernel takes 128 (guest/kernel.config), and 120 are what is tested."""
 _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
 
@@ -90,6 +92,9 @@ class Board(Profile):
     mips: int = Field(ge=1, le=_MOST_MIPS, description="million instructions a second that the CPU executes")
     ram: Size = Field(ge=_SMALLEST_RAM_BYTES, description="memory of the board, bytes")
     cpu: str = Field(min_length=1, description="QEMU's name of the CPU model")
+    cpus: int = Field(default=1, ge=1, le=_MOST_CPUS, description="CPUs that Linux sees, all of one speed")
+    sockets: int = Field(default=1, ge=1, le=_MOST_CPUS, description="packages that the CPUs are in, as many in each")
+    threads_per_core: int = Field(default=1, ge=1, le=8, description="CPUs that are threads of one core")
     transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
     pio_sector_ns: int = Field(
         default=0,
@@ -118,6 +123,13 @@ class Board(Profile):
             yield Problem(("transfer",), '"pio" needs pio_sector_ns, the CPU time that moving a sector costs')
         if self.transfer == "dma" and self.pio_sector_ns:
             yield Problem(("pio_sector_ns",), 'belongs to transfer = "pio" only')
+        parts = self.sockets * self.threads_per_core
+        if self.cpus % parts:
+            yield Problem(
+                ("cpus",),
+                f"{self.cpus} cannot be shared out evenly: sockets = {self.sockets} with threads_per_core = "
+                f"{self.threads_per_core} need a multiple of {parts}",
+            )
 
 
 class Medium(Profile):

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ends the machine when one of its CPUs hangs: when it has let no other task run for LIMIT_NS, or has taken no interrupt
+ * for so long.
+ *
+ * Linux's own detectors wait for seconds, which many CPUs that spin make an hour of the host's time, and then stop all
+ * other CPUs, which takes as long again if one of them cannot be stopped. Here each CPU has a timer and a task. The
+ * timer wakes the task, looks at when that ran last, and at whether the next CPU's timer still fires. So no kernel code
+ * may keep a CPU for LIMIT_NS without a point where it would let another task run.
+ *
+ * It costs each CPU a timer interrupt every PERIOD_NS, and a switch between tasks if it is not idle. A CPU that alone
+ * takes no interrupts is seen by the one before it; if none does, nobody is left to see it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/reboot.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/smpboot.h>
+
+#define PERIOD_NS	(250 * NSEC_PER_MSEC)
+#define LIMIT_NS	(500 * NSEC_PER_MSEC)
+
+struct watch {
+	struct hrtimer timer;
+	bool woken;			/* the task is to run, and has not yet */
+	ktime_t woken_at;
+	unsigned long beats;		/* how often the timer has fired */
+
+	/* Of the next CPU */
+	unsigned long seen;		/* its beats */
+	ktime_t seen_at;		/* when they were fewer than that */
+};
+
+static DEFINE_PER_CPU(struct watch, watches);
+static DEFINE_PER_CPU(struct task_struct *, tasks);
+
+/* At once: to stop the other CPUs first, as a panic does, waits for the one that hangs */
+static void end(unsigned int cpu, const char *how)
+{
+	pr_emerg("CPU %u %s for %lu ms; CPU %u runs %s\n", cpu, how, LIMIT_NS / NSEC_PER_MSEC, smp_processor_id(),
+		 current->comm);
+	emergency_restart();
+}
+
+static void look_at_task(struct watch *watch, ktime_t now)
+{
+	if (watch->woken) {
+		if (ktime_sub(now, watch->woken_at) >= LIMIT_NS)
+			end(smp_processor_id(), "lets no other task run");
+		return;
+	}
+	if (is_idle_task(current))
+		return;
+	watch->woken = true;
+	watch->woken_at = now;
+	wake_up_process(__this_cpu_read(tasks));
+}
+
+static void look_at_next(struct watch *watch, ktime_t now)
+{
+	unsigned int next = cpumask_next(smp_processor_id(), cpu_online_mask);
+	unsigned long beats;
+
+	if (next >= nr_cpu_ids)
+		next = cpumask_first(cpu_online_mask);
+	beats = READ_ONCE(per_cpu(watches, next).beats);
+	if (beats != watch->seen || !beats) {
+		watch->seen = beats;
+		watch->seen_at = now;
+	} else if (ktime_sub(now, watch->seen_at) >= LIMIT_NS) {
+		end(next, "takes no interrupts");
+	}
+}
+
+static enum hrtimer_restart beat(struct hrtimer *timer)
+{
+	struct watch *watch = container_of(timer, struct watch, timer);
+	ktime_t now = ktime_get();
+
+	WRITE_ONCE(watch->beats, watch->beats + 1);
+	look_at_task(watch, now);
+	look_at_next(watch, now);
+	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_NS));
+	return HRTIMER_RESTART;
+}
+
+static int should_run(unsigned int cpu)
+{
+	return per_cpu(watches, cpu).woken;
+}
+
+static void ran(unsigned int cpu)
+{
+	per_cpu(watches, cpu).woken = false;
+}
+
+/* In each CPU's task, when it begins */
+static void start(unsigned int cpu)
+{
+	struct watch *watch = &per_cpu(watches, cpu);
+
+	hrtimer_init(&watch->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	watch->timer.function = beat;
+	hrtimer_start(&watch->timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void stop(unsigned int cpu, bool online)
+{
+	hrtimer_cancel(&per_cpu(watches, cpu).timer);
+}
+
+static struct smp_hotplug_thread threads = {
+	.store = &tasks,
+	.thread_should_run = should_run,
+	.thread_fn = ran,
+	.setup = start,
+	.cleanup = stop,
+	.thread_comm = "watch/%u",
+};
+
+static int __init watch_init(void)
+{
+	return smpboot_register_percpu_thread(&threads);
+}
+
+static void __exit watch_exit(void)
+{
+	smpboot_unregister_percpu_thread(&threads);
+}
+
+module_init(watch_init);
+module_exit(watch_exit);
+
+MODULE_DESCRIPTION("ends the machine when one of its CPUs hangs");
+MODULE_LICENSE("GPL");

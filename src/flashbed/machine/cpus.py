@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A board's CPUs in the words of QEMU's command line. Must not know what a CPU executes, nor how fast.
+
+A board with one CPU has no argument for it, and the interrupt controller of before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_OF_GIC_2 = 8
+"""CPUs that Arm's Generic Interrupt Controller version 2 serves (its architecture specification, IHI 0048)."""
+
+
+@dataclass(frozen=True)
+class Cpus:
+    """How many there are, and how they are packed: so many sockets with as many in each, so many threads a core."""
+
+    number: int = 1
+    sockets: int = 1
+    threads_per_core: int = 1
+
+    @property
+    def interrupt_controller(self) -> int:
+        """The version of the GIC that serves them."""
+        return 2 if self.number <= MOST_OF_GIC_2 else 3
+
+    def arguments(self) -> list[str]:
+        """For QEMU; none for one CPU."""
+        if self.number == 1:
+            return []
+        cores = self.number // self.sockets // self.threads_per_core
+        packed = f"sockets={self.sockets},cores={cores},threads={self.threads_per_core}"
+        return ["-smp", f"cpus={self.number},{packed}"]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a guest that died is recognised by what it said on its console, and what each such death means.
+
+guest/init sets what ends in a panic; kernel/watch ends a guest whose CPU hangs. Must not know how a guest is run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flashbed.common.units import describe_size
+from flashbed.machine import outbox
+
+PANIC = rb"Kernel panic - not syncing: "
+
+DEATHS = (
+    (
+        re.compile(PANIC + rb"(Out of memory.*|System is deadlocked on memory.*)"),
+        "the guest ran out of memory",
+    ),
+    (
+        re.compile(PANIC + rb"(hung_task.*)"),
+        "the guest hung: a task was blocked for 600 s of its time",
+    ),
+    (
+        re.compile(PANIC + rb"(RCU Stall.*)"),
+        "the guest stalled: its kernel kept the CPU for 21 s of its time",
+    ),
+    (re.compile(rb"watch: (CPU \d+ .*)"), "the guest hung: one of its CPUs went round without an end"),
+    (re.compile(PANIC + rb"(.*)"), "the guest's kernel panicked"),
+    (
+        re.compile(rb"outbox: (results larger than the outbox).*"),
+        f"what the guest has to hand out is more than {describe_size(outbox.BYTES)}, the size of its outbox: "
+        "let the job log less",
+    ),
+)
+
+
+def cause(console: bytes, complaint: str) -> str:
+    """Why the guest ended without results: from its console, or from what QEMU complained of."""
+    for pattern, meaning in DEATHS:
+        if match := pattern.search(console):
+            return f"{meaning} ({match[1].decode(errors='replace').strip()})"
+    return f"the guest ended without results. {complaint.strip()}".strip()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A board's CPUs on QEMU's command line, and what a death of a guest with several of them is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashbed.machine import deaths, qemu
+from flashbed.machine.cpus import Cpus
+
+
+def command(cpus: Cpus) -> str:
+    return " ".join(qemu.fixed_arguments(qemu.Setup(1000, 64 << 20, "cortex-a53", 1, cpus)))
+
+
+def test_one_cpu_is_no_argument() -> None:
+    assert "-smp" not in command(Cpus())
+    assert "gic-version=2," in command(Cpus())
+    assert command(Cpus()) == " ".join(qemu.fixed_arguments(qemu.Setup(1000, 64 << 20, "cortex-a53", 1)))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "packed", "gic"),
+    [
+        (Cpus(2), "cpus=2,sockets=1,cores=2,threads=1", 2),
+        (Cpus(8), "cpus=8,sockets=1,cores=8,threads=1", 2),
+        (Cpus(9), "cpus=9,sockets=1,cores=9,threads=1", 3),
+        (Cpus(120, 4, 2), "cpus=120,sockets=4,cores=15,threads=2", 3),
+    ],
+)
+def test_more_cpus_are_packed_as_the_board_says(cpus: Cpus, packed: str, gic: int) -> None:
+    """Arm's GICv2 serves eight CPUs."""
+    assert f"-smp {packed} " in command(cpus)
+    assert f"gic-version={gic}," in command(cpus)
+
+
+@pytest.mark.parametrize(
+    ("console", "told"),
+    [
+        (
+            b"watch: CPU 3 takes no interrupts for 500 ms; CPU 2 runs fio\r\n",
+            "the guest hung: one of its CPUs went round without an end (CPU 3 takes no interrupts for 500 ms",
+        ),
+        (b"Kernel panic - not syncing: RCU Stall\r\n", "kept the CPU for 21 s of its time (RCU Stall)"),
+        (b"Kernel panic - not syncing: hung_task: blocked tasks\r\n", "a task was blocked for 600 s"),
+        (b"Kernel panic - not syncing: sysrq triggered crash\r\n", "panicked (sysrq triggered crash)"),
+    ],
+)
+def test_what_a_guest_died_of(console: bytes, told: str) -> None:
+    assert told in deaths.cause(b"[    1.0] fine\r\n" + console, "")
