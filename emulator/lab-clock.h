@@ -3,8 +3,8 @@
  * The lab's clock: what the guest's time is when `-icount mips=N` is given.
  *
  * Time is a count of instructions. One thread executes all virtual CPUs, a slice of instructions at a time and in turn.
- * With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is charged
- * its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the thread of
+ * With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is
+ * charged its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the thread of
  * the CPUs moves the clock to the next timer. No other thread ever moves it.
  */
 #ifndef SYSEMU_LAB_CLOCK_H
@@ -18,7 +18,7 @@ bool lab_clock_configure(QemuOpts *opts, Error **errp);
 bool lab_clock_enabled(void);
 
 /* How many CPUs there are; to be called before the first instruction. */
-void lab_clock_start(int cpus);
+void lab_clock_start(int count);
 
 /* Nanoseconds that so many instructions, of all CPUs together, take; rounded down. */
 int64_t lab_clock_ns(int64_t instructions);
@@ -32,13 +32,19 @@ bool lab_clock_leap(void);
 /* How many instructions `cpu` may execute now: what is left of its slice, at most `limit`. */
 int64_t lab_clock_grant(CPUState *cpu, int64_t limit);
 
-/* Several CPUs: whether `cpu` waits. If so it was charged what lab_clock_grant() would give it. */
-bool lab_clock_pass(CPUState *cpu);
+typedef enum {
+    LAB_CLOCK_EXECUTE,      /* the CPU whose turn it is can execute */
+    LAB_CLOCK_PASSED,       /* time went by: whose turn it is, and whether a timer is due, is to be seen anew */
+    LAB_CLOCK_ALL_SLEEP,    /* the same, and all CPUs slept through a slice */
+} LabClockPass;
 
-/* Whether all CPUs waited through a slice each, one after the other. */
-bool lab_clock_all_passed(void);
+/*
+ * Several CPUs: from the CPU on whose turn it is, charges each that executes nothing its slice, until one that
+ * executes, the next timer or a round in which all sleep. Changes whose turn it is.
+ */
+LabClockPass lab_clock_pass(CPUState **whose);
 
-/* After a grant was used or passed: whose turn it is now. NULL: the first CPU's, in a new round. */
+/* After a grant was used: whose turn it is now. NULL with one CPU. */
 CPUState *lab_clock_next(CPUState *cpu);
 
 /*
@@ -46,5 +52,11 @@ CPUState *lab_clock_next(CPUState *cpu);
  * not fit before the next timer or into the slice: the instruction is to be executed again with them. 0: done.
  */
 int64_t lab_clock_busy(CPUState *cpu, int64_t ns);
+
+/* The guest's time, while `cpu` executes; the instructions of a block that are counted ahead are taken as executed. */
+int64_t lab_clock_now(CPUState *cpu);
+
+/* Several CPUs: `cpu` is to stand still for `ns` from the end of this slice on, also for interrupts. Ends no slice. */
+void lab_clock_stall(CPUState *cpu, int64_t ns);
 
 #endif
