@@ -24,7 +24,7 @@ from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.common.units import rough_size
 from flashbed.guest_output.profile import RAW
 from flashbed.image import emulator
-from flashbed.machine import cores, deaths, outbox
+from flashbed.machine import deaths, outbox
 from flashbed.machine.base import Outcome
 from flashbed.machine.cpus import Cpus
 
@@ -99,7 +99,11 @@ def fixed_arguments(setup: Setup) -> list[str]:
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-append", "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on"),
+        *(
+            "-append",
+            "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on "
+            f"rcupdate.rcu_cpu_stall_timeout={STALL_S}",
+        ),
     ]
 
 
@@ -178,15 +182,12 @@ def step_reason(files: Mapping[str, bytes]) -> str:
 def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
     """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
     begin = time.monotonic()
-    with (
-        cores.bound() as binding,
-        children.started(
-            children.guarded([*binding, *arguments], limit_s, KILL_AFTER_S),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        ) as process,
-    ):
+    with children.started(
+        children.guarded(arguments, limit_s, KILL_AFTER_S),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
         complaint = _wait(process, stop)
     # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
     late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
