@@ -265,7 +265,7 @@ int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
 
     cpu->icount_extra -= of_extra;
     cpu_neg(cpu)->icount_decr.u16.low -= now - of_extra;
-    /* What is left is told in whole nanoseconds. The part of one that lies over is kept here, else each piece adds to it */
+    /* What is left is told in whole nanoseconds. The part of one that lies over is kept, else each piece loses one */
     *owed = left > 0 ? all - now - DIV_ROUND_UP((__int128)left * lab.mips, NS_PER_US) : 0;
     return MAX(left, 0);
 }

@@ -3,8 +3,8 @@
  * The lab's clock: what the guest's time is when `-icount mips=N` is given.
  *
  * Time is a count of instructions. One thread executes all virtual CPUs, a slice of instructions at a time and in turn.
- * With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is charged
- * its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the thread of
+ * With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is
+ * charged its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the thread of
  * the CPUs moves the clock to the next timer. No other thread ever moves it.
  */
 #ifndef SYSEMU_LAB_CLOCK_H
@@ -39,8 +39,8 @@ typedef enum {
 } LabClockPass;
 
 /*
- * Several CPUs: from the CPU on whose turn it is, charges each that executes nothing its slice, until one that executes,
- * the next timer or a round in which all sleep. Changes whose turn it is.
+ * Several CPUs: from the CPU on whose turn it is, charges each that executes nothing its slice, until one that
+ * executes, the next timer or a round in which all sleep. Changes whose turn it is.
  */
 LabClockPass lab_clock_pass(CPUState **whose);
 

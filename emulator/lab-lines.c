@@ -124,13 +124,14 @@ static bool held_within(Line *line, int first, int count)
     return find_next_bit(line->holders, first + count, first) < first + count;
 }
 
-/* The nanoseconds of the handover to `core`: from the nearest copy; a write has to wait for the furthest. */
+/* The nanoseconds of the handover to `core`: a load comes from the nearest copy, a store has to reach the furthest. */
 static int64_t price(Line *line, int core, bool write)
 {
     int of_socket = lab.of_socket / lab.of_core;
     int first = core / of_socket * of_socket;
-    bool near = held_within(line, first, of_socket);
-    bool far = held_within(line, 0, first) || held_within(line, first + of_socket, lab.cores - MIN(lab.cores, first + of_socket));
+    int behind = MIN(first + of_socket, lab.cores);
+    bool near = held_within(line, first, behind - first);
+    bool far = held_within(line, 0, first) || held_within(line, behind, lab.cores - behind);
 
     return (write ? far : !near) ? lab.other : lab.same;
 }

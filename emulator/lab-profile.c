@@ -53,7 +53,7 @@ static void set_due(int cpu, int64_t now)
     lab.due[cpu] = (now / lab.period + 1) * lab.period;
 }
 
-static void count(uint64_t pc)
+static void count(uint64_t pc, int64_t times)
 {
     int64_t *many = g_hash_table_lookup(lab.samples, &pc);
 
@@ -64,38 +64,27 @@ static void count(uint64_t pc)
         *key = pc;
         g_hash_table_insert(lab.samples, key, many);
     }
-    (*many)++;
+    *many += times;
 }
 
 int64_t lab_profile_take(CPUState *cpu, int64_t limit)
 {
-    int64_t now;
+    int64_t now, *due;
 
     if (!lab.on) {
         return limit;
     }
     now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    if (now >= lab.due[cpu->cpu_index]) {
-        count(cpu->cc->get_pc(cpu));
+    due = &lab.due[cpu->cpu_index];
+    if (now >= *due) {
+        /* A CPU that slept until now is still marked so; one that was held up was held up here */
+        if (!cpu->halted) {
+            count(cpu->cc->get_pc(cpu), (now - *due) / lab.period + 1);
+        }
         set_due(cpu->cpu_index, now);
     }
     /* Slices of several CPUs are far shorter than a period */
-    return lab.cpus > 1 ? limit : MIN(limit, lab_clock_instructions(lab.due[0] - now));
-}
-
-void lab_profile_wait(CPUState *cpu)
-{
-    int64_t now;
-
-    if (!lab.on) {
-        return;
-    }
-    now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    for (int one = 0; one < lab.cpus; one++) {
-        if ((!cpu || one == cpu->cpu_index) && now >= lab.due[one]) {
-            set_due(one, now);
-        }
-    }
+    return lab.cpus > 1 ? limit : MIN(limit, lab_clock_instructions(*due - now));
 }
 
 static int by_counter(gconstpointer a, gconstpointer b)

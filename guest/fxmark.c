@@ -5,10 +5,13 @@
  * anew from their description.
  *
  *	fxmark prepare FOLDER BYTES
- *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED
+ *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH
  *
  * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
  * WRITERS of the processes write where the others read; only random and the reads of a shared file know them.
+ *
+ * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
+ * one, past the page cache only.
  *
  * A test's operations begin together, WARM_US before anything is counted, and what ends within RUN_US from then on counts.
  * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints, as ns since boot, when
@@ -20,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/aio_abi.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -29,11 +33,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 64, STEP_BITS = 6, TIMES = 40 * STEPS, MOST_PROCESSES = 256, PATH = 128, CHUNK = 1 << 20, START_NS = 2000000 };
+enum { STEPS = 64, STEP_BITS = 6, TIMES = 40 * STEPS, MOST_PROCESSES = 256, MOST_DEPTH = 1024, PATH = 128, CHUNK = 1 << 20, START_NS = 2000000 };
 
 enum kind { READ, OTHER, KINDS };
 
@@ -44,7 +49,7 @@ struct counts {
 
 static struct {
 	const char *test, *folder;
-	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed;
+	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed, depth;
 } job;
 
 static struct shared {
@@ -245,12 +250,17 @@ static int read_same(void)
 	return at_block(0);
 }
 
-static int any(void)
+static uint64_t any_block(void)
 {
 	me.random ^= me.random >> 12;
 	me.random ^= me.random << 25;
 	me.random ^= me.random >> 27;
-	return at_block((me.random * 0x2545f4914f6cdd1dull >> 32) % (job.bytes / job.block));
+	return (me.random * 0x2545f4914f6cdd1dull >> 32) % (job.bytes / job.block);
+}
+
+static int any(void)
+{
+	return at_block(any_block());
 }
 
 static int write_first(void)
@@ -356,31 +366,93 @@ static uint64_t longest_in(unsigned int step)
 	return (((uint64_t)STEPS + step % STEPS + 1) << (power - 1)) - 1;
 }
 
-static void work(const struct test *test)
+/* False once the test is over; what ended before counting began, or after it ended, counts for nothing. */
+static bool note(int kind, uint64_t before, uint64_t after)
 {
 	struct counts *mine = &shared->of[me.number];
+
+	if (after > shared->end_ns)
+		return false;
+	if (kind < 0) {
+		shared->end_ns = after;
+		return false;
+	}
+	me.done++;
+	if (after <= shared->from_ns)
+		return true;
+	mine->many[kind]++;
+	mine->sum_ns[kind] += after - before;
+	mine->times[kind][step_of(after - before)]++;
+	if (after - before > mine->longest_ns[kind])
+		mine->longest_ns[kind] = after - before;
+	return true;
+}
+
+static void one_at_a_time(const struct test *test)
+{
 	uint64_t before, after;
 
-	sleep_until(shared->begin_ns);
 	for (before = now_ns();; before = after) {
 		int kind = test->once();
 
 		after = now_ns();
-		if (after > shared->end_ns)
+		if (!note(kind, before, after))
 			return;
-		if (kind < 0) {
-			shared->end_ns = after;
-			return;
-		}
-		me.done++;
-		if (after <= shared->from_ns)
-			continue;
-		mine->many[kind]++;
-		mine->sum_ns[kind] += after - before;
-		mine->times[kind][step_of(after - before)]++;
-		if (after - before > mine->longest_ns[kind])
-			mine->longest_ns[kind] = after - before;
 	}
+}
+
+static void submit(aio_context_t context, struct iocb *request, uint64_t *before)
+{
+	request->aio_offset = (int64_t)(any_block() * job.block);
+	*before = now_ns();
+	if (syscall(SYS_io_submit, context, 1, &request) != 1)
+		die("io_submit");
+}
+
+/* Of what is under way at the end, nothing is waited for: it was not counted */
+static void several_at_a_time(void)
+{
+	int kind = me.number < job.writers ? OTHER : READ;
+	static struct iocb requests[MOST_DEPTH];
+	static struct io_event done[MOST_DEPTH];
+	static uint64_t before[MOST_DEPTH];
+	aio_context_t context = 0;
+	char *blocks;
+
+	if (posix_memalign((void **)&blocks, 4096, job.depth * job.block))
+		die("no memory");
+	memset(blocks, 1, job.depth * job.block);
+	if (syscall(SYS_io_setup, job.depth, &context))
+		die("io_setup");
+	for (uint64_t i = 0; i < job.depth; i++) {
+		requests[i] = (struct iocb){ .aio_data = i, .aio_fildes = (uint32_t)me.fd, .aio_nbytes = job.block };
+		requests[i].aio_lio_opcode = kind == READ ? IOCB_CMD_PREAD : IOCB_CMD_PWRITE;
+		requests[i].aio_buf = (uint64_t)(uintptr_t)(blocks + i * job.block);
+		submit(context, &requests[i], &before[i]);
+	}
+	for (;;) {
+		long many = syscall(SYS_io_getevents, context, 1, job.depth, done, NULL);
+
+		if (many < 1)
+			die("io_getevents");
+		for (long i = 0; i < many; i++) {
+			uint64_t which = done[i].data;
+
+			whole((ssize_t)done[i].res);
+			if (!note(kind, before[which], now_ns()))
+				return;
+			submit(context, &requests[which], &before[which]);
+		}
+	}
+}
+
+static void work(const struct test *test)
+{
+	sleep_until(shared->begin_ns);
+	if (job.depth > 1)
+		several_at_a_time();
+	else
+		one_at_a_time(test);
 }
 
 static void process(const struct test *test, uint64_t number, int ready, int go, int out)
@@ -410,6 +482,7 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 static void measure(const struct test *test)
 {
 	int ready[2], go[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
+	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd early;
 	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
 	char word = 0;
@@ -426,6 +499,8 @@ static void measure(const struct test *test)
 			process(test, i, ready[1], go[0], out[1]);
 		}
 	}
+	/* Else it would wait behind a process that never sleeps, and tell the emulator too late; as root it may */
+	sched_setscheduler(0, SCHED_FIFO, &first);
 	close(ready[1]);
 	for (uint64_t i = 0; i < job.processes; i++)
 		if (read(ready[0], &word, 1) != 1)
@@ -489,7 +564,7 @@ int main(int argc, char **argv)
 		fill(path, job.bytes);
 		return 0;
 	}
-	if (argc == 12) {
+	if (argc == 13) {
 		job.processes = number(argv[4]);
 		job.writers = number(argv[5]);
 		job.block = number(argv[6]);
@@ -498,8 +573,9 @@ int main(int argc, char **argv)
 		job.run_ns = number(argv[9]) * 1000;
 		job.pool = number(argv[10]);
 		job.seed = number(argv[11]);
+		job.depth = number(argv[12]);
 	}
-	for (size_t i = 0; job.block && job.processes <= MOST_PROCESSES && i < sizeof(tests) / sizeof(*tests); i++) {
+	for (size_t i = 0; job.block && job.processes <= MOST_PROCESSES && job.depth <= MOST_DEPTH && i < sizeof(tests) / sizeof(*tests); i++) {
 		if (strcmp(argv[1], tests[i].name))
 			continue;
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -512,6 +588,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
-			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED\n");
+			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH\n");
 	return 2;
 }

@@ -98,6 +98,7 @@ def test_every_metric_is_known() -> None:
         ('tests = "create-shared"\ndirect = true', "true means nothing to create-shared, which moves no blocks"),
         ('tests = "random"\nwriters = 2', "writers: 2 are more than processes = 1"),
         ('tests = "read-private"\nwriters = 1', "writers: need one of the tests read-shared-file"),
+        ('tests = "random"\nqueue_depth = 4', 'queue_depth: 4 needs direct = true and tests = "random" alone'),
         ('tests = "random"\ndirect = true\nblock = 1000', "block: with direct = true it must be a multiple of 512"),
     ],
 )
@@ -123,7 +124,7 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
     """Two processes on this host, for 200 ms, as it may be busy. Counts are those of the times."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
-    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", "200000", "20000", "7"]
+    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", "200000", "20000", "7", "1"]
     said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     found = metrics(said)
     assert found["operations"] > 0
@@ -137,8 +138,16 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
         assert "other_operations" in found
 
 
+def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
+    """By Little's law: requests under way are the rate by the mean latency."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = [fxmark_here, "random", tmp_path, "1048576", "1", "0", "4096", "0", "1000", "200000", "1", "7", "8"]
+    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert found["operations"] * found["latency_mean_us"] / 1e6 == pytest.approx(8, rel=0.2)
+
+
 def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
-    call = [fxmark_here, "unlink-shared", tmp_path, "4096", "2", "0", "4096", "0", "0", "60000000", "5", "7"]
+    call = [fxmark_here, "unlink-shared", tmp_path, "4096", "2", "0", "4096", "0", "0", "60000000", "5", "7", "1"]
     said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
     assert metrics(said)["runtime_s"] < 60
     assert 5 <= int(said.splitlines()[2].split()[1]) <= 10

@@ -54,11 +54,17 @@ OWN = {
     "lab-clock.h": "include/sysemu/lab-clock.h",
     "lab-profile.c": "softmmu/lab-profile.c",
     "lab-profile.h": "include/sysemu/lab-profile.h",
+    "lab-lines.c": "softmmu/lab-lines.c",
+    "lab-lines.h": "include/sysemu/lab-lines.h",
     "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
+<<<<<<< HEAD
+COMPILE_STEPS = 1191
+=======
 COMPILE_STEPS = 1214
+>>>>>>> clock
 """Lines that ninja prints; for the progress bar only."""
 
 TOOLS = {"ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config", "patch": "patch", "xz": "xz-utils"}

@@ -74,7 +74,7 @@ class Fxmark:
         """Names of module functions are noted behind the tests, for the profile."""
         said = FxmarkParameters.model_validate(dict(parameters))
         numbers = [said.file, said.processes, said.writers, said.block, int(said.direct)]
-        numbers += [said.warm_us, said.run_us, said.pool, seed]
+        numbers += [said.warm_us, said.run_us, said.pool, seed, said.queue_depth]
         calls = [f"/bin/{PROGRAM} {test} /mnt {' '.join(map(str, numbers))} >>/out/{SAID}\n" for test in said.tests]
         names = f"grep '\\[' /proc/kallsyms >/out/{profile.MODULE_SYMBOLS}\n"
         return {

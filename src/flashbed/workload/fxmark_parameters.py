@@ -65,6 +65,9 @@ class FxmarkParameters(ToolParameters):
     writers: Count = Field(
         default=0, ge=0, description="so many of the processes write where the others read a shared file"
     )
+    queue_depth: Count = Field(
+        default=1, ge=1, le=1024, description="requests that each process of random has under way at a time"
+    )
     warm_us: Count = Field(default=1000, ge=0, description="how long a test runs before it counts, virtual us")
     run_us: Count = Field(default=10000, ge=100, description="how long it counts, virtual us")
     pool: Count = Field(
@@ -84,6 +87,8 @@ class FxmarkParameters(ToolParameters):
             yield from not_in_sectors("block", self.block)
             if deaf := [test for test in self.tests if test not in DATA]:
                 yield Problem(("direct",), f"true means nothing to {deaf[0]}, which moves no blocks")
+        if self.queue_depth > 1 and (not self.direct or self.tests != ("random",)):
+            yield Problem(("queue_depth",), f'{self.queue_depth} needs direct = true and tests = "random" alone')
         if self.writers > self.processes:
             yield Problem(("writers",), f"{self.writers} are more than processes = {self.processes}")
         if self.writers and not set(self.tests) & set(WITH_WRITERS):
