@@ -102,7 +102,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
         *(
             "-append",
             "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on "
-            f"rcupdate.rcu_cpu_stall_timeout={STALL_S}",
+            f"rcupdate.rcu_cpu_stall_timeout={deaths.STALL_S}",
         ),
     ]
 
