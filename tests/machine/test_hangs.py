@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest one of whose CPUs hangs is told with its cause, within a minute of the host's time and not after the limit."""
+"""A guest one of whose CPUs hangs is told with its cause within a minute of the host's time, not after the limit."""
 
 from __future__ import annotations
 
