@@ -21,8 +21,10 @@ for queue in mq/*; do
 	echo "$queue $(cat $queue/cpu_list)"
 done >/out/mq
 before=$(cat medium/host_reads)
-for cpu in $(cat /sys/devices/system/cpu/online | tr , - | sed s/-/\\ /); do
+cpu=0
+while [ -d /sys/devices/system/cpu/cpu$cpu ]; do
 	taskset $((1 << cpu)) dd if=/dev/mblk0 of=/dev/null iflag=direct bs=4k skip=$cpu count={READS_OF_A_CPU} &
+	cpu=$((cpu + 1))
 done
 wait
 echo "reads $(($(cat medium/host_reads) - before))" >>/out/mq
