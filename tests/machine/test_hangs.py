@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import guest_rig
@@ -42,19 +41,18 @@ def with_hang(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("how", HANGS)
 def test_a_cpu_that_hangs_is_told(how: str, with_hang: None, study_file, tmp_path: Path) -> None:
-    """All other CPUs are well: they wait for a process that sleeps for an hour."""
+    """The CPUs that do not hang wait for a process that sleeps for an hour."""
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board=f"arm64-1000:cpus={CPUS}")
     rig = guest_rig.new(study, tmp_path / "work")
-    began = time.process_time_ns(), time.monotonic()
     outcome = guest_rig.outcome_of(
         rig, limit_s=TOLD_WITHIN_S * SHARED_HOST, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n"
     )
-    assert outcome.status == "failed", (outcome.reason, time.monotonic() - began[1])
+    assert outcome.status == "failed", outcome.reason
     assert HANGS[how] in outcome.reason
 
 
 def test_cpus_that_work_hard_do_not_hang(study_file, tmp_path: Path) -> None:
-    """Four processes that never sleep on each CPU, and one that is written to for long: two of the guest's seconds."""
+    """Four processes that never sleep on each of two CPUs beside one that writes: three of the guest's seconds."""
     work = """
         end=$(($(date +%s) + 3))
         for process in 1 2 3 4 5 6 7 8; do
