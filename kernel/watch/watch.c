@@ -13,14 +13,15 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/arm-smccc.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/reboot.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/smpboot.h>
+#include <uapi/linux/psci.h>
 
 #define PERIOD_NS	(250 * NSEC_PER_MSEC)
 #define LIMIT_NS	(500 * NSEC_PER_MSEC)
@@ -39,12 +40,12 @@ struct watch {
 static DEFINE_PER_CPU(struct watch, watches);
 static DEFINE_PER_CPU(struct task_struct *, tasks);
 
-/* At once: to stop the other CPUs first, as a panic does, waits for the one that hangs */
+/* At once, by the firmware's own call: a panic and a restart stop the other CPUs first, and wait for one that hangs */
 static void end(unsigned int cpu, const char *how)
 {
 	pr_emerg("CPU %u %s for %lu ms; CPU %u runs %s\n", cpu, how, LIMIT_NS / NSEC_PER_MSEC, smp_processor_id(),
 		 current->comm);
-	emergency_restart();
+	arm_smccc_1_1_hvc(PSCI_0_2_FN_SYSTEM_OFF, NULL);
 }
 
 static void look_at_task(struct watch *watch, ktime_t now)
@@ -69,7 +70,7 @@ static void look_at_next(struct watch *watch, ktime_t now)
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
 	beats = READ_ONCE(per_cpu(watches, next).beats);
-	if (beats != watch->seen || !beats) {
+	if (beats != watch->seen) {
 		watch->seen = beats;
 		watch->seen_at = now;
 	} else if (ktime_sub(now, watch->seen_at) >= LIMIT_NS) {
@@ -106,6 +107,7 @@ static void start(unsigned int cpu)
 
 	hrtimer_init(&watch->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	watch->timer.function = beat;
+	watch->seen_at = ktime_get();
 	hrtimer_start(&watch->timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from guest_rig import STUDY, boot, new
 
-from flashbed.machine import qemu
+from flashbed.execution import run
+from flashbed.study.loading import load_study
 
 READS_OF_A_CPU = 200
 MEASURE = f"""
@@ -28,9 +29,9 @@ echo "reads $(($(cat medium/host_reads) - before))" >>/out/mq
 """
 
 
-def seen(study_file, folder: Path, medium: str) -> dict[str, str]:
+def seen(study_file, folder: Path, medium: str, board: str = "arm64-1000") -> dict[str, str]:
     """Files of /sys/block/mblk0/queue and mq by name, and the reads of all CPUs, a number known to the test."""
-    files = boot(new(study_file(STUDY, filesystem="ext2", medium=medium), folder), measure=MEASURE).files
+    files = boot(new(study_file(STUDY, filesystem="ext2", medium=medium, board=board), folder), measure=MEASURE).files
     lines = (files["queue"] + files["mq"]).decode().splitlines()
     return dict(line.removeprefix("queue/").split(" ", 1) for line in lines)
 
@@ -87,18 +88,75 @@ def test_the_kernel_knows_what_the_profile_says(medium: str, study_file, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("medium", "queues"),
+    ("cpus", "medium", "queues"),
     [
-        ("nvme-960pro-class", {"mq/0": "0", "mq/1": "1"}),
-        ("nvme-960pro-class:queues=1", {"mq/0": "0, 1"}),
+        (2, "nvme-960pro-class", {"mq/0": "0", "mq/1": "1"}),
+        (2, "nvme-960pro-class:queues=1", {"mq/0": "0, 1"}),
+        (4, "nvme-960pro-class:queues=2", {"mq/0": "0, 2", "mq/1": "1, 3"}),
     ],
 )
-def test_two_cpus_have_a_queue_each_if_the_medium_has_two(
-    medium: str, queues: dict[str, str], study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_cpus_share_out_the_queues_of_the_medium(
+    cpus: int, medium: str, queues: dict[str, str], study_file, tmp_path: Path
 ) -> None:
-    """QEMU runs the two one after the other, which is good enough to see that no request is lost between them."""
-    fixed = qemu.fixed_arguments
-    monkeypatch.setattr(qemu, "fixed_arguments", lambda setup: [*fixed(setup), "-smp", "2"])
-    found = seen(study_file, tmp_path, medium)
+    """And no request is lost between them."""
+    found = seen(study_file, tmp_path, medium, f"arm64-1000:cpus={cpus}")
     assert {name: cpus for name, cpus in found.items() if name.startswith("mq/")} == queues
-    assert found["reads"] == str(2 * READS_OF_A_CPU)
+    assert found["reads"] == str(cpus * READS_OF_A_CPU)
+
+
+INTERRUPTS = """
+before=$(grep arch_timer /proc/interrupts)
+taskset 4 dd if=/dev/mblk0 of=/dev/null iflag=direct bs=4k count=1000
+printf "%s\n%s\n" "$before" "$(grep arch_timer /proc/interrupts)" >/out/timers
+"""
+
+
+@pytest.mark.parametrize("queues", [1, 4])
+def test_a_request_is_completed_on_the_cpu_that_submitted_it(queues: int, study_file, tmp_path: Path) -> None:
+    """1000 reads of a process on the third of four CPUs, which sleeps for 100 us in each: as many timers fire there,
+    and on the others no more than their ticks.
+    """
+    medium = f"null-2g:command_ns=100000,queues={queues}"
+    study = study_file(STUDY, filesystem="ext2", medium=medium, board="arm64-1000:cpus=4")
+    lines = boot(new(study, tmp_path), measure=INTERRUPTS).files["timers"].decode().splitlines()
+    before, after = ([int(word) for word in line.split()[1:5]] for line in lines)
+    fired = [late - early for early, late in zip(before, after, strict=True)]
+    assert fired[2] >= 1000
+    assert max(fired[0], fired[1], fired[3]) < 100
+
+
+DEEP = """
+[measure]
+filename=/dev/mblk0
+direct=1
+ioengine=io_uring
+rw=randread
+bs=4k
+iodepth=64
+numjobs=4
+cpus_allowed=0-3
+cpus_allowed_policy=split
+time_based
+runtime=50ms
+group_reporting
+"""
+
+
+def test_each_of_several_queues_has_the_mediums_depth(study_file, measure, tmp_path: Path) -> None:
+    """A medium takes 1 ms for each request, however many there are, 16 at a time in each queue: 16,000 requests a
+    second by one queue, four times as many by four.
+    """
+    (tmp_path / "deep.fio").write_text(DEEP)
+    rates = []
+    for queues in (1, 4):
+        study = study_file(
+            '[workload]\ntool = "fio"\njob = "deep.fio"\n',
+            name=f"queues-{queues}",
+            filesystem="ext2",
+            medium=f"null-2g:command_ns=1000000,queue_depth=16,queues={queues}",
+            board="arm64-1000:cpus=4",
+        )
+        (wanted,) = run.prepare(load_study(study))
+        rates.append(measure(wanted, tmp_path / f"work-{queues}").result["metrics"]["iops"])
+    assert rates[0] == pytest.approx(16_000, rel=0.05)
+    assert rates[1] == pytest.approx(64_000, rel=0.05)

@@ -32,3 +32,6 @@ class Cpus:
         cores = self.number // self.sockets // self.threads_per_core
         packed = f"sockets={self.sockets},cores={cores},threads={self.threads_per_core}"
         return ["-smp", f"cpus={self.number},{packed}"]
+
+
+ONE_CPU = Cpus()

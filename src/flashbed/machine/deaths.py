@@ -13,8 +13,9 @@ from flashbed.machine import outbox
 
 STALL_S = 10
 """Of the guest's time, after which a kernel counts as stalled that lets nothing else run. A host that executes 570
-million instructions a second of a loop needs 49 s for so much of the fastest shipped board, 2830 MIPS; Linux's own 21 s
-would be twice that."""
+million instructions a second of a loop needs 49 s for so much of the fastest shipped board of one CPU, 2830 MIPS;
+Linux's own 21 s would be twice that. Boards with several CPUs have kernel/watch, which waits for less.
+"""
 
 PANIC = rb"Kernel panic - not syncing: "
 

@@ -26,7 +26,7 @@ from flashbed.guest_output.profile import RAW
 from flashbed.image import emulator
 from flashbed.machine import deaths, outbox
 from flashbed.machine.base import Outcome
-from flashbed.machine.cpus import Cpus
+from flashbed.machine.cpus import ONE_CPU, Cpus
 
 PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
@@ -56,7 +56,7 @@ class Setup:
     ram_bytes: int
     cpu: str
     seed: int
-    cpus: Cpus = Cpus()
+    cpus: Cpus = ONE_CPU
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def refusal(cpu: str) -> str:
     done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
     if done.returncode == 0:
         return ""
-    said = done.stderr.strip().removeprefix(f"{program}: ")
+    said = done.stderr.strip().removeprefix(f"{PROGRAM}: ")
     if said.endswith(".aarch64' not found"):
         return f'"{cpu}" is no CPU of 64 bits'
     return f'QEMU cannot start "{cpu}" ({said}); `{program} -machine virt -cpu help` lists what there is'
@@ -148,7 +148,7 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
-        why = complaint.removeprefix(f"{emulator.program()}: ").replace(f"{folder}/", "").strip()
+        why = complaint.replace(f"{folder}/", "").removeprefix(f"{PROGRAM}: ").strip()
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
     outcome = _outcome(outbox.read(box), said, complaint)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For tests: CPUs hang in the ways that watch.ko is to see. `insmod hang.ko how=WORD` returns at once; what hangs is a
+ * task bound to the last CPU, and with "deadlock" one on the CPU before it, too.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+static char *how = "spin";
+module_param(how, charp, 0);
+MODULE_PARM_DESC(how, "spin: without an end; masked: the same without interrupts; deadlock: two CPUs, two locks; "
+		      "everywhere: all CPUs spin; sleep: two tasks, two mutexes; panic; oops");
+
+static DEFINE_SPINLOCK(first);
+static DEFINE_SPINLOCK(second);
+static DEFINE_MUTEX(first_mutex);
+static DEFINE_MUTEX(second_mutex);
+
+static int spin(void *unused)
+{
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
+static int masked(void *unused)
+{
+	local_irq_disable();
+	return spin(NULL);
+}
+
+/* Each has one lock when it asks for the other's */
+static int lock_forth(void *unused)
+{
+	spin_lock(&first);
+	mdelay(10);
+	spin_lock(&second);
+	return 0;
+}
+
+static int lock_back(void *unused)
+{
+	spin_lock(&second);
+	mdelay(10);
+	spin_lock(&first);
+	return 0;
+}
+
+static int sleep_forth(void *unused)
+{
+	mutex_lock(&first_mutex);
+	msleep(10);
+	mutex_lock(&second_mutex);
+	return 0;
+}
+
+static int sleep_back(void *unused)
+{
+	mutex_lock(&second_mutex);
+	msleep(10);
+	mutex_lock(&first_mutex);
+	return 0;
+}
+
+static int panics(void *unused)
+{
+	panic("as the test wants it");
+	return 0;
+}
+
+static int oopses(void *unused)
+{
+	*(volatile int *)NULL = 1;
+	return 0;
+}
+
+static int on(unsigned int cpu, int (*what)(void *))
+{
+	struct task_struct *task = kthread_create(what, NULL, "hang/%u", cpu);
+
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+	return 0;
+}
+
+static int __init hang_init(void)
+{
+	unsigned int last = num_online_cpus() - 1, cpu;
+
+	if (!strcmp(how, "spin"))
+		return on(last, spin);
+	if (!strcmp(how, "masked"))
+		return on(last, masked);
+	if (!strcmp(how, "deadlock"))
+		return on(last - 1, lock_forth) ?: on(last, lock_back);
+	if (!strcmp(how, "sleep"))
+		return on(last - 1, sleep_forth) ?: on(last, sleep_back);
+	if (!strcmp(how, "panic"))
+		return on(last, panics);
+	if (!strcmp(how, "oops"))
+		return on(last, oopses);
+	for_each_online_cpu(cpu) {
+		int err = on(cpu, spin);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+module_init(hang_init);
+
+MODULE_DESCRIPTION("for tests: hangs CPUs");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest one of whose CPUs hangs is told with its cause within a minute of the host's time, not after the limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import guest_rig
+import pytest
+
+from flashbed.execution import repetition
+
+CPUS = 4
+TOLD_WITHIN_S = 60
+"""Of a host that has a core for the guest: two cores that others share are given three times as much."""
+
+SHARED_HOST = 3
+
+HANGS = {
+    "spin": "one of its CPUs went round without an end (CPU 3 lets no other task run",
+    "masked": "one of its CPUs went round without an end (CPU 3 takes no interrupts",
+    "deadlock": "one of its CPUs went round without an end (CPU 2 lets no other task run",
+    "sleep": "a task was blocked for 600 s of its time",
+    "panic": "the guest's kernel panicked (as the test wants it)",
+    "oops": "the guest's kernel panicked (Oops: Fatal exception)",
+}
+"""How CPUs hang, in the words of kernel/watch/hang.c, and how that is told."""
+
+
+@pytest.fixture
+def with_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guests have the module that makes CPUs hang."""
+    of_cell = repetition.program_set
+
+    def program_set(cell):
+        wanted = of_cell(cell)
+        return wanted._replace(modules=(*wanted.modules, "hang"))
+
+    monkeypatch.setattr(repetition, "program_set", program_set)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_a_cpu_that_hangs_is_told(how: str, with_hang: None, study_file, tmp_path: Path) -> None:
+    """The CPUs that do not hang wait for a process that sleeps for an hour."""
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board=f"arm64-1000:cpus={CPUS}")
+    rig = guest_rig.new(study, tmp_path / "work")
+    outcome = guest_rig.outcome_of(
+        rig, limit_s=TOLD_WITHIN_S * SHARED_HOST, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n"
+    )
+    assert outcome.status == "failed", outcome.reason
+    assert HANGS[how] in outcome.reason
+
+
+def test_cpus_that_work_hard_do_not_hang(study_file, tmp_path: Path) -> None:
+    """Four processes that never sleep on each of two CPUs beside one that writes: three of the guest's seconds."""
+    work = """
+        end=$(($(date +%s) + 3))
+        for process in 1 2 3 4 5 6 7 8; do
+            (while [ $(date +%s) -lt $end ]; do :; done) &
+        done
+        dd if=/dev/zero of=/mnt/file bs=1M count=64 conv=fsync
+        wait
+    """
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board="arm64-1000:cpus=2,ram=512M")
+    rig = guest_rig.new(study, tmp_path / "work")
+    assert guest_rig.outcome_of(rig, measure=work).status == "measured"
