@@ -1,68 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guest's clock runs from the machine's time on, and file systems write what a running clock makes them write."""
+"""The guest's clock: instructions take what the board says, and a CPU that is busy without executing anything is
+interrupted as one that executes.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from guest_rig import STUDY, boot, new
+import raw_chip
+from guest_rig import NO_MOUNT, boot
 
-PAUSE_S = 3
-"""Longer than the 2 s in which FAT counts times of change."""
+INSTRUCTIONS = 1_000_000
+BUSY_NS = 1_000_000
+CLOCK_NS = 16
+"""What the guest's counter of 62.5 MHz tells apart."""
 
-# The second write changes data that are there already: what it costs beyond them is the time of the change.
-SCRIPT = f"""
-cd /mnt
-note() {{ echo "$1 $2" >>/out/seen; }}
-written() {{ [ ! -e $MEDIUM/medium/host_written_bytes ] || cat $MEDIUM/medium/host_written_bytes; }}
-. /job/cell.env
-note began $(date +%s)
-dd if=/dev/zero of=file bs=4k count=1 conv=fsync
-note created $(stat -c %Y file)
-sleep {PAUSE_S}
-note bytes_before $(written)
-dd if=/dev/zero of=file bs=4k count=1 conv=notrunc,fsync
-note bytes_after $(written)
-note now $(date +%s)
-note changed $(stat -c %Y file)
-cd /
-umount /mnt && sh -e /job/detach
-sh -e /job/attach && sh /job/mount
-note remembered $(stat -c %Y /mnt/file)
-"""
-
-BOOT_S = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
-"""-rtc base= of the machine."""
-
-ON_BLOCKS = ("fat16:cluster=32k", "ext2", "ext4", "f2fs", "nilfs2")
-ON_RAW_FLASH = ("jffs2", "ubifs", "yaffs2")
+Stretch = tuple[int, int, int]
+"""What a stretch took alone, what with a timer in its midst, and how late that came; ns."""
 
 
-def seen(study_file, folder: Path, filesystem: str, medium: str) -> dict[str, int]:
-    study = study_file(STUDY, filesystem=filesystem, medium=medium)
-    lines = boot(new(study, folder), measure=SCRIPT).files["seen"].decode().splitlines()
-    return {name: int(value) for name, _, value in (line.partition(" ") for line in lines) if value}
+@pytest.fixture
+def stretches(new_chip, tmp_path: Path):
+    """`stretches(mips)`: of a counted loop, and of the same time by the hint."""
+
+    def make(mips: int) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
+        rig = new_chip("slc-nand-64m", tmp_path / str(mips), board=f"arm64-1000:mips={mips}")
+        works = {"loop": INSTRUCTIONS, "hint": INSTRUCTIONS * 1000 // mips}
+        script = "cp /job/busy /tmp\nchmod +x /tmp/busy\n"
+        script += "".join(f"/tmp/busy {work} {amount} >/out/{work}\n" for work, amount in works.items())
+        program = {"busy": raw_chip.own_program("busy")}
+        files = boot(rig, beside=program, format=script, mount=NO_MOUNT).files
+        loop, hint = ([_stretch(line) for line in files[name].decode().splitlines()] for name in works)
+        return loop, hint
+
+    return make
 
 
-def times_run(found: dict[str, int]) -> None:
-    """The clock began at the machine's time, ran, and a file keeps when it was changed."""
-    assert BOOT_S <= found["began"] < BOOT_S + 120
-    assert found["created"] - found["began"] in (-1, 0, 1)  # FAT counts in steps of two seconds
-    assert found["now"] >= found["began"] + PAUSE_S
-    assert found["changed"] - found["created"] >= PAUSE_S - 1
-    assert found["remembered"] == found["changed"]
+def _stretch(line: str) -> Stretch:
+    alone, interrupted, late = map(int, line.split())
+    return alone, interrupted, late
 
 
-@pytest.mark.parametrize("filesystem", ON_BLOCKS)
-def test_a_synced_change_brings_its_time_to_the_medium(filesystem: str, study_file, tmp_path: Path) -> None:
-    """The data are 4 KiB; the inode or the directory entry that holds the time is a sector more, at least."""
-    found = seen(study_file, tmp_path, filesystem, "usb-stick-2g")
-    times_run(found)
-    assert found["bytes_after"] - found["bytes_before"] >= 4096 + 512
+@pytest.mark.parametrize("mips", [267, 889, 1000, 2830])
+def test_a_million_instructions_take_what_the_board_says(stretches, mips: int) -> None:
+    """The kernel's tick comes in the midst of some; the shortest is without."""
+    loop, hint = stretches(mips)
+    by_hand = INSTRUCTIONS * 1000 / mips
+    assert abs(min(alone for alone, _, _ in loop) / by_hand - 1) < 0.001
+    # Two looks at the clock, some 50 instructions, lie around it
+    assert -CLOCK_NS <= min(alone for alone, _, _ in hint) - by_hand < 100_000 / mips + CLOCK_NS
 
 
-@pytest.mark.parametrize("filesystem", ON_RAW_FLASH)
-def test_times_are_kept_on_raw_flash(filesystem: str, study_file, tmp_path: Path) -> None:
-    times_run(seen(study_file, tmp_path, filesystem, "slc-nand-64m:factory_bad_blocks=0"))
+def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches) -> None:
+    """The hint's stretch does not hold interrupts up, and what is left of it is done after them."""
+    loop, hint = stretches(1000)
+    lates = [sorted(late for _, _, late in found) for found in (loop, hint)]
+    assert all(0 < late < 20_000 for found in lates for late in found)
+    assert abs(statistics.median(lates[0]) - statistics.median(lates[1])) <= CLOCK_NS
+    took, looped = (statistics.median(with_timer - alone for alone, with_timer, _ in found) for found in (hint, loop))
+    assert abs(took - looped) <= 3 * CLOCK_NS
+    assert min(with_timer for _, with_timer, _ in hint) > BUSY_NS

@@ -69,11 +69,13 @@ def test_a_hang(run_with) -> None:
 
 
 def test_a_kernel_that_spins(run_with) -> None:
-    """The CPU moves 32 KiB by itself, a minute for all of it, and does nothing else meanwhile."""
+    """The CPU moves 32 KiB by itself, a minute for all of it, and does nothing else meanwhile. 10 s, not Linux's 21: a
+    loop on the fastest board is then told within a minute of the host's time.
+    """
     board = "arm64-250-pio:mips=62,pio_sector_ns=1000000000"
     finished = run_with("dd if=/dev/zero of=/dev/mblk0 bs=32k count=1 conv=fsync", limit_s=120, board=board)
     assert finished.result["outcome"] == "failed"
-    assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 21 s")
+    assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 10 s")
     assert "RCU Stall" in finished.result["reason"]
     assert b"rcu: INFO: " in finished.files["console.log"]
 

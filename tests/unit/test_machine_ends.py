@@ -69,7 +69,7 @@ def test_stopped(files: qemu.Files) -> None:
 def test_not_started(files: qemu.Files) -> None:
     """The whole study ended there, though its other cells may start."""
     folder = files.state.parent
-    outcome = run(files, f"echo \"{folder}/{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
+    outcome = run(files, f"echo \"{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
     assert (outcome.status, outcome.reason) == (
         "failed",
         f"{qemu.PROGRAM} did not start: the board's ram is too small for the kernel and its programs "
