@@ -2,10 +2,10 @@
 /*
  * The lab's clock: what the guest's time is when `-icount mips=N` is given.
  *
- * Time is a count of instructions. One thread executes all virtual CPUs, a slice of instructions at a time and in turn.
- * With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is
- * charged its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the thread of
- * the CPUs moves the clock to the next timer. No other thread ever moves it.
+ * Time is a count of instructions. One thread executes all virtual CPUs, a slice of instructions at a time and in
+ * turn. With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is
+ * charged its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the
+ * thread of the CPUs moves the clock to the next timer. No other thread ever moves it.
  */
 #ifndef SYSEMU_LAB_CLOCK_H
 #define SYSEMU_LAB_CLOCK_H

@@ -4,10 +4,10 @@
  *
  * A line is known from the first instruction on that uses it as lock words are used: an atomic operation, an exclusive
  * load or store, a load-acquire or a store-release. Of a known line it is noted which cores hold a copy. A load by a
- * core without a copy fetches one; a store by a core that is not the only one with a copy takes them all away. Both wait for
- * the line: it is handed over once at a time, so that requests queue, and a handover takes `line_same` nanoseconds
- * within a socket, `line_other` between two. The CPU stands still for that time and executes the instruction then.
- * Cores and sockets are those of -smp; the threads of a core share its copies.
+ * core without a copy fetches one; a store by a core that is not the only one with a copy takes them all away. Both
+ * wait for the line: it is handed over once at a time, so that requests queue, and a handover takes `line_same`
+ * nanoseconds within a socket, `line_other` between two. The CPU stands still for that time and executes the
+ * instruction then. Cores and sockets are those of -smp; the threads of a core share its copies.
  */
 #ifndef SYSEMU_LAB_LINES_H
 #define SYSEMU_LAB_LINES_H

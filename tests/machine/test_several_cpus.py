@@ -34,9 +34,9 @@ def test_other_rates_are_as_exact(mips: int) -> None:
 @pytest.mark.parametrize("cpus", [2, 4, 8, pytest.param(32, marks=LONG)])
 def test_a_lock_is_passed_on_as_fast_as_it_is_held(cpus: int, lock: str) -> None:
     """A little more than what it is held for is the lock's own instructions; alone, a CPU needs them too."""
-    held = 20 * SLICE
+    held = 10 * SLICE
     alone = bare_metal.ns_per_turn(Machine(1), lock, held, 0, 1_000_000)
-    assert held < alone < held * 1.02
+    assert held < alone < held + 30
     assert bare_metal.ns_per_turn(Machine(cpus), lock, held, 0, 4_000_000) == pytest.approx(alone, rel=0.03)
 
 

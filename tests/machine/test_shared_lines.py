@@ -12,8 +12,8 @@ from bare_metal import EXCLUSIVE, LSE, Machine
 NS = 500_000
 
 
-def turn(cpus: int, lock: str, *, outside: int = 1000, architecture: str = LSE, same: int = 60, **rest: object) -> float:
-    machine = Machine(cpus, slice=50, line_same=same, line_other=same, **rest)  # type: ignore[arg-type]
+def turn(cpus: int, lock: str, *, outside: int = 1000, architecture: str = LSE, same: int = 60) -> float:
+    machine = Machine(cpus, slice=50, line_same=same, line_other=same)
     return bare_metal.ns_per_turn(machine, lock, 200, outside, NS, architecture)
 
 

@@ -168,7 +168,7 @@ def test_how_writes_find_their_file_is_told_in_words() -> None:
 def test_media_of_one_title_stand_each_with_its_parameters() -> None:
     """quick has a full stick and a fresh one of one title; the second took the first's place."""
     study = paper("quick")
-    environment = dict.fromkeys(("qemu", "kernel", "base"), "x")
+    environment = dict.fromkeys(("emulator", "kernel", "base"), "x")
     image = SimpleNamespace(kernel=SimpleNamespace(package_version="6.1"))
     records = [
         SimpleNamespace(
