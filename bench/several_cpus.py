@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several CPUs are: how many instructions the emulator executes in a second of this host, how even CPUs are, and
+how locks scale with and without a price for cache lines that move between cores.
+
+    python bench/several_cpus.py [--quick]
+
+The instructions a second are this host's. All else is virtual time, and the same on every host; docs/time.md has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+import bare_metal
+from bare_metal import Machine
+
+CPUS = (1, 2, 4, 8, 32, 120)
+SLICE = 100
+HELD, OUTSIDE = 200, 2000
+SAME, OTHER, OF_SOCKET = 40, 120, 6
+CROWDS = (1, 2, 4, 6, 8, 12, 24, 48)
+
+
+def host_rate(cpus: int, instructions: int) -> float:
+    """Million instructions in a CPU second of this host, all CPUs of the machine together."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, cpus, instructions // cpus // 2)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return instructions / 1e6 / (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+def farthest_off(cpus: int, busy: int) -> float:
+    """By how much the slowest or fastest CPU differs from a millisecond for a million instructions, in percent."""
+    took = bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, busy, 500_000)
+    return max(abs(ns - 1e6) for [ns] in took) / 1e4
+
+
+def print_speed(instructions: int) -> None:
+    print("CPUs   host's M instr/s   off 1 ms, all busy   off, one busy   lock held 10 slices, ns a turn")
+    for cpus in CPUS:
+        turn = bare_metal.ns_per_turn(Machine(cpus, slice=SLICE), "queue", 10 * SLICE, 0, 2_000_000)
+        rate, every, one = host_rate(cpus, instructions), farthest_off(cpus, cpus), farthest_off(cpus, 1)
+        print(f"{cpus:4d} {rate:15.0f} {every:19.3f} % {one:15.3f} % {turn:18.0f}")
+
+
+def print_locks(kinds: dict[str, int], ns: int) -> None:
+    """Turns a second, as a multiple of those of one CPU: one that does no more than hold the lock would stay below
+    (HELD + OUTSIDE) / HELD.
+    """
+    sockets = CROWDS[-1] // OF_SOCKET
+    topology = f",maxcpus={CROWDS[-1]},sockets={sockets},cores={OF_SOCKET},threads=1"
+    print(
+        f"\nTurns of a lock a second, of one CPU's; held for {HELD} instructions, {OUTSIDE} between, {OF_SOCKET} cores"
+    )
+    print(f"a socket, {SAME} ns a line within one and {OTHER} ns between two; 'free': lines cost nothing")
+    print("CPUs " + "".join(f"{kind:>25}{'free':>7}" for kind in kinds))
+    alone = {kind: bare_metal.ns_per_turn(Machine(1), kind, HELD, OUTSIDE, ns) for kind in kinds}
+    for cpus in CROWDS:
+        row = f"{cpus:4d} "
+        for kind in kinds:
+            priced = Machine(cpus, slice=50, line_same=SAME, line_other=OTHER, topology=topology)
+            free = Machine(cpus, slice=20, topology=topology)
+            turns = [
+                alone[kind] / bare_metal.ns_per_turn(machine, kind, HELD, OUTSIDE, ns) for machine in (priced, free)
+            ]
+            row += f"{turns[0]:15.2f}{turns[1]:8.2f}"
+        print(row, flush=True)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    arguments.add_argument("--quick", action="store_true", help="only to see that it runs")
+    quick = arguments.parse_args().quick
+    print_speed(2_000_000 if quick else 200_000_000)
+    print_locks(bare_metal.LOCKS, 100_000 if quick else 1_000_000)
+
+
+if __name__ == "__main__":
+    main()
