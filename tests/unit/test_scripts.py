@@ -31,7 +31,8 @@ def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[s
 
 def test_there_are_scripts() -> None:
     pages = {f"pages/{name}.py" for name in ("accuracy", "papers", "reliability", "yaffs2")}
-    assert set(SCRIPTS) == {"bench/cell_price.py", "bench/same_results.py", "faults/campaign.py", *pages}
+    bench = {f"bench/{name}.py" for name in ("cell_price", "same_results", "several_cpus")}
+    assert set(SCRIPTS) == {"faults/campaign.py", *bench, *pages}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
