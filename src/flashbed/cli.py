@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import signal
 import sys
@@ -31,6 +32,17 @@ for _name, _command in {**on_studies.COMMANDS, **on_this_host.COMMANDS}.items():
     app.command(_name)(_command)
 app.add_typer(on_this_host.image_app, name="image")
 app.add_typer(on_media.medium_app, name="medium")
+
+
+def _in_paragraphs(docstring: str | None) -> str:
+    """A docstring as --help wants it: a line a paragraph, so that the terminal's width breaks it and nothing else."""
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+for _group in (app, on_this_host.image_app, on_media.medium_app):
+    for _info in _group.registered_commands:
+        _info.help = _in_paragraphs(_info.callback.__doc__)
 
 
 def _print_version(wanted: bool) -> None:

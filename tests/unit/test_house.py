@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from flashbed.common.metrics import METRICS
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAB = REPOSITORY / "src/flashbed"
 
@@ -40,6 +42,25 @@ def test_the_map_has_the_order_that_the_linter_holds() -> None:
     assert held == [room.removesuffix(".py") for room in rooms_on_the_map()]
 
 
+def test_the_map_beside_the_lab_names_every_folder_and_no_other() -> None:
+    block = (REPOSITORY / "docs/design.md").read_text().partition("Beside the lab:\n```\n")[2].partition("\n```")[0]
+    named = set()
+    for line in block.splitlines():
+        whole = re.match(r"[\w/]+/(?= )", line)
+        if whole:
+            above = whole[0].split("/")[0]
+            named.add(whole[0].rstrip("/"))
+        part_of = re.match(r"  ((?:\w+/ )+)", line)  # the rows below media/; what tests/ has is in its sentence
+        named |= {f"{above}/{part.rstrip('/')}" for part in (part_of[1].split() if part_of else ())}
+        if above == "tests":
+            named |= {f"tests/{part}" for part in re.findall(r"(?<= )(\w+)/", line)}
+    folders = [Path(name).parts[:-1] for name in tracked_names()]
+    there = {parts[0] for parts in folders if parts} | {
+        "/".join(parts[:2]) for parts in folders if len(parts) > 1 and parts[0] in ("kernel", "media", "tests")
+    }
+    assert named | {"kernel"} == there - {".ci", "LICENSES", "docs", "src"}
+
+
 def test_what_the_map_tells_to_touch_is_there() -> None:
     text = (REPOSITORY / "docs/design.md").read_text().partition("## To add something")[2].partition("\n## ")[0]
     asked = re.findall(r"^\| an? ([\w ]+?)(?:,[^|]*)? \|", text, re.MULTILINE)
@@ -60,6 +81,32 @@ def test_what_the_map_tells_to_touch_is_there() -> None:
         assert (REPOSITORY / name).exists() or (LAB / name).exists(), name
 
 
+def test_the_map_tells_who_names_the_only_kind_of_machine() -> None:
+    row = re.search(r"^\| a kind of machine \|.*$", (REPOSITORY / "docs/design.md").read_text(), re.MULTILINE)
+    assert row is not None
+    callers = {
+        str(file.relative_to(LAB))
+        for file in LAB.rglob("*.py")
+        if re.search(r"^from flashbed\.machine(\.qemu import|.* import .*\bqemu\b)", file.read_text(), re.MULTILINE)
+    }
+    assert set(re.findall(r"`(execution/\w+\.py)`", row[0])) == callers
+
+
+def test_the_page_on_studies_names_every_metric() -> None:
+    """By its name, or as what it is of with a suffix: "each of them with `_erases`"."""
+    page = (REPOSITORY / "docs/studies.md").read_text()
+    words = {word.replace("-", "_") for word in re.findall(r"`\"?([\w-]+)\"?`", page)}
+    suffixes = [word for word in words if word.startswith("_")]
+
+    def is_named(metric: str) -> bool:
+        return metric in words or any(
+            metric.endswith(suffix) and metric.removesuffix(suffix) in words for suffix in suffixes
+        )
+
+    assert len(METRICS) > 100
+    assert [metric for metric in METRICS if not is_named(metric)] == []
+
+
 def test_no_line_of_the_docs_is_longer_than_120() -> None:
     """But for tables, pictures and what a command prints."""
     for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")):
@@ -73,8 +120,8 @@ LONG_BECAUSE = re.compile(r"\bLong because\b")
 """How the sentence begins, in the comment at the head of a C file, that says why it is longer."""
 
 
-def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
-    """Path and text of the repository's files of these names."""
+def tracked_names(*patterns: str) -> list[str]:
+    """Paths of the repository's files of these names; of all if no name is given."""
     listed = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         cwd=REPOSITORY,
@@ -82,9 +129,12 @@ def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
         text=True,
         check=True,
     ).stdout
-    for name in listed.splitlines():
-        if (REPOSITORY / name).is_file():
-            yield name, (REPOSITORY / name).read_text()
+    return [name for name in listed.splitlines() if (REPOSITORY / name).is_file()]
+
+
+def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
+    """Path and text of the repository's files of these names."""
+    return ((name, (REPOSITORY / name).read_text()) for name in tracked_names(*patterns))
 
 
 def python_functions(text: str) -> Iterator[tuple[str, int]]:

@@ -2,13 +2,13 @@
 """The parameters of an fxmark workload. Must not know how our program is called or what it prints."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters, not_in_sectors
+from flashbed.workload.parameters import Count, Switch, ToolParameters, not_in_sectors, some_of
 
 SHARED_FILE = ("read-shared-file", "read-shared-block", "overwrite-shared-file", "random")
 """Tests on the file that all processes share."""
@@ -38,15 +38,7 @@ MWRM, MWUL and MWUM (Min et al., USENIX ATC 2016, table 1).
 """
 
 
-def _tests(value: Any) -> Any:
-    """Names with commas between, in the order of TESTS."""
-    names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not names or not set(names) <= set(TESTS):
-        raise ValueError(f'must be some of "{", ".join(TESTS)}", with commas between')
-    return tuple(name for name in TESTS if name in names)
-
-
-Tests = Annotated[tuple[str, ...], BeforeValidator(_tests), WithJsonSchema({"type": "string"})]
+Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
 class FxmarkParameters(ToolParameters):

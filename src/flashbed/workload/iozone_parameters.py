@@ -2,13 +2,13 @@
 """The parameters of an IOzone workload. Must not know how IOzone is called or what it prints."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Switch, ToolParameters, not_in_sectors
+from flashbed.workload.parameters import Switch, ToolParameters, not_in_sectors, some_of
 
 TESTS = ("write", "rewrite", "read", "reread")
 """In the order of time."""
@@ -16,15 +16,7 @@ TESTS = ("write", "rewrite", "read", "reread")
 _KIB = 1 << 10
 
 
-def _tests(value: Any) -> Any:
-    """Names with commas between, in the order of time."""
-    names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not names or not set(names) <= set(TESTS):
-        raise ValueError(f'must be some of "{", ".join(TESTS)}", with commas between')
-    return tuple(name for name in TESTS if name in names)
-
-
-Tests = Annotated[tuple[str, ...], BeforeValidator(_tests), WithJsonSchema({"type": "string"})]
+Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
 class IozoneParameters(ToolParameters):

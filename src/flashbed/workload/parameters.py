@@ -2,7 +2,7 @@
 """What the parameters of all tools share: how a study's texts become numbers, and what the lab asks of any of them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -18,6 +18,18 @@ def _number_as_text(value: Any) -> Any:
 
 def _bool_as_text(value: Any) -> Any:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def some_of(known: Sequence[str]) -> BeforeValidator:
+    """Takes some of the names `known`, as a list or as a text with commas between, and puts them in that order."""
+
+    def ordered(value: Any) -> Any:
+        names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not names or not set(names) <= set(known):
+            raise ValueError(f'must be some of "{", ".join(known)}", with commas between')
+        return tuple(name for name in known if name in names)
+
+    return BeforeValidator(ordered)
 
 
 def not_in_sectors(key: str, size: int) -> Iterator[Problem]:
