@@ -226,14 +226,19 @@ static void media_blk_complete(struct request *rq)
 	struct request_queue *q = rq->q;
 
 	complete_data(mb, rq);
-	if (!has_budget(mb)) {
-		blk_mq_end_request(rq, command->status);
-		return;
-	}
 	atomic_dec(&mb->taken);
 	blk_mq_end_request(rq, command->status);
 	if (atomic_xchg(&mb->refused, 0))
 		blk_mq_run_hw_queues(q, true);
+}
+
+/* Where no budget is to be given back */
+static void complete_of_several(struct request *rq)
+{
+	struct media_blk_command *command = blk_mq_rq_to_pdu(rq);
+
+	complete_data(to_media_blk(rq), rq);
+	blk_mq_end_request(rq, command->status);
 }
 
 static int media_blk_get_budget(struct request_queue *q)
@@ -276,7 +281,7 @@ static const struct blk_mq_ops one_queue = {
 
 static const struct blk_mq_ops several_queues = {
 	.queue_rq = media_blk_queue_rq,
-	.complete = media_blk_complete,
+	.complete = complete_of_several,
 	.init_request = media_blk_init_request,
 };
 
