@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 from guest_rig import STUDY, boot, new
 
-from flashbed.execution import run
-from flashbed.study.loading import load_study
-
 READS_OF_A_CPU = 200
 MEASURE = f"""
 cd /sys/block/mblk0
@@ -125,40 +122,3 @@ def test_a_request_is_completed_on_the_cpu_that_submitted_it(queues: int, study_
     fired = [late - early for early, late in zip(before, after, strict=True)]
     assert fired[2] >= 1000
     assert max(fired[0], fired[1], fired[3]) < 100
-
-
-DEEP = """
-[measure]
-filename=/dev/mblk0
-direct=1
-ioengine=io_uring
-rw=randread
-bs=4k
-iodepth=64
-numjobs=4
-cpus_allowed=0-3
-cpus_allowed_policy=split
-time_based
-runtime=50ms
-group_reporting
-"""
-
-
-def test_each_of_several_queues_has_the_mediums_depth(study_file, measure, tmp_path: Path) -> None:
-    """A medium takes 1 ms for each request, however many there are, 16 at a time in each queue: 16,000 requests a
-    second by one queue, four times as many by four.
-    """
-    (tmp_path / "deep.fio").write_text(DEEP)
-    rates = []
-    for queues in (1, 4):
-        study = study_file(
-            '[workload]\ntool = "fio"\njob = "deep.fio"\n',
-            name=f"queues-{queues}",
-            filesystem="ext2",
-            medium=f"null-2g:command_ns=1000000,queue_depth=16,queues={queues}",
-            board="arm64-1000:cpus=4",
-        )
-        (wanted,) = run.prepare(load_study(study))
-        rates.append(measure(wanted, tmp_path / f"work-{queues}").result["metrics"]["iops"])
-    assert rates[0] == pytest.approx(16_000, rel=0.05)
-    assert rates[1] == pytest.approx(64_000, rel=0.05)
