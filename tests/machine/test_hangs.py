@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest one of whose CPUs hangs is told with its cause within a minute of the host's time, not after the limit."""
+"""A guest one of whose CPUs hangs is told with its cause within a minute of the host's time, not after the limit.
+
+The minute is of CPU time: how much of a core a guest gets on a busy host is nothing that the lab decides.
+"""
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import guest_rig
@@ -12,9 +16,6 @@ from flashbed.execution import repetition
 
 CPUS = 4
 TOLD_WITHIN_S = 60
-"""Of a host that has a core for the guest: two cores that others share are given three times as much."""
-
-SHARED_HOST = 3
 
 HANGS = {
     "spin": "one of its CPUs went round without an end (CPU 3 lets no other task run",
@@ -44,10 +45,11 @@ def test_a_cpu_that_hangs_is_told(how: str, with_hang: None, study_file, tmp_pat
     """The CPUs that do not hang wait for a process that sleeps for an hour."""
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board=f"arm64-1000:cpus={CPUS}")
     rig = guest_rig.new(study, tmp_path / "work")
-    outcome = guest_rig.outcome_of(
-        rig, limit_s=TOLD_WITHIN_S * SHARED_HOST, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n"
-    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    outcome = guest_rig.outcome_of(rig, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert outcome.status == "failed", outcome.reason
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < TOLD_WITHIN_S
     assert HANGS[how] in outcome.reason
 
 

@@ -106,7 +106,7 @@ def test_a_key_has_what_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def keys(condition: str, writer: str) -> str:
         monkeypatch.setattr(conditioning, "writer_digest", lambda: writer)
         study = load_study(write_study(tmp_path, ('"stick"', f'"stick:condition={condition}"')))
-        return repetition.prepare(plan(study)[0], image, "7.2").key
+        return repetition.prepare(plan(study)[0], image).key
 
     assert keys("full", "one") != keys("full", "other")
     assert keys("fresh", "one") == keys("fresh", "other")

@@ -88,13 +88,13 @@ def test_a_part_that_was_built_anew_must_be_the_same(bed: Bed) -> None:
 
 def test_a_part_that_had_no_listing_may_get_one(bed: Bed) -> None:
     before = bed.reference / "cache" / "image" / Path(PART).name / "MANIFEST.json"
-    before.write_text('{"products": {"turns.so": 7}}')
+    before.write_text('{"products": {"outbox": 7}}')
     manifest = bed.home / PART / "MANIFEST.json"
     bed.own_copy(manifest)
-    manifest.write_text('{"listing": "0123", "products": {"turns.so": 7}}')
+    manifest.write_text('{"listing": "0123", "products": {"outbox": 7}}')
     assert judge(bed).lost == []
-    manifest.write_text('{"listing": "0123", "products": {"turns.so": 8}}')
-    assert judge(bed).lost == ["differs: image/turns-0123456789abcdef/MANIFEST.json"]
+    manifest.write_text('{"listing": "0123", "products": {"outbox": 8}}')
+    assert judge(bed).lost == [f"differs: image/{Path(PART).name}/MANIFEST.json"]
 
 
 def test_what_is_kept_for_a_person_is_told(bed: Bed) -> None:
