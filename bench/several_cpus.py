@@ -48,28 +48,34 @@ def print_speed(instructions: int) -> None:
         print(f"{cpus:4d} {rate:15.0f} {every:19.3f} % {one:15.3f} % {turn:18.0f}")
 
 
-def print_locks(kinds: dict[str, int], ns: int) -> None:
-    """Turns a second, as a multiple of those of one CPU: one that does no more than hold the lock would stay below
+def scaling(cpus: int, ns: int) -> dict[str, tuple[float, float]]:
+    """Turns a second of each kind of lock over `ns` nanoseconds, as a multiple of those of one CPU: where a line has
+    its price, and where it costs nothing. One that does no more than hold the lock would stay below
     (HELD + OUTSIDE) / HELD.
     """
     sockets = CROWDS[-1] // OF_SOCKET
     topology = f",maxcpus={CROWDS[-1]},sockets={sockets},cores={OF_SOCKET},threads=1"
+    priced = Machine(cpus, slice=50, line_same=SAME, line_other=OTHER, topology=topology)
+    free = Machine(cpus, slice=20, topology=topology)
+
+    def turn(machine: Machine, kind: str) -> float:
+        return bare_metal.ns_per_turn(machine, kind, HELD, OUTSIDE, ns)
+
+    return {
+        kind: (turn(Machine(1), kind) / turn(priced, kind), turn(Machine(1), kind) / turn(free, kind))
+        for kind in bare_metal.LOCKS
+    }
+
+
+def print_locks(ns: int) -> None:
     print(
         f"\nTurns of a lock a second, of one CPU's; held for {HELD} instructions, {OUTSIDE} between, {OF_SOCKET} cores"
     )
     print(f"a socket, {SAME} ns a line within one and {OTHER} ns between two; 'free': lines cost nothing")
-    print("CPUs " + "".join(f"{kind:>25}{'free':>7}" for kind in kinds))
-    alone = {kind: bare_metal.ns_per_turn(Machine(1), kind, HELD, OUTSIDE, ns) for kind in kinds}
+    print("CPUs " + "".join(f"{kind:>25}{'free':>7}" for kind in bare_metal.LOCKS))
     for cpus in CROWDS:
-        row = f"{cpus:4d} "
-        for kind in kinds:
-            priced = Machine(cpus, slice=50, line_same=SAME, line_other=OTHER, topology=topology)
-            free = Machine(cpus, slice=20, topology=topology)
-            turns = [
-                alone[kind] / bare_metal.ns_per_turn(machine, kind, HELD, OUTSIDE, ns) for machine in (priced, free)
-            ]
-            row += f"{turns[0]:15.2f}{turns[1]:8.2f}"
-        print(row, flush=True)
+        turns = scaling(cpus, ns).values()
+        print(f"{cpus:4d} " + "".join(f"{priced:15.2f}{free:8.2f}" for priced, free in turns), flush=True)
 
 
 def main() -> None:
@@ -77,7 +83,7 @@ def main() -> None:
     arguments.add_argument("--quick", action="store_true", help="only to see that it runs")
     quick = arguments.parse_args().quick
     print_speed(2_000_000 if quick else 200_000_000)
-    print_locks(bare_metal.LOCKS, 100_000 if quick else 1_000_000)
+    print_locks(100_000 if quick else 1_000_000)
 
 
 if __name__ == "__main__":

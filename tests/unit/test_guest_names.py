@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that guest_output/ reads by name are those that guest/cell and guest/mark write."""
+
+from __future__ import annotations
+
+import re
+
+from flashbed.common import paths
+from flashbed.guest_output import cpu_load, medium_counters, upkeep, wear
+
+
+def written() -> set[str]:
+    """Names in /out, where a moment is given to a function of guest/cell or to guest/mark as its only word."""
+    cell, mark = ((paths.guest() / name).read_text() for name in ("cell", "mark"))
+    functions = dict(re.findall(r"^(\w+)\(\) \{.*\n((?:\t.*\n)+)\}", cell, re.MULTILINE))
+    functions["mark"] = mark
+    names = set()
+    for function, body in functions.items():
+        moments = re.findall(rf"(?:^|[ \t/]){function} ([\w.]+)(?=$| [#&])", cell, re.MULTILINE)
+        names |= {f"{moment}.{kind}" for kind in re.findall(r'>"/out/\$1\.(\w+)"', body) for moment in moments}
+        names |= {f"{kind}.{moment}" for kind in re.findall(r'>"/out/(\w+)\.\$1"', body) for moment in moments}
+    return names | {f"{step}.txt" for step in re.findall(r"\bstep (\w+)", cell)}
+
+
+def test_what_is_read_by_name_is_written() -> None:
+    read = {
+        name
+        for module in (cpu_load, medium_counters, upkeep, wear)
+        for name in vars(module).values()
+        if isinstance(name, str)
+        and re.fullmatch(r"(idle|counters|block|erases|wear|translation|mount|cut)\.\w+|\w+\.txt", name)
+    }
+    assert len(read) > 14
+    assert read - written() == set()
