@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * fxmark: processes that all do the same to a file system at the same time, each on a CPU of its own: the questions of
- * FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC 2016), written
- * anew from their description.
+ * FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC 2016),
+ * written anew from their description.
  *
  *	fxmark prepare FOLDER BYTES
  *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH
@@ -13,7 +13,7 @@
  * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
  * one, past the page cache only.
  *
- * A test's operations begin together, WARM_US before anything is counted, and what ends within RUN_US from then on counts.
+ * A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
  * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints, as ns since boot, when
  * counting began and ended; then of reads and of others a line: "read" or "other", how many, the sum of their times and
  * the longest, ns, and pairs of a time and how many took no longer than that (and longer than the one before): steps of
@@ -38,7 +38,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 64, STEP_BITS = 6, TIMES = 40 * STEPS, MOST_PROCESSES = 256, MOST_DEPTH = 1024, PATH = 128, CHUNK = 1 << 20, START_NS = 2000000 };
+enum {
+	STEPS = 64,
+	STEP_BITS = 6,
+	TIMES = 40 * STEPS,
+	MOST_PROCESSES = 256,
+	MOST_DEPTH = 1024,
+	PATH = 128,
+	CHUNK = 1 << 20,
+	START_NS = 2000000,
+};
 
 enum kind { READ, OTHER, KINDS };
 
@@ -550,6 +559,13 @@ static uint64_t number(const char *text)
 	return strtoull(text, NULL, 10);
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
+			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	char path[PATH];
@@ -575,7 +591,9 @@ int main(int argc, char **argv)
 		job.seed = number(argv[11]);
 		job.depth = number(argv[12]);
 	}
-	for (size_t i = 0; job.block && job.processes <= MOST_PROCESSES && job.depth <= MOST_DEPTH && i < sizeof(tests) / sizeof(*tests); i++) {
+	if (!job.block || job.processes > MOST_PROCESSES || job.depth > MOST_DEPTH)
+		return usage();
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
 		if (strcmp(argv[1], tests[i].name))
 			continue;
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -587,7 +605,5 @@ int main(int argc, char **argv)
 		print(OTHER);
 		return 0;
 	}
-	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
-			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH\n");
-	return 2;
+	return usage();
 }

@@ -13,8 +13,8 @@
  *
  * i_gc_rwsem is taken before all of these, as it was.
  *
- * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It counts them when it comes,
- * and who goes counts down those that came later: so nobody overtakes, and nobody is woken in vain.
+ * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It counts them when it
+ * comes, and who goes counts down those that came later: so nobody overtakes, and nobody is woken in vain.
  */
 #ifndef F2FS_DIRECT_LOCK_H
 #define F2FS_DIRECT_LOCK_H
@@ -57,8 +57,8 @@ static inline void direct_ranges_init(struct direct_ranges *ranges)
 INTERVAL_TREE_DEFINE(struct direct_range, node, u64, subtree_last, DIRECT_RANGE_FIRST, DIRECT_RANGE_LAST,
 		     static inline __maybe_unused, direct_tree)
 
-static inline void direct_range_lock(struct direct_ranges *ranges, struct direct_range *mine, loff_t first, size_t count,
-				     bool alone)
+static inline void direct_range_lock(struct direct_ranges *ranges, struct direct_range *mine, loff_t first,
+				     size_t count, bool alone)
 {
 	struct direct_range *one;
 

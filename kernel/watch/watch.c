@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends the machine when one of its CPUs hangs: when it has let no other task run for LIMIT_NS, or has taken no interrupt
- * for so long.
+ * Ends the machine when one of its CPUs hangs: when it has let no other task run, or has taken no interrupt, for
+ * LIMIT_NS.
  *
  * Linux's own detectors wait for seconds, which many CPUs that spin make an hour of the host's time, and then stop all
  * other CPUs, which takes as long again if one of them cannot be stopped. Here each CPU has a timer and a task. The

@@ -12,10 +12,13 @@ from pathlib import Path
 import guest_rig
 import pytest
 
+from flashbed.common import paths
 from flashbed.execution import repetition
+from flashbed.image import modules
 
 CPUS = 4
 TOLD_WITHIN_S = 60
+HANG = Path(__file__).parents[1] / "guest/hang"
 
 HANGS = {
     "spin": "one of its CPUs went round without an end (CPU 3 lets no other task run",
@@ -25,13 +28,19 @@ HANGS = {
     "panic": "the guest's kernel panicked (as the test wants it)",
     "oops": "the guest's kernel panicked (Oops: Fatal exception)",
 }
-"""How CPUs hang, in the words of kernel/watch/hang.c, and how that is told."""
+"""How CPUs hang, in the words of tests/guest/hang/hang.c, and how that is told."""
 
 
 @pytest.fixture
-def with_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guests have the module that makes CPUs hang."""
+def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Guests have the module that makes CPUs hang: it lies beside those of kernel/ while the test runs."""
     of_cell = repetition.program_set
+    folders = tmp_path / "kernel"
+    folders.mkdir()
+    for folder in (*paths.kernel().iterdir(), HANG):
+        (folders / folder.name).symlink_to(folder)
+    monkeypatch.setattr(paths, "kernel", lambda: folders)
+    monkeypatch.setattr(modules, "CHOSEN", (*modules.CHOSEN, HANG.name))
 
     def program_set(cell):
         wanted = of_cell(cell)
