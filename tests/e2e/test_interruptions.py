@@ -53,8 +53,8 @@ def running(start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def guests_of(cache: Path) -> list[str]:
-    """The command lines of QEMUs that work below `cache`."""
-    return command_lines("qemu-system", cache)
+    """The command lines of guests that work below `cache`; not of the emulator asked what CPUs it knows."""
+    return [line for line in command_lines("qemu-system", cache) if "-kernel" in line]
 
 
 def no_guest_is_left(cache: Path) -> bool:
