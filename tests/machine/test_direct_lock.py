@@ -48,7 +48,7 @@ verify_backlog=8
 ioengine=ENGINE
 iodepth=DEPTH
 rw=randread
-verify=none
+verify=0
 END
 fio /out/jobs >/out/fio.txt 2>&1 || { cat /out/fio.txt; exit 1; }
 grep direct_lock /proc/mounts >/out/mounted
