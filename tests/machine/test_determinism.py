@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,8 +52,10 @@ def differing(first: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
     return [name for name in sorted(first | other) if first.get(name) != other.get(name)]
 
 
-def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int) -> None:
+def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()) -> None:
+    """`among`: files that must be there."""
     first = bytes_of(measure(wanted, folder / "first"))
+    assert all(first.get(name) for name in among)
     for number in range(1, idle):
         assert differing(first, bytes_of(measure(wanted, folder / f"idle-{number}"))) == []
     with busy(2):
@@ -65,6 +67,24 @@ def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int
 def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
+
+
+PROCESSES = """
+    filesystem = "f2fs"
+    [workload]
+    tool = "fxmark"
+    tests = ["read-shared-block", "create-shared", "random"]
+    file = "1M"
+    processes = 8
+    run_us = 2000
+"""
+
+
+@pytest.mark.parametrize("board", ["arm64-2x1000", "arm64-8x2000"])
+def test_same_bytes_of_processes_on_several_cpus(board: str, study_file, measure, tmp_path: Path) -> None:
+    medium = "nvme-960pro-class:used_bytes=2G"
+    (wanted,) = run.prepare(load_study(study_file(PROCESSES, board=board, medium=medium)))
+    repeats(measure, wanted, tmp_path, idle=2, loaded=1, among={"out/fxmark.txt", "out/profile.txt"})
 
 
 @contextmanager

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a direct read of F2FS locks, by the option direct_lock, on a board of several CPUs: each way measures, a checker
+finds the file system whole, and data read beside writes are what was written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guest_rig import boot, new
+
+from flashbed.execution import run
+from flashbed.study.loading import load_study
+
+TWO, EIGHT, MEDIUM = "arm64-2x1000", "arm64-8x2000", "nvme-960pro-class:used_bytes=2G"
+LOCKS = ("none", "submission", "completion", "range")
+RANDOM = 'tool = "fxmark", tests = "random", file = "16M", direct = true, warm_us = 1000, run_us = 5000'
+CELL = 'workload = { tool = "fio", pattern = "randread", request = "4k", file = "1M" }\n'
+
+VERIFY = """
+set -e
+cd /mnt
+cat >/out/jobs <<END
+[global]
+filename=file
+size=1m
+offset_increment=1m
+numjobs=2
+bs=4k
+direct=1
+rw=randwrite
+verify=crc32c
+verify_fatal=1
+thread
+group_reporting
+[before]
+randseed=1
+ioengine=psync
+[overwrite]
+stonewall
+randseed=2
+ioengine=ENGINE
+iodepth=DEPTH
+verify_backlog=8
+[readers]
+ioengine=ENGINE
+iodepth=DEPTH
+rw=randread
+verify=0
+END
+fio /out/jobs >/out/fio.txt 2>&1 || { cat /out/fio.txt; exit 1; }
+grep direct_lock /proc/mounts >/out/mounted
+"""
+"""Blocks that say where they belong and their checksum: two threads write them a second time and read them back,
+each in its own half of the file, while two others read it.
+"""
+
+
+def measured(study_file, measure, folder: Path, filesystem: str, board: str = TWO, **workload: int) -> dict[str, Any]:
+    """What a cell of random direct reads tells."""
+    asked = RANDOM + "".join(f", {name} = {value}" for name, value in workload.items())
+    path = study_file(f"workload = {{ {asked} }}\n", filesystem=filesystem, board=board, medium=MEDIUM)
+    (wanted,) = run.prepare(load_study(path))
+    result = measure(wanted, folder).result
+    assert result["check"] == ""
+    return result
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_each_lock_measures(lock: str, study_file, measure, tmp_path: Path) -> None:
+    result = measured(study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", processes=2)
+    assert f"direct_lock={lock}" in result["mounted"]
+    assert result["metrics"]["read_operations"] > 1000
+    assert 0 < result["metrics"]["busy_cpus"] <= 2
+
+
+def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file, measure, tmp_path: Path) -> None:
+    """A word of an option that is looked at for each request is all that comes on top."""
+    own = measured(study_file, measure, tmp_path / "own", "f2fs", processes=2)["metrics"]
+    none = measured(study_file, measure, tmp_path / "none", "f2fs:direct_lock=none", processes=2)["metrics"]
+    assert none["read_operations"] == pytest.approx(own["read_operations"], rel=0.02)
+    assert none["latency_p50_us"] == pytest.approx(own["latency_p50_us"], rel=0.02)
+
+
+def test_a_lock_until_completion_serves_one_read_at_a_time(study_file, measure, tmp_path: Path) -> None:
+    """Eight processes then read as much as one does; a lock over submission lets the drive serve them side by side."""
+
+    def reads(lock: str, processes: int) -> float:
+        cell = tmp_path / f"{lock}-{processes}"
+        result = measured(study_file, measure, cell, f"f2fs:direct_lock={lock}", board=EIGHT, processes=processes)
+        return float(result["metrics"]["read_operations"])
+
+    alone = reads("completion", 1)
+    assert reads("completion", 8) < 1.2 * alone
+    assert reads("submission", 8) > 2 * alone
+    assert reads("none", 8) > 2 * alone
+
+
+@pytest.mark.parametrize("lock", ["none", "range"])
+def test_writers_beside_readers(lock: str, study_file, measure, tmp_path: Path) -> None:
+    result = measured(
+        study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", board=EIGHT, processes=8, writers=2
+    )
+    assert result["metrics"]["read_operations"] > 1000
+    assert result["metrics"]["other_operations"] > 100
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize(("engine", "depth"), [("psync", 1), ("libaio", 8)])
+def test_what_is_read_is_what_was_written(lock: str, engine: str, depth: int, study_file, tmp_path: Path) -> None:
+    cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
+    script = VERIFY.replace("ENGINE", engine).replace("DEPTH", str(depth))
+    out = boot(new(cell, tmp_path / "cell"), measure=script).files
+    assert f"direct_lock={lock}".encode() in out["mounted"]
+    assert b"err= 0" in out["fio.txt"]
