@@ -73,7 +73,7 @@ PROCESSES = """
     filesystem = "f2fs"
     [workload]
     tool = "fxmark"
-    tests = ["read-shared-block", "create-shared", "random"]
+    tests = "read-shared-block,create-shared,random"
     file = "1M"
     processes = 8
     run_us = 2000
