@@ -11,7 +11,7 @@ from analysed import AXES, answered, in_lines, row, said, table
 
 from flashbed.analysis import (
     MISSING,
-    Repetition,
+    ResultRow,
     Words,
     compare,
     results_of,
@@ -163,7 +163,7 @@ def test_being_behind_within_the_spread_of_the_seeds_does_not_turn_a_lead() -> N
 def test_a_missing_cell_is_not_compared_and_is_named() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,)}}
     thin = table(numbers)
-    missing = Repetition(("b", "randwrite", "64k"), 1, MISSING)
+    missing = ResultRow(("b", "randwrite", "64k"), 1, MISSING)
     assert said(replace(thin, repetitions=[*thin.repetitions, missing])) == [
         "For random write, a is 2.0 times as fast as b. "
         "This rests on 1 of 2 settings: b has no result at request size 64k."

@@ -10,7 +10,7 @@ from samples import shipped
 
 from flashbed.analysis import (
     Load,
-    Repetition,
+    ResultRow,
     Results,
     Words,
     compare,
@@ -24,11 +24,11 @@ from flashbed.analysis import (
 )
 
 
-def repetition(limit: str = "medium", steady: str = "", **metrics: float) -> Repetition:
-    return Repetition(("a",), 1, "measured", metrics=metrics, limit=limit, steady=steady)
+def repetition(limit: str = "medium", steady: str = "", **metrics: float) -> ResultRow:
+    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=steady)
 
 
-def kind(found: Repetition, metric: str) -> str:
+def kind(found: ResultRow, metric: str) -> str:
     doubt = why_not(found, metric)
     return doubt.kind if doubt else ""
 

@@ -16,7 +16,7 @@ from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, is_ahead, ratio
-from flashbed.analysis.results import MEASURED, MISSING, Combination, Repetition, Results, results_of
+from flashbed.analysis.results import MEASURED, MISSING, Combination, ResultRow, Results, results_of
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import Words
 
@@ -34,7 +34,7 @@ __all__ = [
     "Lead",
     "Load",
     "Numbers",
-    "Repetition",
+    "ResultRow",
     "Results",
     "Side",
     "Spread",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from flashbed.analysis.beginnings import beginnings
-from flashbed.analysis.results import Combination, Repetition, Results
+from flashbed.analysis.results import Combination, ResultRow, Results
 from flashbed.guest_output.limit import direction_of, is_swallowed
 
 Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"]
@@ -62,7 +62,7 @@ class Doubt:
         return self.kind not in ("CPU", "write cache")
 
 
-def why_not(repetition: Repetition, metric: str) -> Doubt | None:
+def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does."""
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
@@ -174,7 +174,7 @@ def with_memory_told(
     `compresses` says it of a file system by its name in the study.
     """
 
-    def told(repetition: Repetition) -> Repetition:
+    def told(repetition: ResultRow) -> ResultRow:
         if compresses:
             name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
             repetition = replace(repetition, compresses=bool(name) and compresses(name))

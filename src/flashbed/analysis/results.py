@@ -28,7 +28,7 @@ Combination = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Repetition:
+class ResultRow:
     """One row of the results. Metrics hold finite numbers only: what could not be told is absent.
 
     `check` is what the file system's own checker said of the image left behind: "" is clean, None is not checked.
@@ -64,7 +64,7 @@ class Results:
     """All repetitions of a study in the study's order; those that were planned and never came are there, as missing."""
 
     axes: Mapping[str, Sequence[str]]
-    repetitions: Sequence[Repetition]
+    repetitions: Sequence[ResultRow]
     metrics: Sequence[str]
 
     def combinations(self, where: Mapping[str, Collection[str]] | None = None) -> Iterator[Combination]:
@@ -137,7 +137,7 @@ class Results:
             counts[MISSING] = counts.pop(MISSING)
         return counts
 
-    def not_measured(self) -> list[Repetition]:
+    def not_measured(self) -> list[ResultRow]:
         return [repetition for repetition in self.repetitions if not repetition.is_measured]
 
 
@@ -148,12 +148,12 @@ def results_of(
 ) -> Results:
     """The results from rows of the results table; `planned` names each (combination, seed) that there should be."""
     names = {axis: [str(value) for value in values] for axis, values in axes.items()}
-    found: dict[tuple[Combination, int], Repetition] = {}
+    found: dict[tuple[Combination, int], ResultRow] = {}
     metrics: dict[str, None] = {}
     for row in rows:
         numbers = {name: number for name, number in row.items() if name not in names and name not in BOOKKEEPING}
         metrics.update(dict.fromkeys(numbers))
-        repetition = Repetition(
+        repetition = ResultRow(
             tuple(str(row[axis]) for axis in names),
             int(row["seed"]),
             _text(row["outcome"]),
@@ -169,11 +169,11 @@ def results_of(
         )
         found[repetition.combination, repetition.seed] = repetition
     for combination, seed in planned:
-        found.setdefault((combination, seed), Repetition(combination, seed, MISSING, "was not run"))
+        found.setdefault((combination, seed), ResultRow(combination, seed, MISSING, "was not run"))
 
     places = {axis: {value: place for place, value in enumerate(values)} for axis, values in names.items()}
 
-    def in_order(repetition: Repetition) -> tuple[Any, ...]:
+    def in_order(repetition: ResultRow) -> tuple[Any, ...]:
         """By the study's order of values; a value that the study does not name comes after those it names."""
         pairs = zip(names, repetition.combination, strict=True)
         return (*((places[axis].get(value, len(places[axis])), value) for axis, value in pairs), repetition.seed)

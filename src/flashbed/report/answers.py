@@ -19,7 +19,7 @@ from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
 from flashbed.report import limits, wear
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import Answer, Choice, Figure
 
 MOST_CELLS = 60
@@ -36,7 +36,7 @@ class Behind:
 
     sentence: str
     leads: Sequence[str]
-    cells: Table
+    cells: ReportTable
     figures: Sequence[tuple[str, str]]
 
 
@@ -147,7 +147,7 @@ def _shows(figure: Figure, answer: Answer, comparison: Comparison, group: Group)
     )
 
 
-def _cells(report: Report, results: Results, load: Load) -> Table:
+def _cells(report: Report, results: Results, load: Load) -> ReportTable:
     """Each cell that a load rests on, with what says how far to trust it."""
     comparison, group, words = load.comparison, load.group, report.words
     metric = metric_of(comparison.metric)
@@ -165,10 +165,10 @@ def _cells(report: Report, results: Results, load: Load) -> Table:
         if rest:
             heads.append(Head(words.places(setting)))
         limit = results.limits.get(cell, "")
-        trust = Cell(doubt.text, tone="warn") if doubt else Cell(limits.SHORT.get(limit, "–"), tone="quiet")
+        trust = TableCell(doubt.text, tone="warn") if doubt else TableCell(limits.SHORT.get(limit, "–"), tone="quiet")
         rows.append(Row(heads, [*_figures(spreads.get(cell), scale), trust]))
     more = f" The first {MOST_CELLS} of {len(cells)}." if len(cells) > MOST_CELLS else ""
-    return Table(
+    return ReportTable(
         caption="The cells behind it",
         note=f"{scale.title(metric)}, medians over seeds.{more}",
         corner=[_capital(words.axis(comparison.compare)), *(["At"] if rest else [])],
@@ -178,11 +178,11 @@ def _cells(report: Report, results: Results, load: Load) -> Table:
     )
 
 
-def _figures(spread: Spread | None, scale: Scale) -> list[Cell]:
+def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
     if spread is None:
-        return [Cell("no result", tone="bad"), Cell("–", tone="quiet")]
+        return [TableCell("no result", tone="bad"), TableCell("–", tone="quiet")]
     over = "one seed" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
-    return [Cell(scale.number(spread.median)), Cell(over, tone="quiet")]
+    return [TableCell(scale.number(spread.median)), TableCell(over, tone="quiet")]
 
 
 def _capital(text: str) -> str:

@@ -23,7 +23,7 @@ from flashbed.analysis.claim_words import (
 from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
 from flashbed.study.format import Where
 
@@ -49,7 +49,7 @@ class ShownClaim:
     verdict: ClaimVerdict
     evidence: str
     remarks: str
-    table: Table | None
+    table: ReportTable | None
     findings: int
 
     @property
@@ -89,14 +89,14 @@ def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str
     return told
 
 
-def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
+def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
     """Every claim in a line, by verdict, with the comparison that decided it: the paper's figures beside ours."""
     numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))
     rows = []
     for place, judgement in numbered:
-        verdict = Cell(judgement.verdict, note=trust(report, judgement).short, tone=TONES[judgement.verdict])
+        verdict = TableCell(judgement.verdict, note=trust(report, judgement).short, tone=TONES[judgement.verdict])
         deciding = judgement.deciding
-        quiet = Cell("–", tone="quiet")
+        quiet = TableCell("–", tone="quiet")
         cells = [quiet, quiet, quiet]
         if deciding is not None:
             cells = [_papers(deciding), *_ratio_cells(deciding)[:2]]
@@ -104,8 +104,8 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> Table:
         clock = ", real time" if deciding and judgement.claim.is_about_systems else ""
         by = f"{compared(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
         heads = [Head(f"{place}. {judgement.claim.text}", link=f"#claim-{place}")]
-        rows.append(Row(heads, [verdict, Cell(by), *cells]))
-    return Table(
+        rows.append(Row(heads, [verdict, TableCell(by), *cells]))
+    return ReportTable(
         caption="All claims, by verdict",
         note="Each with the comparison that decides it: of a claim that holds the closest, of one that does not the "
         "clearest against it. A ratio is of the first to the second; below it the interval that the seeds leave. –: no "
@@ -138,7 +138,7 @@ def queue(report: Report, judgement: Judgement) -> str:
     return remark(report, dict.fromkeys(cell for finding in judgement.findings for cell in finding.cells))
 
 
-def _table(judgement: Judgement, words: Words) -> Table:
+def _table(judgement: Judgement, words: Words) -> ReportTable:
     findings = judgement.findings[:LISTED_ROWS]
     axes = [axis for axis, _ in findings[0].case]
     several = len(judgement.claim.metric) > 1
@@ -175,7 +175,7 @@ def _table(judgement: Judgement, words: Words) -> Table:
     kind = f"mean times over {over}; below a ratio the geometric mean of the single ones" if in_time else ""
     mean = f"; {kind or f'geometric means over {over}'}" if averaged else ""
     clock = "; real time" if judgement.claim.is_about_systems else ""
-    return Table(
+    return ReportTable(
         caption="The numbers that decide",
         note=f"{metrics}{unit}{mean}{clock}.{rest}",
         corner=[*(_capital(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
@@ -195,46 +195,46 @@ def _numbers(findings: Sequence[Finding]) -> list[float]:
     return [number_ for one in findings for each in (one.left, one.right) for number_ in each.numbers.values()]
 
 
-def _ours(finding: Finding, scale: Scale) -> Cell:
+def _ours(finding: Finding, scale: Scale) -> TableCell:
     def text(one: Side) -> str:
         return scale.number(one.spread.median) if one.spread else "–"
 
     if finding.ratio is None:
-        return Cell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
-    return Cell(f"{text(finding.left)} : {text(finding.right)}")
+        return TableCell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
+    return TableCell(f"{text(finding.left)} : {text(finding.right)}")
 
 
-def _papers(finding: Finding) -> Cell:
+def _papers(finding: Finding) -> TableCell:
     def text(one: Side) -> str:
         return "–" if one.printed is None else f"{one.printed.value:,.12g}"
 
     sides = (finding.left, finding.right)
     if any(one.printed and one.printed.invalid for one in sides):
         why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
-        return Cell(
+        return TableCell(
             f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper, not judged", hint=why, tone="bad"
         )
     ratio = finding.printed_ratio
     if not any(one.printed for one in sides):
         if ratio is not None:
-            return Cell(f"{ratio_text(ratio)} ×", hint="geometric mean of the paper's ratios")
-        return Cell("–", tone="quiet")
+            return TableCell(f"{ratio_text(ratio)} ×", hint="geometric mean of the paper's ratios")
+        return TableCell("–", tone="quiet")
     note = "" if ratio is None else f"{ratio_text(ratio)} ×"
-    return Cell(f"{text(sides[0])} : {text(sides[1])}", note=note)
+    return TableCell(f"{text(sides[0])} : {text(sides[1])}", note=note)
 
 
-def _ratio_cells(finding: Finding) -> list[Cell]:
+def _ratio_cells(finding: Finding) -> list[TableCell]:
     ratio = finding.ratio
-    found = Cell("–", hint=finding.reason, tone="quiet")
+    found = TableCell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
         exact = is_narrow(finding.band)
         note = " – ".join(dict.fromkeys(ratio_text(end, exact) for end in finding.interval))
         note = note if "–" in note else ""  # with each seed
         if finding.beside is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
-        found = Cell(beside_zero(finding) or f"{ratio_text(ratio.median, exact)} ×", note=note)
-    verdict = Cell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
-    return [found, Cell(asked(finding.band)), verdict]
+        found = TableCell(beside_zero(finding) or f"{ratio_text(ratio.median, exact)} ×", note=note)
+    verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
+    return [found, TableCell(asked(finding.band)), verdict]
 
 
 def _single(selection: Where) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from flashbed.analysis.words import count, listing, size
 from flashbed.profiles.condition import MEANINGS, Condition
 from flashbed.report.model import Report
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
 RESTS: Mapping[Condition, str] = {
     "fresh": "the rest is room to collect into",
@@ -113,7 +113,7 @@ def _discards(medium: Any) -> str:
     return "; it takes discards" if medium.parameters.get("discard", 1) else "; it takes no discards"
 
 
-def mounts(report: Report) -> Table | None:
+def mounts(report: Report) -> ReportTable | None:
     """How the file systems were mounted: a line for each way, of all their cells."""
     axes = [axis for axis in ("filesystem", "medium") if axis in report.results.axes]
     found: dict[tuple[str, ...], dict[str, None]] = {}
@@ -126,8 +126,8 @@ def mounts(report: Report) -> Table | None:
     rows = []
     for place, ways in found.items():
         heads = [Head(report.words.value(axis, value)) for axis, value in zip(axes, place, strict=True)]
-        rows.append(Row(heads or [Head("All")], [Cell("\n".join(ways))]))
-    return Table(
+        rows.append(Row(heads or [Head("All")], [TableCell("\n".join(ways))]))
+    return ReportTable(
         caption="How the file systems were mounted",
         note="As the kernel has it in /proc/mounts, defaults too.",
         corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],

@@ -9,13 +9,13 @@ from __future__ import annotations
 from flashbed.analysis.words import metric_of, scale_of
 from flashbed.report.figures import spread_text
 from flashbed.report.model import Report
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
 SHOWN = ("bandwidth", "iops", "latency_mean_us", "latency_p99_us", "flush_mean_us", "flush_p99_us", "runtime_s")
 """What fio can tell wherever it runs."""
 
 
-def table(report: Report) -> Table:
+def table(report: Report) -> ReportTable:
     """A row for each system and cell that has results, in the study's order."""
     results = report.elsewhere
     assert results is not None
@@ -32,17 +32,17 @@ def table(report: Report) -> Table:
         for metric, found in spreads.items():
             spread = found.get(cell)
             if spread is None:
-                shown.append(Cell("–", tone="quiet"))
+                shown.append(TableCell("–", tone="quiet"))
             else:
                 shown.append(
-                    Cell(
+                    TableCell(
                         scales[metric].number(spread.median),
                         hint=spread_text(spread, scales[metric]),
                         sort=spread.median,
                     )
                 )
         rows.append(Row(heads, shown))
-    return Table(
+    return ReportTable(
         caption="Real time, as fio told it",
         note="Medians over seeds.",
         corner=[_capital(report.words.axis(axis)) for axis in results.axes],

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashbed.analysis import MISSING, Combination, Flow, Repetition, Spread
+from flashbed.analysis import MISSING, Combination, Flow, ResultRow, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
 from flashbed.common.metrics import METRICS
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.plain_text import plain_text
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
 LISTED_REPETITIONS = 2000
 """Rows that a browser scrolls with ease; a larger study has the rest in results.csv, and the report says so."""
@@ -42,7 +42,7 @@ class Loss:
     cell: str
     outcome: str
     reason: str
-    repetitions: Sequence[Repetition]
+    repetitions: Sequence[ResultRow]
     console: str
 
     @property
@@ -83,8 +83,8 @@ def missing(report: Report) -> list[Loss]:
     return _losses(report, [r for r in report.results.not_measured() if r.outcome == MISSING])
 
 
-def _losses(report: Report, repetitions: Sequence[Repetition]) -> list[Loss]:
-    groups: dict[tuple[Combination, str, str], list[Repetition]] = {}
+def _losses(report: Report, repetitions: Sequence[ResultRow]) -> list[Loss]:
+    groups: dict[tuple[Combination, str, str], list[ResultRow]] = {}
     for repetition in repetitions:
         how = (repetition.combination, repetition.outcome, repetition.reason)
         groups.setdefault(how, []).append(repetition)
@@ -94,7 +94,7 @@ def _losses(report: Report, repetitions: Sequence[Repetition]) -> list[Loss]:
     ]
 
 
-def _console(report: Report, repetitions: Sequence[Repetition]) -> str:
+def _console(report: Report, repetitions: Sequence[ResultRow]) -> str:
     for repetition in repetitions:
         lines = report.consoles.get(repetition.key, ()) if repetition.key else ()
         if lines:
@@ -107,7 +107,7 @@ def swallowed(found: Sequence[Flow]) -> list[Flow]:
     return [flow for flow in found if flow.swallowed]
 
 
-def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
+def flow_table(report: Report, found: Sequence[Flow], caption: str) -> ReportTable:
     """Bytes asked for against bytes that reached the medium."""
     scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
     limits = report.results.limits
@@ -119,15 +119,15 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     rows = []
     for flow in found:
         bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
-        cells = [Cell(scale.number(value), sort=value) for value in bytes_]
-        share = Cell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
+        cells = [TableCell(scale.number(value), sort=value) for value in bytes_]
+        share = TableCell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
         busy = [_percent(found.get(flow.combination)) for found in shares]
-        what = Cell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
+        what = TableCell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
         steady = [_steady(report, flow.combination, flow.combination in told)]
         heads = _places(report, flow.combination, OWN_BESIDE_BYTES)
         rows.append(Row(heads, [*cells, share, *busy, what, *(steady if told else [])]))
-    return Table(
+    return ReportTable(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
         "reads, and writes where it writes. Medium, bus and CPU: for how much of the time each was at work; the limit "
@@ -149,12 +149,12 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> Table:
     )
 
 
-def _steady(report: Report, cell: Combination, told: bool) -> Cell:
+def _steady(report: Report, cell: Combination, told: bool) -> TableCell:
     if why := report.unsteady.get(cell):
-        return Cell("no", hint=why, tone="warn")
+        return TableCell("no", hint=why, tone="warn")
     if why := report.unknown.get(cell):
-        return Cell("not known", hint=why, tone="quiet")
-    return Cell("yes" if told else "–")
+        return TableCell("not known", hint=why, tone="quiet")
+    return TableCell("yes" if told else "–")
 
 
 def _corner(report: Report, own: int = OWN_COLUMNS) -> list[str]:
@@ -169,14 +169,14 @@ def _places(report: Report, cell: Combination, own: int = OWN_COLUMNS) -> list[H
     return [Head(report.words.value(axis, value)) for axis, value in report.results.coordinates(cell).items()]
 
 
-def _percent(found: Spread | None) -> Cell:
-    return Cell(f"{found.median:.0f} %", sort=found.median) if found else Cell("–", tone="quiet")
+def _percent(found: Spread | None) -> TableCell:
+    return TableCell(f"{found.median:.0f} %", sort=found.median) if found else TableCell("–", tone="quiet")
 
 
 def check_summaries(report: Report) -> list[CheckSummary]:
     """The verdicts by file system, in the study's order."""
     axis = "filesystem"
-    groups: dict[str, list[Repetition]] = {}
+    groups: dict[str, list[ResultRow]] = {}
     for repetition in report.results.repetitions:
         if repetition.key:
             name = report.results.coordinates(repetition.combination).get(axis, report.fixed.get(axis, ""))
@@ -184,7 +184,7 @@ def check_summaries(report: Report) -> list[CheckSummary]:
     return [_check_summary(report, report.words.value(axis, name), group) for name, group in groups.items()]
 
 
-def _check_summary(report: Report, name: str, repetitions: Sequence[Repetition]) -> CheckSummary:
+def _check_summary(report: Report, name: str, repetitions: Sequence[ResultRow]) -> CheckSummary:
     findings = [
         (f"{report.cell_name(repetition.combination)}, seed {repetition.seed}", plain_text(repetition.check))
         for repetition in repetitions
@@ -194,7 +194,7 @@ def _check_summary(report: Report, name: str, repetitions: Sequence[Repetition])
     return CheckSummary(name, clean, len(findings), len(repetitions) - clean - len(findings), findings)
 
 
-def repetition_table(report: Report) -> Table:
+def repetition_table(report: Report) -> ReportTable:
     """Every repetition, with its key, its limit and the metrics that the study asks for."""
     listed = report.results.repetitions[:LISTED_REPETITIONS]
     left = len(report.results.repetitions) - len(listed)
@@ -207,16 +207,16 @@ def repetition_table(report: Report) -> Table:
         Row(
             [*_places(report, repetition.combination), Head(str(repetition.seed))],
             [
-                Cell(repetition.outcome, hint=repetition.reason, tone="" if repetition.is_measured else "bad"),
-                Cell(repetition.key[:KEY_DIGITS], hint=repetition.key, tone="key"),
-                Cell(SHORT.get(repetition.limit, "–"), tone="" if repetition.limit else "quiet"),
+                TableCell(repetition.outcome, hint=repetition.reason, tone="" if repetition.is_measured else "bad"),
+                TableCell(repetition.key[:KEY_DIGITS], hint=repetition.key, tone="key"),
+                TableCell(SHORT.get(repetition.limit, "–"), tone="" if repetition.limit else "quiet"),
                 *(_metric_cell(repetition.metrics.get(name), scales[name]) for name in metrics),
             ],
         )
         for repetition in listed
     ]
     rest = f" The first {len(listed):,}; {left:,} more are in results.csv." if left else ""
-    return Table(
+    return ReportTable(
         caption="Every repetition",
         note="Numbers in three digits; exact ones, and all metrics, are in results.csv, and flashbed show KEY has the "
         f"rest.{rest}",
@@ -234,8 +234,8 @@ def _asked_metrics(report: Report) -> list[str]:
     return known[: SHOWN_COLUMNS - len(_corner(report)) - 1]
 
 
-def _metric_cell(value: float | None, scale: Scale) -> Cell:
-    return Cell("") if value is None else Cell(scale.number(value), hint=repr(value), sort=value)
+def _metric_cell(value: float | None, scale: Scale) -> TableCell:
+    return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value), sort=value)
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:

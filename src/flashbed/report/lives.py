@@ -10,10 +10,10 @@ from flashbed.analysis.counted import COUNTED, steps
 from flashbed.analysis.words import metric_of, number, size
 from flashbed.guest_output.wear import ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
 
-def table(report: Report) -> Table | None:
+def table(report: Report) -> ReportTable | None:
     """A row for each cell whose medium wears; nothing in a study that names no load."""
     load = report.study.bytes_per_day
     overwrites = report.results.spreads("overwrites")
@@ -24,11 +24,11 @@ def table(report: Report) -> Table | None:
     rows = [
         Row(
             [Head(report.words.value(axis, value)) for axis, value in zip(axes, cell, strict=True)] or [Head("All")],
-            [Cell(number(turns.median), sort=turns.median), *(_years(found, cell) for found in lives)],
+            [TableCell(number(turns.median), sort=turns.median), *(_years(found, cell) for found in lives)],
         )
         for cell, turns in overwrites.items()
     ]
-    return Table(
+    return ReportTable(
         caption=f"Years at {size(load)} a day",
         note="Medians over seeds, below them the interval that the seeds leave. The most worn block is at its end "
         "first; the other figure would hold if all wore alike. Not known before the flash has been overwritten "
@@ -52,9 +52,9 @@ def resolution(report: Report) -> str:
     )
 
 
-def _years(found: dict[Combination, Spread], cell: Combination) -> Cell:
+def _years(found: dict[Combination, Spread], cell: Combination) -> TableCell:
     if cell not in found:
-        return Cell("not known yet", tone="quiet")
+        return TableCell("not known yet", tone="quiet")
     spread = found[cell]
     note = "" if spread.n == 1 else f"{number(spread.low)} – {number(spread.high)}"
-    return Cell(number(spread.median), note=note, sort=spread.median)
+    return TableCell(number(spread.median), note=note, sort=spread.median)

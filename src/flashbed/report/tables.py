@@ -19,7 +19,7 @@ from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
-from flashbed.study.format import Table as StudyTable
+from flashbed.study.format import Table
 
 MOST_COLUMNS = 9
 """More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
@@ -32,7 +32,7 @@ DENSE_COLUMNS = 6
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """Text with, below it, a smaller note, of a line or more; `sort` is the number behind the text."""
 
     text: str
@@ -54,11 +54,11 @@ class Head:
 @dataclass(frozen=True)
 class Row:
     heads: Sequence[Head]
-    cells: Sequence[Cell]
+    cells: Sequence[TableCell]
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     caption: str
     note: str
     corner: Sequence[str]
@@ -69,12 +69,12 @@ class Table:
     kind: str = "plain"
 
 
-def study_tables(report: Report) -> list[Table]:
+def study_tables(report: Report) -> list[ReportTable]:
     """The tables that the study asks for."""
     return [_study_table(report, table) for table in report.study.tables]
 
 
-def _study_table(report: Report, wanted: StudyTable) -> Table:
+def _study_table(report: Report, wanted: Table) -> ReportTable:
     axes, words = list(report.results.axes), report.words
     metrics = [metric_of(name) for name in wanted.metric]
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
@@ -107,7 +107,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
         )
     heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
     title = scales[metrics[0]].title(metrics[0]) if len(metrics) == 1 else "Units are in the heads"
-    return Table(
+    return ReportTable(
         caption=wanted.title,
         note=" ".join(
             filter(
@@ -132,7 +132,7 @@ def _study_table(report: Report, wanted: StudyTable) -> Table:
     )
 
 
-def _fitting(wanted: StudyTable, cells: Sequence[Mapping[str, str]]) -> StudyTable:
+def _fitting(wanted: Table, cells: Sequence[Mapping[str, str]]) -> Table:
     """The table as wide as a page: axes of its columns go to its rows while there are too many columns."""
     rows, columns = wanted.rows, wanted.columns
     while len(columns) > 1 or (columns and len(wanted.metric) > 1):
@@ -168,14 +168,14 @@ def number_cell(
     cell: Combination | None,
     scale: Scale,
     best: bool,
-) -> Cell:
+) -> TableCell:
     if cell is None:
-        return Cell("", hint="not part of the study")
+        return TableCell("", hint="not part of the study")
     if cell not in spreads:
         ends = dict.fromkeys(
             r.outcome for r in report.results.repetitions if r.combination == cell and not r.is_measured
         )
-        return Cell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
+        return TableCell(listing(list(ends)) or "no number", tone="bad" if ends else "quiet")
     spread, planned = spreads[cell], len(report.study.seeds)
     of_load = is_of_the_load(metric)
     limit = _limit(report, cell, metric)
@@ -186,7 +186,7 @@ def number_cell(
         "not steady" if of_load and cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned else "best" if best else ""
-    return Cell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
+    return TableCell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
 
 
 def _limit(report: Report, cell: Combination, metric: str) -> str:
@@ -228,7 +228,7 @@ def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination |
     return None
 
 
-def data_table(drawing: Drawing) -> Table:
+def data_table(drawing: Drawing) -> ReportTable:
     """The numbers of a figure."""
     several = len(drawing.panels) > 1
     rows, heads = [], []
@@ -239,7 +239,7 @@ def data_table(drawing: Drawing) -> Table:
             rows.append(
                 [_data_cell(found.get(label_), drawing.scale) for label_, _ in drawing.legend or _only(drawing)]
             )
-    return Table(
+    return ReportTable(
         caption=f"{drawing.title}: the numbers",
         note=f"{drawing.y_title}.",
         corner=["", drawing.x_title] if several else [drawing.x_title],
@@ -252,10 +252,10 @@ def _only(drawing: Drawing) -> list[tuple[str, int]]:
     return [(series.label, series.slot) for panel in drawing.panels[:1] for series in panel.series]
 
 
-def _data_cell(spread: Spread | None, scale: Scale) -> Cell:
+def _data_cell(spread: Spread | None, scale: Scale) -> TableCell:
     if spread is None:
-        return Cell("no result", tone="quiet")
-    return Cell(scale.number(spread.median), note=_range(spread, scale))
+        return TableCell("no result", tone="quiet")
+    return TableCell(scale.number(spread.median), note=_range(spread, scale))
 
 
 def _in_order(report: Report, names: Sequence[str], present: set[Combination]) -> list[Combination]:

@@ -15,7 +15,7 @@ from flashbed.analysis.words import number
 from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.gaps import Gap
 from flashbed.report.model import Report
-from flashbed.report.tables import Cell, Head, Row, Table
+from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import Trace
 
 OPERATIONS = ("read", "write", "discard")
@@ -145,7 +145,7 @@ def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
     return None
 
 
-def table(drawing: TraceDrawing) -> Table:
+def table(drawing: TraceDrawing) -> ReportTable:
     """What can be counted in the logs: how many requests, how large, how many begin where the one before ended."""
     columns = ["Requests", "KiB each", "In order", "Mean distance"]
     rows = []
@@ -153,9 +153,9 @@ def table(drawing: TraceDrawing) -> Table:
         for operation in OPERATIONS:
             requests = panel.of(operation)
             if requests:
-                cells = [Cell(text) for text in _told(requests)]
+                cells = [TableCell(text) for text in _told(requests)]
                 rows.append(Row([Head(panel.cell or "the only cell"), Head(operation)], cells))
-    return Table(
+    return ReportTable(
         caption="The requests in numbers",
         note="In order: begins where the last request of its kind ended. Mean distance: from there, of all others.",
         corner=["Cell", "Operation"],
