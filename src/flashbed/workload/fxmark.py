@@ -57,6 +57,15 @@ class _Test:
     read: _Kind
     other: _Kind
 
+    @property
+    def operations(self) -> float:
+        """Of both kinds, a second."""
+        return (self.read.many + self.other.many) / self.took_s
+
+    def metric(self, what: str) -> str:
+        """The name of a metric that each of several tests has."""
+        return f"{self.name.replace('-', '_')}_{what}"
+
 
 class Fxmark:
     """The workload `fxmark`."""
@@ -89,10 +98,10 @@ class Fxmark:
         tests = _said(out)
         metrics = {"runtime_s": sum(test.took_s for test in tests)}
         for test in tests:
-            metrics[f"{test.name.replace('-', '_')}_operations"] = (test.read.many + test.other.many) / test.took_s
+            metrics[test.metric("operations")] = test.operations
         if len(tests) == 1:
             (test,) = tests
-            metrics["operations"] = (test.read.many + test.other.many) / test.took_s
+            metrics["operations"] = test.operations
             for name, kind in (("read_operations", test.read), ("other_operations", test.other)):
                 if kind.many:
                     metrics[name] = kind.many / test.took_s
@@ -100,7 +109,7 @@ class Fxmark:
         sections = profile.sections(out)
         for test, section in zip(tests, sections, strict=bool(sections)):
             if (percent := section.percent(profile.SPINNING)) is not None:
-                metrics[f"{test.name.replace('-', '_')}_spinning_percent"] = percent
+                metrics[test.metric("spinning_percent")] = percent
         if len(tests) == len(sections) == 1:
             metrics |= profile.metrics(sections[0])
         return metrics
