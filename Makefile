@@ -81,7 +81,7 @@ yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
 	$(BIN)/python pages/yaffs2.py $(OPTIONS)
 
-# OPTIONS=--partial writes it with results missing, and marks them
+# OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study
 papers: setup $(STAMP)-dev
 	$(BIN)/python pages/papers.py $(OPTIONS)
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/papers.md from the stored results of the studies after papers: their claims, verdicts and figures.
 
-    python pages/papers.py [--check] [--partial]
+    python pages/papers.py [--check] [--partial] [--only STUDY...]
 
 Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
-them as open. With --check it writes nothing and ends with status 1 if the page would change. Imported results are left
-out: they are of one machine, and the page is the same on all.
+them as open. With --only it writes the sections of these studies, and the others stay as they are: all of them take
+hours to measure. With --check it writes nothing and ends with status 1 if the page would change. Imported results are
+left out: they are of one machine, and the page is the same on all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from page_text import written
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import page, unexplained
+from flashbed.report.papers import heading, page, section, sections, unexplained
 from flashbed.study.loading import Study, load_study
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -43,21 +44,30 @@ def missing(reports: list[Report]) -> Iterator[str]:
 
 
 def main(words: list[str] | None = None) -> int:
+    studies = studies_after_papers()
     said = argparse.ArgumentParser(description="Write docs/papers.md from the stored results of studies after papers.")
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
+    said.add_argument(
+        "--only", nargs="+", metavar="STUDY", choices=[study.name for study in studies], help="of these studies alone"
+    )
     options = said.parse_args(words)
-    reports = [report_of(study, run.rows(run.stored(study)), {}) for study in studies_after_papers()]
-    lost = list(missing(reports))
+    asked = [study for study in studies if not options.only or study.name in options.only]
+    reports = {study.name: report_of(study, run.rows(run.stored(study)), {}) for study in asked}
+    lost = list(missing(list(reports.values())))
     for line in lost:
         print(line, file=sys.stderr)
     if lost and not options.partial:
         print("docs/papers.md is not written; --partial writes it, and marks what is missing", file=sys.stderr)
         return 1
-    for claim in unexplained(reports):
+    for claim in unexplained(list(reports.values())):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
-    return 0 if written(PAGE, page(reports), check=options.check, target="papers") else 1
+    before = sections(PAGE.read_text()) if options.only else {}
+    parts = [
+        section(reports[study.name]) if study.name in reports else before.get(heading(study), "") for study in studies
+    ]
+    return 0 if written(PAGE, page(list(filter(None, parts))), check=options.check, target="papers") else 1
 
 
 if __name__ == "__main__":

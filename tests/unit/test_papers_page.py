@@ -13,7 +13,7 @@ from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import NOT_EXPLAINED, page, unexplained
+from flashbed.report.papers import NOT_EXPLAINED, page, section, sections, unexplained
 
 Rows = list[dict[str, Any]]
 
@@ -34,13 +34,17 @@ def lee2013(lost: int = 0) -> Report:
     return report_of(study, complete(rows)[lost:], {})
 
 
+def one_page(reports: list[Report]) -> str:
+    return page([section(report) for report in reports])
+
+
 def claim(text: str, number: int) -> str:
     """A claim's section."""
     return text.partition(f"### {number}. ")[2].partition("\n### ")[0]
 
 
 def test_our_figures_stand_beside_the_printed_ones() -> None:
-    found = claim(page([lee2013()]), 9)
+    found = claim(one_page([lee2013()]), 9)
     assert found.startswith("Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.\n")
     assert "**Holds** (tables 3, 4 and 5)." in found
     # Means over the sizes of 1 to 16 MB, 6.2 times what 1 MB takes; the paper's 7.7825 by 13.6275 s.
@@ -48,13 +52,13 @@ def test_our_figures_stand_beside_the_printed_ones() -> None:
     assert line == (
         "| YAFFS2 against NILFS2, page FTL, constant bytes | – | 0.57 | 6.20 : 12.4 s | 0.50 | at most 0.99 | holds |"
     )
-    first = claim(page([lee2013()]), 1)
+    first = claim(one_page([lee2013()]), 1)
     row = "| anticipatory against no scheduler | 47.79 : 51.97 s | 0.92 | 49.6 : 49.6 s | 1.00 | at most 0.92 |"
     assert f"{row} does not hold |" in first
 
 
 def test_figures_that_refute_their_own_sentence_are_told() -> None:
-    found = claim(page([lee2013()]), 6)
+    found = claim(one_page([lee2013()]), 6)
     assert (
         "The paper's own figures do not bear the claim out: mq-deadline against no scheduler at page FTL is 0.9342"
         in found
@@ -63,7 +67,7 @@ def test_figures_that_refute_their_own_sentence_are_told() -> None:
 
 def test_a_reason_stands_only_with_its_verdict() -> None:
     report = lee2013()
-    assert "must have come from something else between its runs" in claim(page([report]), 1)
+    assert "must have come from something else between its runs" in claim(one_page([report]), 1)
     assert 1 not in [one.number for one in unexplained([report])]
     rows = [
         dict(zip(report.results.axes, one.combination, strict=True))
@@ -74,14 +78,14 @@ def test_a_reason_stands_only_with_its_verdict() -> None:
         if row["scheduler"] == "anticipatory":
             row["write_s"] *= 0.5
     turned = report_of(report.study, rows, {})
-    assert "**Holds**" in claim(page([turned]), 1)
-    assert "must have come from something else between its runs" not in claim(page([turned]), 1)
+    assert "**Holds**" in claim(one_page([turned]), 1)
+    assert "must have come from something else between its runs" not in claim(one_page([turned]), 1)
     bare = replace(report.study, claims=tuple(one.model_copy(update={"why": {}}) for one in report.study.claims))
-    assert NOT_EXPLAINED in claim(page([replace(report, study=bare)]), 1)
+    assert NOT_EXPLAINED in claim(one_page([replace(report, study=bare)]), 1)
 
 
 def test_what_rests_on_missing_results_is_marked() -> None:
-    text = page([lee2013(lost=200)])
+    text = one_page([lee2013(lost=200)])
     assert "300 repetitions of 500: **results are missing, and what rests on them is open**" in text
     assert "**Cannot be decided** (table 3)." in claim(text, 1)
 
@@ -105,6 +109,27 @@ def test_the_command_refuses_to_write_without_results(
     assert papers.main(["--partial", "--check"]) == 1
 
 
+def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = tmp_path / "papers.md"
+    stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
+    written.write_text(stored)
+    monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(papers.run, "stored", lambda study: study)
+    monkeypatch.setattr(papers.run, "rows", paper_rows)
+    asked = []
+    monkeypatch.setattr(papers, "report_of", lambda study, rows, _: asked.append(study.name) or report_of(study, [], _))
+    assert papers.main(["--only", "lee2013"]) == 1
+    assert written.read_text() == stored
+    assert papers.main(["--only", "lee2013", "--partial"]) == 0
+    assert set(asked) == {"lee2013"}
+    before, now = sections(stored), sections(written.read_text())
+    assert list(before) == list(now)
+    (own,) = [heading for heading in before if before[heading] != now[heading]]
+    assert "results are missing" in now[own]
+    with pytest.raises(SystemExit):
+        papers.main(["--only", "lee2014"])
+
+
 def headings(text: str) -> list[str]:
     """Studies and claims, as the page lists them."""
     return [line for line in text.splitlines() if line.startswith("#")]
@@ -119,7 +144,7 @@ def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
     """Whatever the results are: a study that changed and a page that did not are found without any."""
     studies = papers.studies_after_papers()
     stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
-    now = wrapped(page([report_of(study, [], {}) for study in studies]))
+    now = wrapped(one_page([report_of(study, [], {}) for study in studies]))
     assert headings(stored) == headings(now)
     words = sentences(stored)
     assert [claim.text for study in studies for claim in study.claims if sentences(claim.text) not in words] == []

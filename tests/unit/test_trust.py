@@ -11,7 +11,7 @@ from made_up_results import made_up_frame, made_up_study, rows_of
 from flashbed.report.claims import overview, shown
 from flashbed.report.export import json_bytes
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import page
+from flashbed.report.papers import section
 from flashbed.report.trust import Trust, trust
 from flashbed.study.format import Claim
 
@@ -93,5 +93,5 @@ def test_it_stands_beside_the_verdict_everywhere() -> None:
     [entry] = shown(one, [judgement])
     sentence = "Of the 8 cells compared, the rate was not steady in 1."
     assert sentence in entry.remarks
-    assert sentence in page([one])
+    assert sentence in section(one)
     assert json.loads(json_bytes(one))["claims"][0]["trust"] == "1 of 8 cells not steady"

@@ -24,6 +24,7 @@ from flashbed.analysis.words import count, listing, metric_of, scale_of
 from flashbed.report.claims import queue
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
+from flashbed.study.loading import Study
 
 MOST_ROWS = 16
 """Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
@@ -52,9 +53,25 @@ class Unexplained:
     verdict: str
 
 
-def page(reports: Sequence[Report]) -> str:
+def page(sections: Sequence[str]) -> str:
     """The whole page, a section a study."""
-    return "\n".join([HEAD, *(line for report in reports for line in _study(report))]).rstrip("\n") + "\n"
+    return "\n".join([HEAD, *sections]).rstrip("\n") + "\n"
+
+
+def heading(study: Study) -> str:
+    """The line that a study's section begins with."""
+    return f"## {study.title}"
+
+
+def section(report: Report) -> str:
+    """Of one study: its claims in their order. Ends with an empty line."""
+    return "\n".join(_study(report))
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a page that was written before, by their headings."""
+    found = (f"## {part}".rstrip("\n") + "\n" for part in text.split("\n## ")[1:])
+    return {part.partition("\n")[0]: part for part in found}
 
 
 def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
@@ -74,7 +91,7 @@ def _needs_words(judgement: Judgement) -> bool:
 
 def _study(report: Report) -> Iterator[str]:
     judgements = report.judgements()
-    yield f"## {report.study.title}\n"
+    yield f"{heading(report.study)}\n"
     measured = sum(one.is_measured for one in report.results.repetitions)
     planned = len(report.results.repetitions)
     rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"
