@@ -174,6 +174,18 @@ static void drop_waiting(struct load *load, struct limit *limit)
 	}
 }
 
+/* What was due and was not sent, since this process was held up or the server gave no answer */
+static void drop_due(struct load *load)
+{
+	uint64_t start = load->settings.shared->start_ns;
+
+	for (; start + load->next.at_ns < load->to_ns; next_own(load)) {
+		if (start + load->next.at_ns >= load->from_ns)
+			load->result->ops[load->next.op].scheduled += arrival_calls(&load->next);
+		load->result->unsent += arrival_calls(&load->next);
+	}
+}
+
 static void drain(struct load *load)
 {
 	uint64_t until = now_ns() + DRAIN_NS;
@@ -199,6 +211,7 @@ void load_run(struct load *load)
 		}
 		calls_wait(&load->calls, due < load->to_ns ? due : load->to_ns);
 	}
+	drop_due(load);
 	drain(load);
 	result->gave_up = load->calls.given_up;
 	result->unanswered = load->calls.pending;

@@ -39,13 +39,14 @@ static const struct nfs_protocol *protocol(const struct run *run)
 	return run->options.version == 2 ? &nfs2 : &nfs3;
 }
 
-/* Xids differ from run to run, or a server might take a call for one that it has answered a minute ago. The process's
- * number does that, and no clock; it changes nothing else. */
+/* Xids differ from run to run and from connection to connection, or a server might take a call for one that it has
+ * answered a minute ago. The process's number does that, and no clock; it changes nothing else. */
 static uint32_t first_xid(const struct run *run)
 {
+	static uint64_t connections;
 	struct random random;
 
-	random_start(&random, run->options.seed ^ (uint64_t)getpid() << 32, STREAM_XIDS);
+	random_start(&random, run->options.seed ^ (uint64_t)getpid() << 32, STREAM_XIDS + connections++);
 	return (uint32_t)random_u64(&random);
 }
 
@@ -145,6 +146,7 @@ static void run_process(void *context, uint32_t process)
 
 	if (run->options.step == STEP_PREPARE)
 		return;
+	run->nfs.first_xid = first_xid(run);
 	run->load = load_make(&settings, &run->shared->results[process]);
 	load_run(run->load);
 	load_free(run->load);
