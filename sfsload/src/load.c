@@ -14,6 +14,7 @@
 enum { KB = 1024, AT_ONCE = 16 /* arrivals that are late, until the answers are looked at again */ };
 
 #define DRAIN_NS (5 * NS_IN_S) /* so long an answer is waited for after the end, though it no longer counts */
+#define HELD_UP_NS NS_IN_S /* so late after the end what was due before it is sent yet */
 
 static void next_own(struct load *load)
 {
@@ -174,7 +175,7 @@ static void drop_waiting(struct load *load, struct limit *limit)
 	}
 }
 
-/* What was due and was not sent, since this process was held up or the server gave no answer */
+/* What was due and was not sent, since this process was held up for long or the server gave no answer */
 static void drop_due(struct load *load)
 {
 	uint64_t start = load->settings.shared->start_ns;
@@ -203,7 +204,7 @@ void load_run(struct load *load)
 
 	load->from_ns = start + load->settings.warmup_ns;
 	load->to_ns = load->from_ns + load->settings.measured_ns;
-	while (!load->calls.given_up && now_ns() < load->to_ns) {
+	while (!load->calls.given_up && now_ns() < (due < load->to_ns ? load->to_ns + HELD_UP_NS : load->to_ns)) {
 		for (int i = 0; i < AT_ONCE && due < load->to_ns && due <= now_ns(); i++) {
 			arrive(load, &load->next, due);
 			next_own(load);

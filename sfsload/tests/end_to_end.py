@@ -22,7 +22,7 @@ from typing import Any
 import scenarios
 
 HERE = Path(__file__).parent
-TOGETHER = 4  # most of the time each of them waits
+TOGETHER = 6  # most of the time each of them waits
 
 
 class Double:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 # 120 operations a second for a second, of a hundred files; no warm-up, so that all that is sent is also counted
-SMALL = {"load": 120, "time": 1, "warmup": 0, "scale": 0.000001, "processes": 2, "seed": 1, "give_up": 5}
+SMALL = {"load": 120, "time": 1, "warmup": 0, "scale": "0.000001", "processes": 2, "seed": 1, "give_up": 5}
 
 FOLDERS, PLAIN_FOLDERS, LINKS, PLAIN_FILES, FILES, WRITES = 4, 4, 20, 100, 100, 385
 
@@ -39,10 +39,15 @@ def scheduled(result: dict[str, Any]) -> dict[str, int]:
     return {name: of["scheduled"] for name, of in result["operations"].items() if of["scheduled"]}
 
 
+def was_held_up(result: dict[str, Any]) -> bool:
+    """This host let something wait for longer than a twentieth of the measured time."""
+    return max(result["late_sending"]["longest_ns"], result["response"]["longest_ns"]) > 50_000_000
+
+
 def check_whole(run: Any, version: int) -> None:
     """What the double was asked is what the schedule had, and each call was answered well."""
     result = run.result
-    assert run.message == ""
+    assert run.message == "", run.message
     assert run.asked["prepared"] == prepared(version)
     assert run.asked["asked"] == scheduled(result), (run.asked, scheduled(result))
     assert result["errors"] == []
@@ -50,8 +55,8 @@ def check_whole(run: Any, version: int) -> None:
     assert run.asked["malformed"] == 0
     assert run.asked["mounts"] == run.asked["unmounts"] == 1
     assert run.asked["clients"] >= result["settings"]["processes"]
-    assert 100 * result["good"] >= 95 * result["scheduled"]
-    assert result["load_met"] is True
+    assert result["load_met"] is (100 * result["good"] >= 95 * result["scheduled"])
+    assert result["load_met"] or was_held_up(result)
     for name, of in result["operations"].items():
         assert sum(count for _, count in of["histogram"]) == of["good"], name
         assert of["mean_ns"] <= of["longest_ns"]
@@ -59,7 +64,7 @@ def check_whole(run: Any, version: int) -> None:
     assert result["settings"]["as_the_rules_ask"] is False
     assert "no SPEC result" in result["note"]
     assert result["most_outstanding"]["reads"] <= 2 >= result["most_outstanding"]["writes"]
-    assert run.status == result["exit_status"] == (0 if result["mix_test"]["holds"] else 5)
+    assert run.status == result["exit_status"] == (0 if result["mix_test"]["holds"] and result["load_met"] else 5)
 
 
 def check_all_ways(bed: Any, transport: str, version: int) -> None:
@@ -151,7 +156,7 @@ def a_broken_connection_is_made_again(bed: Any) -> None:
     check_whole(run, 3)
     assert run.asked["closed"] >= 3
     assert run.result["reconnects"] == run.asked["closed"]
-    assert run.result["retransmissions"] >= run.asked["closed"]
+    assert run.result["retransmissions"] >= run.asked["repeated"] >= run.asked["closed"]
 
 
 @scenario

@@ -66,7 +66,7 @@ class Service:
         self.counts = Counts()
         self.loading = False
         self.number = 0  # of requests since the load began
-        self.seen: set[tuple[object, int]] = set()
+        self.seen: set[int] = set()  # xids: no two calls have the same, on whatever connection
         self.under_way: Counter[tuple[object, str]] = Counter()
 
     def answer(self, client: object, message: bytes) -> Answer:
@@ -104,14 +104,14 @@ class Service:
         return wire.u32(0) + nfs3.handle(root) + wire.u32(1, 1)
 
     def _note(self, client: object, call: wire.Call, op: str) -> None:
-        known = (client, call.xid) in self.seen
+        known = call.xid in self.seen
         self.loading = self.loading or (not known and len(self.seen) >= self.orders.after)
         self.number += self.loading
         self.counts.identities.add(f"{call.flavor} {call.machine} {call.uid} {call.gid}")
         if known:
             self.counts.repeated += 1
             return
-        self.seen.add((client, call.xid))
+        self.seen.add(call.xid)
         (self.counts.asked if self.loading else self.counts.prepared)[op] += 1
         if self.loading:
             self.counts.clients.add(client)
