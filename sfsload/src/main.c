@@ -86,8 +86,8 @@ static void check_block(const struct run *run, struct client *client)
 		return;
 	client_must(client, &request, run->options.export, &answer);
 	if (answer.read_most < NFS_BLOCK || answer.write_most < NFS_BLOCK)
-		end_with(EXIT_NO_SERVER, "%s: moves at most %u bytes a read and %u a write; the load needs %u", run->what,
-			 answer.read_most, answer.write_most, NFS_BLOCK);
+		end_with(EXIT_NO_SERVER, "%s: moves at most %u bytes a read and %u a write; the load needs %u",
+			 run->what, answer.read_most, answer.write_most, NFS_BLOCK);
 }
 
 static struct preparation preparation(struct run *run, struct client *client)
@@ -139,8 +139,8 @@ static void run_process(void *context, uint32_t process)
 {
 	struct run *run = context;
 	struct load_settings settings = {
-		.calls = &run->nfs, .nfs = protocol(run), .set = &run->set, .mix = run->options.mix, .shared = run->shared,
-		.seed = run->options.seed, .warmup_ns = run->options.warmup_ns, .measured_ns = run->options.measured_ns,
+		.calls = &run->nfs, .nfs = protocol(run), .set = &run->set, .mix = run->options.mix,
+		.shared = run->shared, .seed = run->options.seed, .warmup_ns = run->options.warmup_ns, .measured_ns = run->options.measured_ns,
 		.load = run->options.load, .part = process, .parts = run->options.processes,
 	};
 

@@ -38,7 +38,7 @@ struct op_result {
 struct result {
 	struct op_result ops[MIX_OPS];
 	struct histogram late; /* from the scheduled time to sending, of the first call of each arrival */
-	struct error_count errors[ERRORS_KEPT]; /* of the whole load, warm-up too; the last one takes what has no room */
+	struct error_count errors[ERRORS_KEPT]; /* of the whole load; the last one takes what has no room */
 	/* Of the whole load */
 	uint64_t retransmissions, reconnects, unknown_replies, verifier_changes;
 	uint64_t unsent, unanswered; /* calls, at the end */

@@ -156,7 +156,8 @@ static void draw_plain_file(struct schedule *schedule, struct arrival *arrival)
 	bool create = arrival->op == OP_CREATE;
 
 	if (!(create ? schedule->gone_count : schedule->there_count))
-		end_with(EXIT_HOST, "the schedule ran out of files to %s: a fault of this program", op_name(arrival->op));
+		end_with(EXIT_HOST, "the schedule ran out of files to %s: a fault of this program",
+			 op_name(arrival->op));
 	if (create) {
 		arrival->item = take(schedule->gone, &schedule->gone_from, &schedule->gone_count);
 		put(schedule->there, schedule->there_from, &schedule->there_count, arrival->item);

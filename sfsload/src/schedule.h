@@ -27,7 +27,8 @@ struct schedule {
 	const struct mix *mix;
 	struct random times, choices;
 	uint64_t mean_ps, next_ps, number;
-	int64_t cards[MIX_OPS]; /* calls of each operation that are left in the deck; below 0 where a transfer took more */
+	/* Calls of each operation that are left in the deck; below 0 where a transfer took more */
+	int64_t cards[MIX_OPS];
 	uint32_t *length_kb; /* of each accessed file: how far it was written */
 	uint32_t written[WRITTEN_KEPT], written_count; /* places: those that a COMMIT may be of */
 	/* Of the plain files, rings of those that are there and those that are not: the one longest so is next */

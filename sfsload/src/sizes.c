@@ -3,7 +3,8 @@
 #include "sizes.h"
 
 const struct size_class size_classes[SIZE_CLASSES] = {
-	{ 1, 33 }, { 2, 21 }, { 4, 13 }, { 8, 10 }, { 16, 8 }, { 32, 5 }, { 64, 4 }, { 128, 3 }, { 256, 2 }, { 1024, 1 },
+	{ 1, 33 }, { 2, 21 }, { 4, 13 }, { 8, 10 }, { 16, 8 },
+	{ 32, 5 }, { 64, 4 }, { 128, 3 }, { 256, 2 }, { 1024, 1 },
 };
 
 const struct transfer_class read_classes[TRANSFER_CLASSES] = {

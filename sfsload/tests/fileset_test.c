@@ -41,7 +41,8 @@ static void test_a_tenth_is_accessed(void)
 	uint64_t kb = 0;
 
 	fileset_make(&set, 7, LOAD, SCALE_WHOLE);
-	CHECKF(set.accessed * 10 >= set.files && set.accessed * 10 < set.files + 100, "%u of %u", set.accessed, set.files);
+	CHECKF(set.accessed * 10 >= set.files && set.accessed * 10 < set.files + 100, "%u of %u", set.accessed,
+	       set.files);
 	CHECK(set.accessed_kb * 10 >= set.kb && set.accessed_kb * 100 < set.kb * 11);
 	for (uint32_t class = 0; class < SIZE_CLASSES; class++)
 		for (uint32_t i = set.first_of_class[class]; i < set.first_of_class[class + 1]; i++) {

@@ -45,8 +45,8 @@ static void test_calls_arrive_at_the_load_that_is_asked(void)
 	}
 }
 
-/* The deck keeps the counts much closer to the mix than chance would: no kind is off by more than a deck's share and one
- * long transfer */
+/* The deck keeps the counts much closer to the mix than chance would: no kind is off by more than a deck's share and
+ * one long transfer */
 static void test_calls_are_as_the_mix_has_them(void)
 {
 	for (unsigned int number = 0; mix_number(number); number++) {
@@ -124,7 +124,8 @@ static void test_transfers_lie_in_their_files(void)
 		}
 	}
 	CHECK(reads > 10000 && writes > 5000);
-	CHECKF(fabs((double)appends / (double)writes - 0.70) < 0.03, "%" PRIu64 " of %" PRIu64 " append", appends, writes);
+	CHECKF(fabs((double)appends / (double)writes - 0.70) < 0.03, "%" PRIu64 " of %" PRIu64 " append", appends,
+	       writes);
 	end(&schedule);
 }
 

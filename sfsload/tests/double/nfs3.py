@@ -38,9 +38,7 @@ def node_of(files: Files, reader: Reader) -> Node:
 
 
 def attributes(node: Node) -> bytes:
-    return (
-        u32(node.kind, node.mode, 1, 0, 0) + u64(node.size, node.size, 0, 1, node.number) + u32(*[0] * 6)
-    )
+    return u32(node.kind, node.mode, 1, 0, 0) + u64(node.size, node.size, 0, 1, node.number) + u32(*[0] * 6)
 
 
 def post_op(node: Node) -> bytes:
