@@ -140,7 +140,8 @@ static void run_process(void *context, uint32_t process)
 	struct run *run = context;
 	struct load_settings settings = {
 		.calls = &run->nfs, .nfs = protocol(run), .set = &run->set, .mix = run->options.mix,
-		.shared = run->shared, .seed = run->options.seed, .warmup_ns = run->options.warmup_ns, .measured_ns = run->options.measured_ns,
+		.shared = run->shared, .seed = run->options.seed, .warmup_ns = run->options.warmup_ns,
+		.measured_ns = run->options.measured_ns,
 		.load = run->options.load, .part = process, .parts = run->options.processes,
 	};
 
