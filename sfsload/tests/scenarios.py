@@ -170,7 +170,7 @@ def two_reads_at_a_time_and_the_schedule_goes_on(bed: Any) -> None:
     for name, of in operations.items():
         if name not in ("read", "write"):
             assert run.asked["asked"].get(name, 0) == of["scheduled"], name
-    assert operations["lookup"]["p90_ns"] < 200_000_000 < operations["read"]["mean_ns"]
+    assert operations["lookup"]["p50_ns"] < 200_000_000 < operations["read"]["p50_ns"]
     assert run.result["unsent"] > 0
     assert run.result["mix_test"]["holds"] is False
     assert run.result["load_met"] is False

@@ -98,6 +98,8 @@ class Server:
         answer = self.service.answer(client, message)
         if answer.close:
             client.close()
+        elif answer.message is not None and not answer.delay_s:
+            self._reply(client, answer, send)
         elif answer.message is not None:
             at = time.monotonic() + answer.delay_s
             heapq.heappush(self.due, (at, next(self.numbers), lambda: self._reply(client, answer, send)))
