@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import checks
 import scenarios
 
 HERE = Path(__file__).parent
@@ -65,7 +66,7 @@ class Bed:
         self, transport: str, version: int, orders: dict[str, Any] | None = None, ports: bool = False, **options: object
     ) -> Run:
         """A small load; `after` of the orders is when the file set is made, unless it is given."""
-        asked = {"after": scenarios.prepared_calls(version), **(orders or {})}
+        asked = {"after": checks.prepared_calls(version), **(orders or {})}
         double = Double(transport, asked)
         if ports:
             where: dict[str, object] = {"port": double.ports["nfs"], "mount_port": double.ports["mount"]}

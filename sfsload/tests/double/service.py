@@ -33,7 +33,7 @@ class Orders:
 class Counts:
     asked: Counter[str] = field(default_factory=Counter)  # since the load began, each xid once
     prepared: Counter[str] = field(default_factory=Counter)  # before that
-    repeated: int = 0
+    repeated: int = 0  # since then
     dropped: int = 0
     closed: int = 0
     malformed: int = 0
@@ -109,7 +109,7 @@ class Service:
         self.number += self.loading
         self.counts.identities.add(f"{call.flavor} {call.machine} {call.uid} {call.gid}")
         if known:
-            self.counts.repeated += 1
+            self.counts.repeated += self.loading
             return
         self.seen.add(call.xid)
         (self.counts.asked if self.loading else self.counts.prepared)[op] += 1
