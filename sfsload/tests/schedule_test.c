@@ -23,9 +23,11 @@ static void end(struct schedule *schedule)
 }
 
 /* Arrivals are a Poisson process, of which each is several calls at times: its count varies by the square root of the
- * sum of the squares of those. Five standard deviations. */
+ * sum of the squares of those. Five standard deviations, of each seed and of all together. */
 static void test_calls_arrive_at_the_load_that_is_asked(void)
 {
+	double all_calls = 0, all_squares = 0;
+
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		double calls = 0, squares = 0;
 		struct arrival arrival;
@@ -41,8 +43,11 @@ static void test_calls_arrive_at_the_load_that_is_asked(void)
 			squares += pow(arrival_calls(&arrival), 2);
 		}
 		CHECKF(fabs(calls - 100 * LOAD) < 5 * sqrt(squares), "%g calls in 100 s", calls);
+		all_calls += calls;
+		all_squares += squares;
 		end(&schedule);
 	}
+	CHECKF(fabs(all_calls - 1000 * LOAD) < 5 * sqrt(all_squares), "%g calls in 1000 s", all_calls);
 }
 
 /* The deck keeps the counts much closer to the mix than chance would: no kind is off by more than a deck's share and
