@@ -53,6 +53,7 @@ test: lint
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=200
+	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
@@ -61,6 +62,7 @@ test-long: lint
 	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
+	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 	$(BIN)/python faults/campaign.py --faults 100 --seed 2

@@ -31,7 +31,9 @@ def test_a_target_has_what_it_needs(target: str) -> None:
         assert (REPOSITORY / script).is_file()
 
 
-@pytest.mark.parametrize("part", ["media", "kernel/media_ftl/tests", "kernel/iosched/tests", "kernel/yaffs2"])
+@pytest.mark.parametrize(
+    "part", ["media", "kernel/media_ftl/tests", "kernel/iosched/tests", "kernel/yaffs2", "sfsload"]
+)
 def test_a_part_has_what_its_targets_need(part: str) -> None:
     """As above; fuzzers take clang, and so are run by those who have it."""
     targets = re.search(r"^\.PHONY: (.*)", (REPOSITORY / part / "Makefile").read_text(), re.MULTILINE)

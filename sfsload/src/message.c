@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Messages on stderr */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "message.h"
+
+/* In one piece, since several processes may write */
+static void say(const char *format, va_list words)
+{
+	char text[512];
+
+	vsnprintf(text, sizeof(text), format, words);
+	fprintf(stderr, "sfsload: %s\n", text);
+}
+
+void complain(const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	say(format, words);
+	va_end(words);
+}
+
+void end_with(enum exit_status status, const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	say(format, words);
+	va_end(words);
+	exit((int)status);
+}
+
+void *allocate(unsigned long count, unsigned long size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		end_with(EXIT_HOST, "no memory for %lu times %lu bytes", count, size);
+	return memory;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Each process tells by a pipe of its own that it is ready; all begin when the parent closes another */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "processes.h"
+
+struct child {
+	pid_t pid;
+	int ready;
+};
+
+static void make_pipe(int *ends)
+{
+	if (pipe(ends))
+		end_with(EXIT_HOST, "pipe: %s", strerror(errno));
+}
+
+/* The sleep of poll() ends when it should, and not up to 50 us later */
+static void sleep_exactly(void)
+{
+	prctl(PR_SET_TIMERSLACK, 1);
+}
+
+__attribute__((noreturn))
+static void live(const struct process_work *work, uint32_t process, int ready, int go)
+{
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sleep_exactly();
+	work->prepare(work->context, process);
+	if (write(ready, &byte, 1) != 1)
+		end_with(EXIT_HOST, "pipe: %s", strerror(errno));
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	work->run(work->context, process);
+	_exit(0);
+}
+
+static void end_children(const struct child *children, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (children[i].pid > 0)
+			kill(children[i].pid, SIGKILL);
+}
+
+static void start(const struct process_work *work, struct child *children, const int *go)
+{
+	for (uint32_t i = 0; i < work->count; i++) {
+		int ready[2];
+
+		make_pipe(ready);
+		children[i].pid = fork();
+		if (children[i].pid < 0) {
+			int error = errno;
+
+			end_children(children, i);
+			end_with(EXIT_HOST, "fork: %s", strerror(error));
+		}
+		if (!children[i].pid) {
+			close(go[1]);
+			close(ready[0]);
+			live(work, i, ready[1], go[0]);
+		}
+		close(ready[1]);
+		children[i].ready = ready[0];
+	}
+}
+
+/* The status of the program, if it has to end; the child has said why */
+static int wait_for(struct child *child)
+{
+	int status = 0;
+
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	child->pid = 0;
+	if (WIFSIGNALED(status))
+		end_with(EXIT_HOST, "a load process was ended by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+void processes_run(const struct process_work *work)
+{
+	struct child *children = allocate(work->count, sizeof(*children));
+	int go[2], status;
+	char byte;
+
+	fflush(NULL); /* or each child would write what is still in memory */
+	make_pipe(go);
+	start(work, children, go);
+	close(go[0]);
+	for (uint32_t i = 0; i < work->count; i++) {
+		if (read(children[i].ready, &byte, 1) != 1) {
+			status = wait_for(&children[i]);
+			end_children(children, work->count);
+			exit(status ? status : EXIT_HOST);
+		}
+		close(children[i].ready);
+	}
+	if (work->begin)
+		work->begin(work->context);
+	close(go[1]);
+	for (uint32_t i = 0; i < work->count; i++) {
+		status = wait_for(&children[i]);
+		if (status) {
+			end_children(children, work->count);
+			exit(status);
+		}
+	}
+	free(children);
+}

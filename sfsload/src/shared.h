@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all load processes have in common memory: handles of the file set, and a result of each */
+#ifndef SHARED_H
+#define SHARED_H
+
+#include "fileset.h"
+#include "nfs.h"
+#include "result.h"
+
+struct shared {
+	uint64_t start_ns; /* when the load begins; set when all processes are ready */
+	struct handle root, links_folder, plain_folders[PLAIN_FOLDERS], links[LINKS];
+	/* Behind this structure */
+	struct handle *folders; /* of each folder */
+	struct handle *files; /* of each accessed file, by its place */
+	struct result *results; /* of each process */
+};
+
+/* Before the processes part */
+struct shared *shared_make(const struct fileset *set, uint32_t processes);
+
+#endif
