@@ -26,10 +26,13 @@ from flashbed.study.loading import Study, load_study
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/papers.md"
 
+NOT_MEASURED_YET = frozenset({"seo2020"})
+"""Studies after papers that have no results to write of. They are not on the page until they are taken off here."""
+
 
 def studies_after_papers() -> list[Study]:
-    """The shipped studies that name what they repeat, and judge its claims."""
-    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")))
+    """The shipped studies that name what they repeat, and judge its claims, but for those not measured yet."""
+    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")) if path.stem not in NOT_MEASURED_YET)
     return [study for study in found if study.source and study.claims]
 
 
@@ -47,6 +50,8 @@ def main(words: list[str] | None = None) -> int:
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
     options = said.parse_args(words)
+    for name in sorted(NOT_MEASURED_YET):
+        print(f"{name} is not measured yet, and not on the page", file=sys.stderr)
     reports = [report_of(study, run.rows(run.stored(study)), {}) for study in studies_after_papers()]
     lost = list(missing(reports))
     for line in lost:
