@@ -14,10 +14,12 @@
  * one, past the page cache only.
  *
  * A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
- * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints, as ns since boot, when
- * counting began and ended; then of reads and of others a line: "read" or "other", how many, the sum of their times and
- * the longest, ns, and pairs of a time and how many took no longer than that (and longer than the one before): steps of
- * 1/64. The emulator is told when counting begins and ends, for its profile (HINT #113).
+ * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST and PROCESSES, and
+ * as ns since boot when operations began, when counting began and when it ended; then of reads and of others a line:
+ * "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how many took no
+ * longer than that (and longer than the one before): steps of 1/64. The emulator is told when counting begins and ends,
+ * for its profile (HINT #113). What the medium had counted before the first operation and after the last is noted by the
+ * guest's script MARK, as load.TEST and load.TEST.ended: what is set up before a test is no part of its load.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,6 +39,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define MARK "/lib/flashbed/mark"
 
 enum {
 	STEPS = 64,
@@ -488,6 +492,16 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 	exit(0);
 }
 
+/* Not where there is no such script, as on a host */
+static void mark(const struct test *test, const char *moment)
+{
+	char command[PATH];
+
+	snprintf(command, PATH, MARK " load.%s%s", test->name, moment);
+	if (!access(MARK, X_OK) && system(command))
+		die(command);
+}
+
 static void measure(const struct test *test)
 {
 	int ready[2], go[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
@@ -516,6 +530,7 @@ static void measure(const struct test *test)
 			exit(1); /* who is missing has said why */
 	if (syncfs(folder))
 		die("syncfs");
+	mark(test, "");
 	shared->begin_ns = now_ns() + START_NS;
 	shared->from_ns = shared->begin_ns + job.warm_ns;
 	shared->end_ns = shared->from_ns + job.run_ns;
@@ -530,6 +545,7 @@ static void measure(const struct test *test)
 	for (uint64_t i = 0; i < job.processes; i++)
 		if (wait(&status) < 0 || status)
 			exit(1);
+	mark(test, ".ended");
 }
 
 static void print(enum kind kind)
@@ -600,7 +616,8 @@ int main(int argc, char **argv)
 		if (shared == MAP_FAILED)
 			die("no memory");
 		measure(&tests[i]);
-		printf("%s %" PRIu64 " %" PRIu64 "\n", argv[1], shared->from_ns, shared->end_ns);
+		printf("%s %" PRIu64 " %" PRIu64, argv[1], job.processes, shared->begin_ns);
+		printf(" %" PRIu64 " %" PRIu64 "\n", shared->from_ns, shared->end_ns);
 		print(READ);
 		print(OTHER);
 		return 0;

@@ -74,6 +74,8 @@ def test_each_lock_measures(lock: str, study_file, measure, tmp_path: Path) -> N
     assert f"direct_lock={lock}" in result["mounted"]
     assert result["metrics"]["read_operations"] > 1000
     assert 0 < result["metrics"]["busy_cpus"] <= 2
+    assert result["metrics"]["busy_cpu_percent"] == pytest.approx(50 * result["metrics"]["busy_cpus"])
+    assert 0 < result["metrics"]["busy_medium_percent"] <= 100
 
 
 def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file, measure, tmp_path: Path) -> None:

@@ -35,6 +35,19 @@ def test_more_cpus_are_packed_as_the_board_says(cpus: Cpus, packed: str, gic: in
 
 
 @pytest.mark.parametrize(
+    ("cpus", "priced"),
+    [
+        (Cpus(4, 2), "mips=1000"),
+        (Cpus(4, 2, 1, 40), "mips=1000,line_same=40"),
+        (Cpus(4, 2, 1, 40, 120), "mips=1000,line_same=40,line_other=120"),
+    ],
+)
+def test_a_shared_line_has_the_boards_price(cpus: Cpus, priced: str) -> None:
+    arguments = command(cpus).split()
+    assert arguments[arguments.index("-icount") + 1] == priced
+
+
+@pytest.mark.parametrize(
     ("console", "told"),
     [
         (

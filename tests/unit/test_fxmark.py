@@ -12,6 +12,7 @@ from samples import write_study
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
+from flashbed.guest_output import limit, medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fxmark import Fxmark
@@ -20,11 +21,12 @@ from flashbed.workload.fxmark_parameters import DATA, TESTS, FxmarkParameters
 SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', "pool = [100, 200]")
 TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'
 
-BEGAN, ENDED = 1_000_000_000, 1_010_000_000
+PROCESSES = 4
+BEGIN, BEGAN, ENDED = 999_000_000, 1_000_000_000, 1_010_000_000
 
 
 def lines(name: str, read: str = "0 0 0", other: str = "0 0 0") -> str:
-    return f"{name} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
+    return f"{name} {PROCESSES} {BEGIN} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
 
 
 def metrics(*tests: str, **files: str) -> dict[str, float]:
@@ -40,6 +42,7 @@ def test_a_test_alone_has_its_latencies() -> None:
     found = metrics(lines("random", read="100 400000 9000 3071 50 5119 45 9215 5"))
     assert found == {
         "runtime_s": 0.01,
+        "warm_up_s": 0.001,
         "random_operations": 10_000,
         "operations": 10_000,
         "read_operations": 10_000,
@@ -59,7 +62,12 @@ def test_reads_and_writes_are_told_apart_and_latencies_are_of_the_reads() -> Non
 
 def test_several_tests_have_a_rate_each() -> None:
     found = metrics(lines("create-private", other="10 1 1 1 10"), lines("create-shared", other="5 1 1 1 5"))
-    assert found == {"runtime_s": 0.02, "create_private_operations": 1000, "create_shared_operations": 500}
+    assert found == {
+        "runtime_s": 0.02,
+        "warm_up_s": 0.002,
+        "create_private_operations": 1000,
+        "create_shared_operations": 500,
+    }
 
 
 def test_shares_of_locks_are_those_of_each_test() -> None:
@@ -75,7 +83,48 @@ def test_shares_of_locks_are_those_of_each_test() -> None:
         metrics(lines("random", read="1 1 1 1 1"), profile=text * 2)
 
 
-@pytest.mark.parametrize("text", ["", "random 1 2\n", "random 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 2\nx\ny\n"])
+def test_busy_are_the_cpus_of_the_processes() -> None:
+    """4 processes on 8 CPUs, then on 2: of 10 ms each in 1,000 samples, 3,000 and 1,500 were of busy CPUs."""
+    first, second = (f"10000 {cpus} {BEGAN} {ENDED}\n{busy} memcpy\n" for cpus, busy in ((8, 3000), (2, 1500)))
+    assert metrics(lines("random", read="1 1 1 1 1"), profile=first)["busy_cpu_percent"] == pytest.approx(75)
+    both = metrics(
+        *(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=first + second
+    )
+    assert both["busy_cpu_percent"] == pytest.approx(75)
+
+
+def test_shares_of_medium_and_cpu_are_of_the_time_in_which_operations_ran() -> None:
+    """What is set up takes the medium 50 ms of the measurement's 100; under the load, warm-up of 1 ms and 10 ms that
+    count, it works for 5.5 ms, and two of four CPUs are busy.
+    """
+
+    def counters(busy_ms: float, moved: int) -> str:
+        return f"/m/busy_ns:{int(busy_ms * 1e6)}\n/m/link_ns:0\n/m/host_read_bytes:{moved}\n/m/host_written_bytes:0\n"
+
+    def idle(now_ms: int) -> str:
+        return f"now at {now_ms * 10**6} nsecs\n" + " .idle_sleeptime : 0 nsecs\n .iowait_sleeptime: 0 nsecs\n" * 4
+
+    noted = {
+        "fxmark.txt": lines("random", read="1 1 1 1 1"),
+        "profile.txt": f"10000 4 {BEGAN} {ENDED}\n2000 memcpy\n",
+        "counters.before": counters(0, 0),
+        "counters.load.random": counters(50, 1 << 20),
+        "counters.load.random.ended": counters(55.5, 2 << 20),
+        "counters.measured": counters(55.5, 2 << 20),
+        "idle.before": idle(950),
+        "idle.measured": idle(1050),
+    }
+    out = {name: text.encode() for name, text in noted.items()}
+    load = medium_counters.of_load(out)
+    rig = limit.Rig({}, 0, 0)
+    shares = limit.percents(rig, load, load["host_read_bytes"], limit.time_of(out, Fxmark().metrics(out)))
+    assert shares["busy_medium_percent"] == pytest.approx(50)
+    assert shares["busy_cpu_percent"] == pytest.approx(50)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "random 1 2 3 4\n", "random 1 2 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 2 3 4\nx\ny\n"]
+)
 def test_what_the_program_does_not_write_is_told(text: str) -> None:
     with pytest.raises(WorkloadOutputError):
         Fxmark().metrics({"fxmark.txt": text.encode()})
@@ -129,6 +178,8 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
     found = metrics(said)
     assert found["operations"] > 0
     assert ("read_operations" in found) == (test.startswith("read") or test == "random")
+    assert said.split()[1] == "2"
+    assert found["warm_up_s"] == 0.001
     for line in said.splitlines()[1:]:
         many, sum_ns, longest_ns, *times = map(int, line.split()[1:])
         assert sum(times[1::2]) == many

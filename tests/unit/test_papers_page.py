@@ -12,8 +12,10 @@ import pytest
 from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
+from flashbed.common import paths
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import NOT_EXPLAINED, page, section, sections, unexplained
+from flashbed.study.loading import load_study
 
 Rows = list[dict[str, Any]]
 
@@ -155,3 +157,11 @@ def test_which_studies_are_on_the_page() -> None:
     names = [study.name for study in papers.studies_after_papers()]
     assert {"choi2014", "choi2014-accesses", "kim2007", "lee2013"} <= set(names)
     assert "quick" not in names
+
+
+def test_what_is_not_measured_yet_is_a_study_after_a_paper_and_not_on_the_page() -> None:
+    for name in papers.NOT_MEASURED_YET:
+        study = load_study(paths.studies() / f"{name}.toml")
+        assert study.source
+        assert study.claims
+        assert sentences(study.source) not in sentences((Path(papers.REPOSITORY) / "docs/papers.md").read_text())

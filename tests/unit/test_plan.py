@@ -98,6 +98,7 @@ def test_names_titles_and_sources_of_profiles_do_not_matter(tmp_path: Path) -> N
         [('"stick"', '"stick:read_ns=25001"')],
         [('"stick"', '"stick:used_bytes=1999M"')],
         [('"plain"', '"plain:ram=128M"')],
+        [('"plain"', '"plain:cpus=2"')],
         [("fat16:cluster=32k", "fat16:cluster=64k"), ("ext2:block=4k", "ext2:block=1k")],
         [("fat16:cluster=32k", "nilfs2"), ("ext2:block=4k", "ext2:atime=noatime")],
     ],
@@ -105,6 +106,15 @@ def test_names_titles_and_sources_of_profiles_do_not_matter(tmp_path: Path) -> N
 def test_what_touches_a_result(tmp_path: Path, pairs: list[tuple[str, str]]) -> None:
     before = set(keys(write_study(tmp_path)))
     assert not before & set(keys(write_study(tmp_path, *pairs)))
+
+
+def test_the_prices_of_a_shared_line_are_in_the_key(tmp_path: Path) -> None:
+    boards = ["cpus=4,sockets=2", *(f"cpus=4,sockets=2,line_transfer_ns={prices}" for prices in ("40", "41"))]
+    boards += [f"{boards[1]},line_transfer_other_ns={ns}" for ns in (120, 121)]
+    found = [
+        set(keys(write_study(tmp_path / str(at), ('"plain"', f'"plain:{board}"')))) for at, board in enumerate(boards)
+    ]
+    assert len(set.union(*found)) == sum(map(len, found))
 
 
 def different(value: Any) -> Any:
@@ -207,7 +217,8 @@ def test_placements_are_the_same_everywhere() -> None:
 
 def test_defaults_are_in_the_key_as_any_value_is(cell: Cell) -> None:
     inputs = cell_inputs(cell)
-    assert set(inputs["board"]) == set(Board.model_fields) - {"title", "source"}
+    prices = {"line_transfer_ns", "line_transfer_other_ns"}  # which came later, and are there only where they are said
+    assert set(inputs["board"]) == set(Board.model_fields) - {"title", "source"} - prices
     assert set(inputs["translation"]) == set(Translation.model_fields) - {"title", "source", "bad_blocks"}
     assert inputs["translation"]["device"] is None
     assert {"module", "attach", "detach"} <= set(inputs["filesystem"])

@@ -102,6 +102,7 @@ def test_every_shipped_option_renders() -> None:
         ("board", BOARD, '"dma"', '"dma"\ncpus = 0', ":6: cpus: must be at least 1, not 0"),
         ("board", BOARD, '"dma"', '"dma"\ncpus = 121', ":6: cpus: must be at most 120, not 121"),
         ("board", BOARD, '"dma"', '"dma"\ncpus = 4', ":6: cpus: has no source"),
+        ("board", BOARD, '"dma"', '"dma"\nline_transfer_ns = 40', ":6: line_transfer_ns: has no source"),
         (
             "board",
             BOARD,

@@ -101,7 +101,8 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
     told = "warm_up_s" not in found
     written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
-    moved = sum(medium_counters.moved_bytes(medium["measured"], page_bytes))
+    load = medium_counters.of_load(out)
+    moved = sum(medium_counters.moved_bytes(load, page_bytes))
     rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"]["nand_cycle_ps"])
     metrics = {
         **found,
@@ -109,7 +110,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
         **medium_counters.metrics(medium, page_bytes, block, written),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
-        **limit.percents(rig, medium["measured"], moved, limit.time_of(out, found)),
+        **limit.percents(rig, load, moved, limit.time_of(out, found)),
         **limit.platters(medium["synced"], limit.time_of(out, found)),
         **upkeep.metrics(out, medium_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),

@@ -157,7 +157,8 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
 def machine_setup(cell: Cell) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
     board = cell.board
-    cpus = Cpus(board.cpus, board.sockets, board.threads_per_core)
+    prices = (board.line_transfer_ns, board.line_transfer_other_ns)
+    cpus = Cpus(board.cpus, board.sockets, board.threads_per_core, *prices)
     return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus)
 
 

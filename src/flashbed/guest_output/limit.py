@@ -65,9 +65,13 @@ class Time:
     run_ns: float
     process_cpu_percent: float
     """What the tool's processes took of the run, by CPU: on four CPUs, a quarter of what all took."""
+    known_percent: float | None = None
+    """The share of the run for which the CPUs of the load were busy, where the tool tells it."""
 
     def cpu_percent(self) -> float:
-        """The least share of the run for which the CPU was busy."""
+        """The least share of the run for which the CPU was busy, where it is not known."""
+        if self.known_percent is not None:
+            return self.known_percent
         around_ns = self.measured_ns - self.run_ns
         return min(100.0, max(self.process_cpu_percent, 100.0 * (self.cpu_ns - around_ns) / self.run_ns))
 
@@ -79,7 +83,8 @@ def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
     run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
     run_ns = min(run_s * 1e9 or measured_ns, measured_ns)
     busy_ns = cpu_load.each_busy_ns(out)
-    return Time(measured_ns, max(busy_ns), run_ns, metrics.get("process_cpu_percent", 0.0) / len(busy_ns))
+    of_processes = metrics.get("process_cpu_percent", 0.0) / len(busy_ns)
+    return Time(measured_ns, max(busy_ns), run_ns, of_processes, metrics.get("busy_cpu_percent"))
 
 
 def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:

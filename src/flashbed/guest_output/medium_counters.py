@@ -21,6 +21,9 @@ Counters = dict[str, int]
 
 PREFIX = "counters."
 
+LOAD = PREFIX + "load."
+"""What marks begin with that a tool sets around its load, where it also sets up what is no part of it."""
+
 ENDED = ".ended"
 """Behind a phase's name: the mark of its end, where something that is no part of it comes before the next."""
 
@@ -46,6 +49,15 @@ def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters
         end = PREFIX + name + ENDED
         found[name] = _difference(parse(out[end if end in out else following]), parse(out[PREFIX + name]))
     return found
+
+
+def of_load(out: Mapping[str, bytes]) -> Counters:
+    """What the medium did under the load: between the marks that the tool set around it, else in the measurement."""
+    begun = [name for name in out if name.startswith(LOAD) and not name.endswith(ENDED)]
+    if not begun:
+        return _difference(parse(out[MEASURED]), parse(out[BEFORE]))
+    parts = [_difference(parse(out[name + ENDED]), parse(out[name])) for name in begun]
+    return {name: sum(part[name] for part in parts) for name in parts[0]}
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:

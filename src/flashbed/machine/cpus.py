@@ -14,11 +14,15 @@ MOST_OF_GIC_2 = 8
 
 @dataclass(frozen=True)
 class Cpus:
-    """How many there are, and how they are packed: so many sockets with as many in each, so many threads a core."""
+    """How many there are, and how they are packed: so many sockets with as many in each, so many threads a core. What
+    it costs to hand a cache line from core to core, ns: within a socket, and between two; None: nothing, and as within.
+    """
 
     number: int = 1
     sockets: int = 1
     threads_per_core: int = 1
+    line_transfer_ns: int | None = None
+    line_transfer_other_ns: int | None = None
 
     @property
     def interrupt_controller(self) -> int:
@@ -32,6 +36,11 @@ class Cpus:
         cores = self.number // self.sockets // self.threads_per_core
         packed = f"sockets={self.sockets},cores={cores},threads={self.threads_per_core}"
         return ["-smp", f"cpus={self.number},{packed}"]
+
+    def prices(self) -> str:
+        """What joins `-icount mips=N`; nothing where lines cost nothing."""
+        named = {"line_same": self.line_transfer_ns, "line_other": self.line_transfer_other_ns}
+        return "".join(f",{name}={ns}" for name, ns in named.items() if ns is not None)
 
 
 ONE_CPU = Cpus()

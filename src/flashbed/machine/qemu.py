@@ -95,7 +95,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
         *setup.cpus.arguments(),
         *("-m", f"{setup.ram_bytes >> 20}M"),
         *("-accel", "tcg,thread=single"),
-        *("-icount", f"mips={setup.mips}"),
+        *("-icount", f"mips={setup.mips}{setup.cpus.prices()}"),
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),

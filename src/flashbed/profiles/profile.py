@@ -24,6 +24,8 @@ them: ext2 with fio was measured with 36 MiB and not with 34.
 """
 _MOST_CPUS = 120
 """Of the lab's guest: its kernel takes 128 (guest/kernel.config), and 120 are what is tested."""
+_LONGEST_LINE_TRANSFER_NS = 10**6
+"""As the emulator has it."""
 _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
 
@@ -95,6 +97,18 @@ class Board(Profile):
     cpus: int = Field(default=1, ge=1, le=_MOST_CPUS, description="CPUs that Linux sees, all of one speed")
     sockets: int = Field(default=1, ge=1, le=_MOST_CPUS, description="packages that the CPUs are in, as many in each")
     threads_per_core: int = Field(default=1, ge=1, le=8, description="CPUs that are threads of one core")
+    line_transfer_ns: int | None = Field(
+        default=None,
+        ge=1,
+        le=_LONGEST_LINE_TRANSFER_NS,
+        description="what it costs to hand a cache line from core to core within a socket, ns; nothing if absent",
+    )
+    line_transfer_other_ns: int | None = Field(
+        default=None,
+        ge=1,
+        le=_LONGEST_LINE_TRANSFER_NS,
+        description="the same between two sockets, ns; as within one if absent",
+    )
     transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
     pio_sector_ns: int = Field(
         default=0,
@@ -130,6 +144,22 @@ class Board(Profile):
                 f"{self.cpus} cannot be shared out evenly: sockets = {self.sockets} with threads_per_core = "
                 f"{self.threads_per_core} need a multiple of {parts}",
             )
+        yield from self._line_problems()
+
+    def _line_problems(self) -> Iterator[Problem]:
+        """Prices of handovers that cannot come about."""
+        if self.line_transfer_ns is None:
+            if self.line_transfer_other_ns is not None:
+                yield Problem(
+                    ("line_transfer_other_ns",), "needs line_transfer_ns, what a handover within a socket costs"
+                )
+        elif self.cpus <= self.threads_per_core:
+            only = "one CPU" if self.cpus == 1 else f"one core, of threads_per_core = {self.threads_per_core}"
+            yield Problem(
+                ("line_transfer_ns",), f"means nothing with {only}: leave it out, or give the board more cpus"
+            )
+        elif self.line_transfer_other_ns is not None and self.sockets == 1:
+            yield Problem(("line_transfer_other_ns",), "means nothing with one socket: leave it out, or set sockets")
 
 
 class Medium(Profile):

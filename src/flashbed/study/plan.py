@@ -131,7 +131,7 @@ def _workload(study: Study, said: dict[str, str]) -> Workload:
 def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
     inputs = {
-        "board": cell.board.model_dump(exclude={"title", "source"}),
+        "board": _board_inputs(cell.board),
         "medium": {**cell.medium.core_parameters, **cell.medium.begins},
         "translation": cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}),
         "filesystem": _filesystem_inputs(cell.filesystem),
@@ -143,6 +143,15 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in any file
     return plain
+
+
+_OPTIONAL = ("line_transfer_ns", "line_transfer_other_ns")
+"""What of a board is in a key only where it is said: results from before there was such a key stay valid."""
+
+
+def _board_inputs(board: Board) -> dict[str, Any]:
+    said = board.model_dump(exclude={"title", "source"})
+    return {name: value for name, value in said.items() if value is not None or name not in _OPTIONAL}
 
 
 _TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses")

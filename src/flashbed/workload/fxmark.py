@@ -17,11 +17,15 @@ from flashbed.workload.parameters import ToolParameters
 
 PROGRAM = "fxmark"
 SAID = "fxmark.txt"
-"""Of each test three lines: its name and when counting began and ended (ns since boot); "read" and "other" with how
-many, the sum of their times and the longest (ns), and pairs of a time (ns) and how many took no longer.
+"""Of each test three lines: its name, how many processes, and when operations began, when counting began and when it
+ended (ns since boot); "read" and "other" with how many, the sum of their times and the longest (ns), and pairs of a
+time (ns) and how many took no longer.
 """
 
 PERCENTILES = (50, 95, 99)
+
+_TIMES = {"runtime_s": "took_s", "warm_up_s": "warm_s"}
+"""Metrics that are sums over all tests."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class _Kind:
 @dataclass(frozen=True)
 class _Test:
     name: str
+    processes: int
+    warm_s: float
     took_s: float
     read: _Kind
     other: _Kind
@@ -96,7 +102,7 @@ class Fxmark:
         single test also reads and others apart, their latencies (of reads, if there are any) and the share of osq_lock.
         """
         tests = _said(out)
-        metrics = {"runtime_s": sum(test.took_s for test in tests)}
+        metrics = {name: sum(getattr(test, of) for test in tests) for name, of in _TIMES.items()}
         for test in tests:
             metrics[test.metric("operations")] = test.operations
         if len(tests) == 1:
@@ -107,6 +113,7 @@ class Fxmark:
                     metrics[name] = kind.many / test.took_s
             metrics |= (test.read if test.read.many else test.other).latencies()
         sections = profile.sections(out)
+        metrics |= _busy(tests, sections)
         for test, section in zip(tests, sections, strict=bool(sections)):
             if (percent := section.percent(profile.SPINNING)) is not None:
                 metrics[test.metric("spinning_percent")] = percent
@@ -128,6 +135,18 @@ class Fxmark:
         return "fxmark tells no rate within a test"
 
 
+def _busy(tests: Sequence[_Test], sections: Sequence[profile.Section]) -> dict[str, float]:
+    """The share of the counted time for which the CPUs that the processes are bound to were busy: in the mean, as all
+    do the same. Nothing without samples.
+    """
+    if not sections:
+        return {}
+    pairs = list(zip(tests, sections, strict=True))
+    worked_s = sum(section.busy_cpus() * test.took_s for test, section in pairs)
+    had_s = sum(min(test.processes, section.cpus) * test.took_s for test, section in pairs)
+    return {"busy_cpu_percent": min(100.0, 100.0 * worked_s / had_s)}
+
+
 def _said(out: Mapping[str, bytes]) -> list[_Test]:
     """Raises WorkloadOutputError."""
     lines = [line.split() for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
@@ -136,10 +155,11 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
     try:
         found = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
-            name, began_ns, ended_ns = head[0], int(head[1]), int(head[2])
-            if (read[0], other[0]) != ("read", "other") or ended_ns <= began_ns:
+            processes, begin_ns, from_ns, end_ns = map(int, head[1:])
+            if (read[0], other[0]) != ("read", "other") or not begin_ns <= from_ns < end_ns:
                 raise ValueError
-            found.append(_Test(name, (ended_ns - began_ns) / 1e9, _kind(read[1:]), _kind(other[1:])))
+            times = ((from_ns - begin_ns) / 1e9, (end_ns - from_ns) / 1e9)
+            found.append(_Test(head[0], processes, *times, _kind(read[1:]), _kind(other[1:])))
     except (ValueError, IndexError):
         raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
     return found
