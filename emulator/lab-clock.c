@@ -80,9 +80,16 @@ void lab_clock_start(int count)
     }
 }
 
+/* The whole microseconds and the rest apart: no product needs more than 64 bits, whose division is much faster. */
 int64_t lab_clock_ns(int64_t instructions)
 {
-    return muldiv64(instructions, NS_PER_US, lab.per_us);
+    return instructions / lab.per_us * NS_PER_US + instructions % lab.per_us * NS_PER_US / lab.per_us;
+}
+
+/* Of one CPU or of all, who execute `per_us` in a microsecond: how many begin within `ns`. */
+static int64_t begun(int64_t ns, int64_t per_us)
+{
+    return ns / NS_PER_US * per_us + DIV_ROUND_UP(ns % NS_PER_US * per_us, NS_PER_US);
 }
 
 int64_t lab_clock_instructions(int64_t ns)
@@ -90,7 +97,7 @@ int64_t lab_clock_instructions(int64_t ns)
     int64_t now = qatomic_read_i64(&timers_state.qemu_icount);
     int64_t then = lab_clock_ns(now) + ns;
 
-    return DIV_ROUND_UP((__int128)then * lab.per_us, NS_PER_US) - now;
+    return begun(then, lab.per_us) - now;
 }
 
 /* Moves the clock without an instruction. Only the thread of the CPUs does, so that reading needs no lock. */
@@ -258,7 +265,7 @@ int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
 {
     int64_t here = cpu->icount_extra + cpu_neg(cpu)->icount_decr.u16.low;
     int64_t *owed = &lab.of[cpu->cpu_index].owed;
-    int64_t all = DIV_ROUND_UP((__int128)ns * lab.mips, NS_PER_US) - 1 + *owed;
+    int64_t all = begun(ns, lab.mips) - 1 + *owed;
     int64_t now = MIN(MAX(all, 0), here);
     int64_t of_extra = MIN(now, cpu->icount_extra);
     int64_t left = (__int128)(all - now) * NS_PER_US / lab.mips;
@@ -266,7 +273,7 @@ int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
     cpu->icount_extra -= of_extra;
     cpu_neg(cpu)->icount_decr.u16.low -= now - of_extra;
     /* What is left is told in whole nanoseconds. The part of one that lies over is kept, else each piece loses one */
-    *owed = left > 0 ? all - now - DIV_ROUND_UP((__int128)left * lab.mips, NS_PER_US) : 0;
+    *owed = left > 0 ? all - now - begun(left, lab.mips) : 0;
     return MAX(left, 0);
 }
 
@@ -279,5 +286,5 @@ int64_t lab_clock_now(CPUState *cpu)
 
 void lab_clock_stall(CPUState *cpu, int64_t ns)
 {
-    lab.of[cpu->cpu_index].debt += DIV_ROUND_UP((__int128)ns * lab.mips, NS_PER_US);
+    lab.of[cpu->cpu_index].debt += begun(ns, lab.mips);
 }

@@ -12,10 +12,10 @@
  *	random_seeks	SEEKERS processes read SEEKS chunks anywhere, together; each writes every tenth of its own back, changed
  *
  * FLUSH is 1 if the phase ends when all of it is on the medium, and 0 if when the last call returns, as in Bonnie.
- * FORGET is 1 if a seeker has memory give up each chunk that it read and did not change, so that the medium answers when
- * the chunk is drawn again; 0 leaves it there, as Bonnie does. A file that was there is removed before a phase makes a
- * new one, outside its time. Prints PHASE, the moments at which it began and ended (CLOCK_MONOTONIC), CPU time of its
- * processes from then to then, all ns, and how many bytes or seeks were done.
+ * FORGET is 1 if a seeker has memory give up each chunk that it read and did not change, so that the medium answers
+ * when the chunk is drawn again; 0 leaves it there, as Bonnie does. A file that was there is removed before a phase
+ * makes a new one, outside its time. Prints PHASE, the moments at which it began and ended (CLOCK_MONOTONIC), CPU time
+ * of its processes from then to then, all ns, and how many bytes or seeks were done.
  */
 #define _GNU_SOURCE
 #include <errno.h>

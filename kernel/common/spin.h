@@ -7,8 +7,9 @@
 
 /*
  * The lab's emulator takes HINT #112 for work of X0 nanoseconds and counts X0 down to 0, without executing anything
- * (emulator/patches/30-busy.patch). An interrupt comes on time in the midst of it, and what is left is done after it, as
- * with any work of a CPU. Returns what is left: nothing, or all of it on any other machine, which takes the hint for a NOP.
+ * (emulator/patches/30-busy.patch). An interrupt comes on time in the midst of it, and what is left is done after it,
+ * as with any work of a CPU. Returns what is left: nothing, or all of it on any other machine, which takes the hint for
+ * a NOP.
  */
 static inline u64 media_busy_ns(u64 ns)
 {
