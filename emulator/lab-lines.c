@@ -16,6 +16,7 @@ enum {
     MOST_NS = 1000000,
     MOST_CORES = 512,
     CHUNK = 1024,           /* lines; those of a chunk stay where they are */
+    OF_ONE = 2,             /* lines that an instruction uses at most: a pair may lie on two */
 };
 
 typedef struct {
@@ -36,7 +37,7 @@ static struct {
     uint32_t known;
 
     struct {
-        Line *asked_for;    /* until it executes the instruction that needs it */
+        Line *asked_for[OF_ONE];    /* until it executes the instruction that needs them; the older one first */
         Line *reserved;     /* what its exclusive load waited for: the store need not wait again */
     } *of;                  /* each CPU */
 } lab;
@@ -145,6 +146,41 @@ static void arrive(Line *line, int core, bool write)
     set_bit(core, line->holders);
 }
 
+/*
+ * An instruction that waits for its second line is executed anew from its first one on, which another core may have
+ * taken meanwhile. So neither makes the CPU forget the other: it waits for each in turn until it has seen both.
+ */
+static void ask(int cpu, Line *line)
+{
+    Line **asked_for = lab.of[cpu].asked_for;
+
+    if (asked_for[0]) {
+        if (asked_for[1]) {
+            asked_for[0] = asked_for[1];
+        }
+        asked_for[1] = line;
+    } else {
+        asked_for[0] = line;
+    }
+}
+
+/* Whether `cpu` has waited for the line, which it now uses. */
+static bool take(int cpu, Line *line)
+{
+    Line **asked_for = lab.of[cpu].asked_for;
+
+    if (asked_for[1] == line) {
+        asked_for[1] = NULL;
+        return true;
+    }
+    if (asked_for[0] == line) {
+        asked_for[0] = asked_for[1];
+        asked_for[1] = NULL;
+        return true;
+    }
+    return false;
+}
+
 static void wait_for(CPUState *cpu, Line *line, int core, bool write, uintptr_t from)
 {
     int64_t now;
@@ -153,7 +189,7 @@ static void wait_for(CPUState *cpu, Line *line, int core, bool write, uintptr_t 
     now = lab_clock_now(cpu);
     line->free_at = MAX(now, line->free_at) + price(line, core, write);
     lab_clock_stall(cpu, line->free_at - now);
-    lab.of[cpu->cpu_index].asked_for = line;
+    ask(cpu->cpu_index, line);
     cpu->exception_index = EXCP_INTERRUPT;
     cpu_loop_exit(cpu);
 }
@@ -168,8 +204,7 @@ void lab_lines_use(CPUArchState *env, target_ulong address, int mmu_index, LabLi
     if (!line) {
         return;
     }
-    came = lab.of[index].asked_for == line || bitmap_empty(line->holders, lab.cores);
-    lab.of[index].asked_for = NULL;
+    came = take(index, line) || bitmap_empty(line->holders, lab.cores);
     mine = test_bit(core, line->holders);
     if (use == LAB_LINES_STORE_EXCLUSIVE) {
         came |= mine && lab.of[index].reserved == line;

@@ -53,6 +53,20 @@ def test_a_queue_that_waits_by_plain_loads_pays_too() -> None:
     assert turn(8, "queue of plain accesses") > 200 + 60
 
 
+@pytest.mark.parametrize("cpus", [1, 2, 8])
+def test_a_pair_on_two_lines_waits_for_both(cpus: int) -> None:
+    """Where others store meanwhile most wait for one line and then for the other; all that ask stand in a queue."""
+    times, outside, ns = 200, 400, 60
+    machine = Machine(cpus, slice=50, line_same=ns, line_other=ns)
+    took = bare_metal.run(machine, bare_metal.built("pairs"), cpus, times, outside // 2, limit_s=60)
+    assert len(took) == cpus
+    [slowest] = max(took)
+    if cpus == 1:
+        assert slowest < times * (outside + 10)
+    else:
+        assert times * (outside + 1.5 * ns) < slowest < times * (outside + 10 + 2.1 * ns * (cpus - 1))
+
+
 def test_another_socket_costs_its_own_price() -> None:
     def two_cpus(topology: str) -> float:
         machine = Machine(2, slice=50, line_same=50, line_other=400, topology=topology)
