@@ -31,7 +31,7 @@ HANGS = {
 }
 """How CPUs hang, in the words of tests/guest/hang/hang.c, and how that is told of the last CPU or the one before."""
 
-CASES = [*((how, 4) for how in HANGS), ("spin", 8), ("deadlock", 8)]
+CASES = [*((how, 4) for how in HANGS), *(pytest.param(how, 8, marks=pytest.mark.long) for how in ("spin", "deadlock"))]
 """On how many CPUs."""
 
 
