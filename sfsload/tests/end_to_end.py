@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,25 +83,22 @@ class Bed:
 
 def main() -> int:
     plain, sanitize = Bed(Path(sys.argv[1]).resolve()), Bed(Path(sys.argv[2]).resolve())
+    failed: list[str] = []
     lock = threading.Lock()
 
-    def carry_out(numbered: tuple[int, str]) -> tuple[int, str] | None:
-        """Returns what failed."""
-        number, name = numbered
+    def carry_out(numbered: tuple[int, tuple[str, Callable[[Bed], None]]]) -> None:
+        number, (name, scenario) = numbered
         try:
-            scenarios.ALL[name](sanitize if number % 2 else plain)
-            words, failed = name, None
+            scenario(sanitize if number % 2 else plain)
+            words = name
         except Exception:
-            words, failed = f"{name}: FAILED\n{traceback.format_exc()}", numbered
+            words = f"{name}: FAILED\n{traceback.format_exc()}"
+            failed.append(name)
         with lock:
             print(words, flush=True)
-        return failed
 
     with ThreadPoolExecutor(TOGETHER) as pool:
-        failed = list(filter(None, pool.map(carry_out, enumerate(scenarios.ALL))))
-    if failed:  # answers come in real time, so a host that is busy with other things can make one fail
-        print("those that failed again, one at a time:")
-        failed = list(filter(None, map(carry_out, failed)))
+        list(pool.map(carry_out, enumerate(scenarios.ALL.items())))
     print(f"{len(scenarios.ALL) - len(failed)} of {len(scenarios.ALL)} scenarios passed")
     return 1 if failed else 0
 
