@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Joins the programs to their ports and to the kernel */
+#include "exportd.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "log.h"
+#include "portmap.h"
+#include "settings.h"
+#include "statd.h"
+#include "transport.h"
+#include "words.h"
+
+static struct exports exports;
+static struct portmap map;
+static struct mount mounts = { .exports = &exports, .handle_of = kernel_handle };
+static struct statd statd;
+static struct transport transport;
+
+static const struct rpc_program programs[] = {
+	{ PORTMAP_PROGRAM, 2, 2, portmap_procedure, &map },
+	{ MOUNT_PROGRAM, 1, 3, mount_procedure, &mounts },
+	{ STATD_PROGRAM, 1, 1, statd_procedure, &statd },
+};
+static const uint16_t ports[] = { PORTMAP_PORT, EXPORTD_MOUNT_PORT, EXPORTD_STATD_PORT };
+
+static void question(void *context, size_t cache)
+{
+	(void)context;
+	kernel_answer(transport.files[cache], (enum cache)cache, &exports);
+}
+
+/* From the portmapper's socket: lockd listens to reserved ports only */
+static void tell(void *context, uint32_t program, uint32_t version, const uint8_t *call, size_t length)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	(void)context;
+	to.sin_port = htons((uint16_t)portmap_port(&map, program, version, PORTMAP_UDP));
+	if (!to.sin_port || sendto(transport.services[0].udp, call, length, 0, (struct sockaddr *)&to, sizeof to) < 0)
+		log_line("the lock manager cannot be told that a client was restarted: its locks stay");
+}
+
+static void read_export(void *context, const char *line)
+{
+	const char *wrong;
+	char word[16];
+
+	(void)context;
+	if (words_next(&line, word, sizeof word) < 0 || strcmp(word, "export"))
+		return;
+	wrong = exports_add(&exports, line);
+	if (wrong)
+		log_line("an export is left out: %s:%s", wrong, line);
+}
+
+static void announce(void)
+{
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		for (uint32_t version = programs[i].lowest; version <= programs[i].highest; version++) {
+			struct portmap_entry entry = { programs[i].number, version, PORTMAP_TCP, ports[i] };
+
+			portmap_set(&map, &entry);
+			entry.protocol = PORTMAP_UDP;
+			portmap_set(&map, &entry);
+		}
+}
+
+int exportd_main(int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	log_open("exportd");
+	signal(SIGPIPE, SIG_IGN);
+	settings_read(SETTINGS, read_export, NULL);
+	transport_init(&transport);
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (!transport_serve(&transport, &programs[i], ports[i]))
+			return 1;
+	if (!kernel_open(transport.files))
+		return 1;
+	transport.file_count = CACHES;
+	transport.readable = question;
+	statd.tell = tell;
+	announce();
+	log_line("%zu rules for exports%s", exports.count, exports.count ? "" : ": nothing is exported");
+	for (;;)
+		transport_step(&transport, -1);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The kernel's NFS server, from user space */
+#include "kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "words.h"
+
+static const char HANDLES[] = "/proc/fs/nfsd/filehandle";
+
+bool kernel_open(int channels[CACHES])
+{
+	bool all = true;
+
+	for (int cache = 0; cache < CACHES; cache++) {
+		channels[cache] = open(cache_files[cache], O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		if (channels[cache] >= 0)
+			continue;
+		log_line("%s: %s; is the NFS server's module loaded?", cache_files[cache], strerror(errno));
+		all = false;
+	}
+	return all;
+}
+
+void kernel_answer(int channel, enum cache cache, const struct exports *exports)
+{
+	char question[CACHE_LINE + 1], answer[CACHE_LINE];
+	ssize_t length = read(channel, question, CACHE_LINE);
+
+	if (length <= 0)
+		return;
+	question[length] = '\0';
+	if (!cache_answer(cache, exports, question, answer, sizeof answer))
+		log_stranger("a question of the kernel is not understood: %s", question);
+	else if (write(channel, answer, strlen(answer)) < 0)
+		log_line("the kernel does not take the answer %s: %s", answer, strerror(errno));
+}
+
+/* Each line in a write of its own, as the caches want it */
+static bool tell(enum cache cache, const char *line)
+{
+	int file = open(cache_files[cache], O_WRONLY | O_CLOEXEC);
+	bool told = file >= 0 && write(file, line, strlen(line)) >= 0;
+
+	if (!told)
+		log_line("%s: %s", cache_files[cache], strerror(errno));
+	if (file >= 0)
+		close(file);
+	return told;
+}
+
+/* "ADDRESS PATH MOST" is answered by "\xBYTES" */
+static bool ask_handle(const char *question, uint8_t *handle, size_t most, size_t *length)
+{
+	char answer[4 * MOUNT_HANDLE_3 + 8], bytes[MOUNT_HANDLE_3 + 1];
+	int file = open(HANDLES, O_RDWR | O_CLOEXEC), found = -1;
+	const char *line = answer;
+	ssize_t got = -1;
+
+	if (file < 0)
+		return false;
+	if (write(file, question, strlen(question)) > 0)
+		got = read(file, answer, sizeof answer - 1);
+	close(file);
+	if (got <= 0)
+		return false;
+	answer[got] = '\0';
+	found = words_next(&line, bytes, sizeof bytes);
+	if (found <= 0 || (size_t)found > most)
+		return false;
+	memcpy(handle, bytes, (size_t)found);
+	*length = (size_t)found;
+	return true;
+}
+
+/* A link on the way would lead anywhere: each part has to be a folder itself */
+static enum mount_status look(const char *path)
+{
+	char part[MOUNT_PATH + 1];
+	struct stat found;
+
+	for (size_t length = 1; length <= strlen(path); length++) {
+		if (path[length] && path[length] != '/')
+			continue;
+		memcpy(part, path, length);
+		part[length] = '\0';
+		if (lstat(part, &found))
+			return errno == ENOENT ? MOUNT_NO_ENTRY : MOUNT_ACCESS;
+		if (!S_ISDIR(found.st_mode))
+			return MOUNT_NOT_A_FOLDER;
+	}
+	return MOUNT_OK;
+}
+
+enum mount_status kernel_handle(const struct export_rule *rule, uint32_t address, const char *path, size_t most,
+				uint8_t *handle, size_t *length)
+{
+	char line[CACHE_LINE], client[16];
+	struct words_out question = { line, sizeof line, 0, false };
+	enum mount_status status = look(path);
+
+	if (status)
+		return status;
+	/* Else the kernel would ask this process, which waits for the kernel */
+	for (enum cache cache = 0; cache < CACHES; cache++)
+		if (!cache_foretell(cache, rule, address, line, sizeof line) || !tell(cache, line))
+			return MOUNT_SERVER_FAULT;
+	address_text(address, client);
+	words_put(&question, client);
+	words_put(&question, path);
+	words_put_number(&question, (long long)most);
+	if (!words_end(&question) || !ask_handle(line, handle, most, length)) {
+		log_line("%s: the kernel gives no file handle: %s", path, strerror(errno));
+		return MOUNT_SERVER_FAULT;
+	}
+	return MOUNT_OK;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starts and stops the kernel's NFS server, through the files of its file system */
+#include "nfsd.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "words.h"
+
+enum { PORT = 2049, WAITING = 64 };
+
+static bool tell(const char *name, const char *text)
+{
+	char path[64];
+	int file;
+	bool done;
+
+	snprintf(path, sizeof path, "/proc/fs/nfsd/%s", name);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	done = file >= 0 && write(file, text, strlen(text)) >= 0;
+	if (!done)
+		log_line("%s does not take %.*s: %s", path, (int)strcspn(text, "\n"), text, strerror(errno));
+	if (file >= 0)
+		close(file);
+	return done;
+}
+
+/* What the kernel has not is left out already */
+static void leave_out(const char *text)
+{
+	int file = open("/proc/fs/nfsd/versions", O_WRONLY | O_CLOEXEC);
+
+	if (file >= 0 && write(file, text, strlen(text)) < 0)
+		errno = 0;
+	if (file >= 0)
+		close(file);
+}
+
+/* One at a time: a kernel that has not all of them serves the others. False if it has none. */
+static bool set_versions(char *list)
+{
+	char text[16];
+	bool any = false;
+
+	for (char *version = strtok(list, ","); version; version = strtok(NULL, ",")) {
+		snprintf(text, sizeof text, "%s\n", version);
+		if (version[0] == '+' && tell("versions", text))
+			any = true;
+		else if (version[0] == '-')
+			leave_out(text);
+	}
+	return any;
+}
+
+/*
+ * Hands a socket to the server. The kernel would open one itself if it were told a port, and then not tell the
+ * portmapper of it.
+ */
+static bool listen_on(const char *transport)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	bool tcp = !strcmp(transport, "tcp");
+	int handle = socket(AF_INET, (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0), yes = 1;
+	char text[16];
+	bool done = handle >= 0;
+
+	if (done && tcp)
+		setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	done = done && !bind(handle, (struct sockaddr *)&any, sizeof any) && (!tcp || !listen(handle, WAITING));
+	if (!done)
+		log_line("port %d, %s: %s", PORT, transport, strerror(errno));
+	snprintf(text, sizeof text, "%d\n", handle);
+	done = done && tell("portlist", text);
+	if (handle >= 0)
+		close(handle); /* the server keeps it */
+	return done;
+}
+
+bool nfsd_start(const char *line)
+{
+	char threads[8], versions[32], transport[8], text[24];
+
+	if (words_next(&line, threads, sizeof threads) <= 0 || words_next(&line, versions, sizeof versions) <= 0)
+		return false;
+	if (mount("nfsd", "/proc/fs/nfsd", "nfsd", MS_NODEV | MS_NOSUID | MS_NOEXEC, NULL) && errno != EBUSY) {
+		log_line("/proc/fs/nfsd: %s; has the kernel an NFS server?", strerror(errno));
+		return false;
+	}
+	if (!set_versions(versions))
+		return false;
+	while (words_next(&line, transport, sizeof transport) > 0)
+		if (!listen_on(transport))
+			return false;
+	snprintf(text, sizeof text, "%s\n", threads);
+	return tell("threads", text);
+}
+
+void nfsd_stop(void)
+{
+	if (!access("/proc/fs/nfsd/threads", W_OK))
+		tell("threads", "0\n");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's NFS server */
+#ifndef NFSD_H
+#define NFSD_H
+
+#include <stdbool.h>
+
+/* Takes "THREADS VERSIONS TRANSPORT ...", such as "4 +2,+3,-4 tcp udp". exportd has to run. */
+bool nfsd_start(const char *line);
+void nfsd_stop(void);
+
+#endif

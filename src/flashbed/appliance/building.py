@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts an appliance together: a kernel, and a packed first file system with all that it runs and is told."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed import image
+from flashbed.appliance import compiling, cpio, modules, programs
+from flashbed.appliance.settings import Settings
+from flashbed.common import paths
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.image.cache import Cache
+from flashbed.shrinking import architecture
+from flashbed.shrinking import building as kernels
+from flashbed.shrinking.architecture import Architecture
+from flashbed.shrinking.building import SmallKernel
+
+KERNEL, INITRAMFS = "kernel", "initramfs.xz"
+
+DICTIONARY_BYTES = 1 << 20
+"""Of xz: the kernel needs as much memory to unpack."""
+
+FOLDERS = ("/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/etc")
+
+APPLETS = (
+    "[ ash awk basename blkdiscard blockdev cat chgrp chmod chown clear cp cut date dd df dirname dmesg du echo env "
+    "expr false fdisk find free grep halt head hexdump hostname id ifconfig kill killall less ln ls lsmod md5sum "
+    "mkdir mke2fs mknod more mount mv netstat nslookup od passwd ping poweroff printf ps pwd readlink reboot rm "
+    "rmdir rmmod route sed seq sh sha256sum sleep sort stat sync sysctl tail tar tee test time top touch true "
+    "umount uname uptime vi wc which xargs"
+)
+"""What a person at the console may want of busybox, by name; nothing that stands in for the appliance's own."""
+
+
+@dataclass(frozen=True)
+class Appliance:
+    """What was built, and how many bytes each part has, packed and not."""
+
+    architecture: Architecture
+    kernel: Path
+    initramfs: Path
+    parts: Mapping[str, int]
+    """Of the first file system, not packed."""
+
+    @property
+    def bytes(self) -> int:
+        """All that a boot loader loads."""
+        return self.kernel.stat().st_size + self.initramfs.stat().st_size
+
+
+def build(settings: Settings, name: str, folder: Path) -> Appliance:
+    """The appliance for the architecture `name` (x86_64, arm64), as two files in `folder`, which is made.
+
+    Raises InputError for an architecture that there is not, SetupError where it cannot be built.
+    """
+    target = architecture.named(name)
+    fragments = _fragments(settings, target)
+    cache = image.open_cache()
+    kernel = kernels.build(target.name, fragments)
+    contents = _contents(settings, cache, kernel)
+    nodes = [node for part in contents.values() for node in part]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / KERNEL).write_bytes(_for_loaders(kernel))
+        (folder / INITRAMFS).write_bytes(packed(cpio.archive(nodes)))
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+    sizes = {part: sum(len(node.data) for node in within) for part, within in contents.items()}
+    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes)
+
+
+def _fragments(settings: Settings, target: Architecture) -> list[Path]:
+    more = []
+    if settings.hardware == "pc":
+        if target.name != "x86_64":
+            raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
+        more = [paths.appliance() / "kernel" / "pc.config"]
+    return [*kernels.nas_fragments(target.name), *more]
+
+
+def packed(data: bytes) -> bytes:
+    """As the kernel unpacks it: xz with CRC32."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
+    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
+
+
+def _for_loaders(kernel: SmallKernel) -> bytes:
+    """bzImage unpacks itself. An Image is packed with gzip, which QEMU and U-Boot unpack."""
+    content = kernel.image.read_bytes()
+    return content if kernel.architecture.packs_itself else gzip.compress(content, 9, mtime=0)
+
+
+def _contents(settings: Settings, cache: Cache, kernel: SmallKernel) -> dict[str, list[cpio.Node]]:
+    """By what they are for."""
+    target = kernel.architecture
+    there = {modules.plain(name): path for name, path in kernel.modules.items()}
+    order = modules.in_order(there, compiling.modules_wanted(settings))
+    program = programs.own(cache, target).read_bytes()
+    parts = {
+        "folders": [cpio.folder(path) for path in FOLDERS] + [cpio.character_device("/dev/console", 5, 1)],
+        "init and exportd": [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init")],
+        "modules and settings": compiling.nodes(settings, {name: there[name].read_bytes() for name in order}),
+    }
+    if settings.shell:
+        binary = programs.busybox(cache, target).read_bytes()
+        parts["busybox"] = [cpio.program("/bin/busybox", binary)]
+        parts["busybox"] += [cpio.link(f"/bin/{applet}", "busybox") for applet in APPLETS.split()]
+    if settings.users:
+        parts["ssh"] = _below(programs.dropbear(cache, target))
+        parts["ssh"].append(cpio.link("/etc/dropbear", "/run"))
+    return parts
+
+
+def _below(root: Path) -> list[cpio.Node]:
+    """Programs and libraries of a folder; of two that are the same, the second is a link."""
+    found: dict[bytes, str] = {}
+    nodes = []
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        content, name = path.read_bytes(), f"/{path.relative_to(root)}"
+        first = found.setdefault(content, name)
+        nodes.append(cpio.program(name, content) if first == name else cpio.link(name, first))
+    return nodes

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernel modules have to be loaded before which, as the modules themselves say (`depends` of their .modinfo).
+
+Knows no appliance; a module that the kernel has built in is no file, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+
+def found_in(folder: Path) -> dict[str, Path]:
+    """All modules below a folder, by the name that the kernel knows them by."""
+    return {plain(path.stem): path for path in sorted(folder.rglob("*.ko"))}
+
+
+def plain(name: str) -> str:
+    """A file may be called md-mod.ko; the module's name is md_mod."""
+    return name.replace("-", "_")
+
+
+def needs(module: Path) -> list[str]:
+    """The modules that this one calls."""
+    with module.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".modinfo")
+        said = section.data().split(b"\0") if section is not None else []
+    listed = next((entry[len("depends=") :].decode() for entry in said if entry.startswith(b"depends=")), "")
+    return [plain(name) for name in listed.split(",") if name]
+
+
+def in_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> list[str]:
+    """The modules to load for `wanted`, each behind those that it needs; without those that are no files."""
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name in modules and name not in order:
+            for other in needs(modules[name]):
+                add(other)
+            order.append(name)
+
+    for name in wanted:
+        add(plain(name))
+    return order

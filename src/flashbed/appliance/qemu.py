@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that starts an appliance under Debian's QEMU: a small machine, disks, a network with forwarded ports.
+
+The lab's own emulator has no network, and its clock is virtual; this one runs in real time and is for use and trial. It
+emulates (TCG) on every host: it has to run where there is no KVM, and where there is one that does not work.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.appliance.building import Appliance
+from flashbed.common.errors import SetupError
+
+RAM_MB = 24
+
+CLIENT = "10.0.2.2"
+"""The address that this host has, seen by the appliance, in QEMU's user-mode network."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How QEMU is called for an architecture."""
+
+    program: str
+    package: str
+    arguments: tuple[str, ...]
+    command_line: str
+    last_disk_first: bool
+    """The order in which Linux finds virtio-mmio disks, against that on the command line."""
+
+
+MACHINES = {
+    "x86_64": Machine(
+        "qemu-system-x86_64",
+        "qemu-system-x86",
+        ("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max"),
+        # No ACPI, and so no way to turn off: it starts anew instead, where QEMU ends
+        "console=ttyS0 nas.off=restart reboot=t",
+        False,
+    ),
+    "arm64": Machine(
+        "qemu-system-aarch64", "qemu-system-arm", ("-M", "virt", "-cpu", "cortex-a53"), "console=ttyAMA0", True
+    ),
+}
+
+QUIET = "loglevel=6 printk.devkmsg=on panic=10"
+"""Of the kernel's messages those that say something; and all of ours."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of the appliance, and where it is on this host."""
+
+    protocol: str
+    inside: int
+    outside: int
+
+
+def command(
+    appliance: Appliance, disks: Sequence[Path], ports: Sequence[Port], listen: str, serial: Sequence[str]
+) -> list[str]:
+    """The call of QEMU. Raises SetupError if it is not installed."""
+    machine = MACHINES[appliance.architecture.name]
+    program = shutil.which(machine.program)
+    if program is None:
+        raise SetupError(
+            f"{machine.program} is not installed: apt-get install --no-install-recommends {machine.package}"
+        )
+    words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{RAM_MB}M", "-smp", "1"]
+    words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
+    words += ["-kernel", str(appliance.kernel), "-initrd", str(appliance.initramfs)]
+    words += ["-append", f"{machine.command_line} {QUIET}"]
+    numbered = list(enumerate(disks))
+    for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
+        words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]
+        words += ["-device", f"virtio-blk-device,drive=disk{number}"]
+    forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-:{port.inside}" for port in ports)
+    return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", "virtio-net-device,netdev=net0"]
+
+
+def _escaped(path: Path) -> str:
+    """A comma would end QEMU's word."""
+    return str(path).replace(",", ",,")

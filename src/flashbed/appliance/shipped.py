@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings that come with the project, and what is said of an appliance that was built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from flashbed.appliance import settings as appliance_settings
+from flashbed.appliance.building import Appliance
+from flashbed.appliance.settings import Settings
+from flashbed.common import paths
+
+
+def settings(file: Path | None) -> Settings:
+    """Those of a file; without one those for a trial under QEMU, appliance/trial.toml. Raises InputError."""
+    return appliance_settings.read(file or paths.appliance() / "trial.toml")
+
+
+def folder(architecture: str) -> Path:
+    """Where `nas run` keeps disks if it is told no folder."""
+    return paths.cache_root() / "nas" / architecture
+
+
+def describe(appliance: Appliance) -> Iterator[str]:
+    """Lines: the files, their sizes, and what is in the first file system."""
+    for file in (appliance.kernel, appliance.initramfs):
+        yield f"{file}: {file.stat().st_size:,} bytes"
+    yield f"both: {appliance.bytes:,} bytes"
+    inside = ", ".join(f"{part} {size:,}" for part, size in appliance.parts.items() if size)
+    yield f"unpacked, in bytes: {inside}"
