@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of the network-storage appliance: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flashbed.commands.terminal import out
+
+nas_app = typer.Typer(
+    help="The network-storage appliance: a small kernel and little else, which serves files over NFS. "
+    "docs/appliance.md has its settings, and how to put it on a board.",
+    no_args_is_help=True,
+)
+
+File = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="SETTINGS", help="A TOML file: network, disks, exports. Default: one for a trial on this host."
+    ),
+]
+Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
+
+
+@nas_app.command("build")
+def nas_build(
+    file: File = None,
+    architecture: Architecture = "x86_64",
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the two files go.")] = Path("nas"),
+) -> None:
+    """Build an appliance: its kernel and its first file system, which a boot loader or QEMU takes."""
+    from flashbed.appliance import building, shipped
+
+    appliance = building.build(shipped.settings(file), architecture, to)
+    for line in shipped.describe(appliance):
+        out.print(line)
+
+
+@nas_app.command("run")
+def nas_run(
+    file: File = None,
+    architecture: Architecture = "x86_64",
+    folder: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where its disks are kept. Default: in the cache.")
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="SIZE", help="Of each disk that is not there yet.")] = "256M",
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Of this host; who reaches it may mount.")
+    ] = "127.0.0.1",
+    nfs_port: Annotated[int, typer.Option(min=1, max=65535, help="Where NFS is on this host.")] = 20490,
+    mount_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the mount protocol is.")] = 20480,
+    portmap_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the portmapper is.")] = 20111,
+    ssh_port: Annotated[int, typer.Option(min=1, max=65535, help="Where ssh is, if there are users.")] = 20022,
+) -> None:
+    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it.
+
+    Its disks are files, made and formatted the first time and kept. Needs no root.
+    """
+    from flashbed.appliance import building, running, shipped
+    from flashbed.common.units import parse_size
+
+    settings = shipped.settings(file)
+    try:
+        size_bytes = parse_size(size)
+    except ValueError as error:
+        raise typer.BadParameter(f"--size: {error}") from None
+    place = folder or shipped.folder(architecture)
+    ports = running.Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
+    appliance = building.build(settings, architecture, place)
+    running.run(settings, appliance, place, size_bytes, ports, lambda line: print(line, flush=True))

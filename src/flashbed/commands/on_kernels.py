@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on small kernels: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flashbed.commands.terminal import out, print_table
+
+if TYPE_CHECKING:
+    from flashbed.shrinking.report import KernelReport
+
+kernel_app = typer.Typer(
+    help="Kernels that hold no more than one purpose needs: built, measured, compared.", no_args_is_help=True
+)
+
+Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write the report as one HTML file.")]
+
+
+@kernel_app.command("shrink")
+def kernel_shrink(
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="WORD", help="nas, the appliance's kernel; a study; or fragments, as in nas+my.config."
+        ),
+    ] = "nas",
+    architecture: Architecture = "arm64",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="CONFIG_NAME", help="Price this option only. May be repeated.")
+    ] = None,
+    prices: Annotated[
+        bool, typer.Option(help="Measure what each option costs: a build and a boot for each, kept once done.")
+    ] = True,
+    html: Html = None,
+) -> None:
+    """Build a kernel that holds what one purpose needs, and say where its bytes are.
+
+    Sizes by compression and by folder of the source, and what each option costs in bytes and in RAM. What was measured
+    is kept, so a sweep that was stopped goes on where it was.
+    """
+    from flashbed.shrinking import report
+
+    _show(report.of_one(purpose, architecture, option or [], measure=prices), html)
+
+
+@kernel_app.command("compare")
+def kernel_compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="nas, a study, or fragments joined by +, such as nas+pc.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same, of the other kernel.")],
+    architecture: Architecture = "arm64",
+    html: Html = None,
+) -> None:
+    """Say where two kernels differ: options, sizes, folders of the source. Builds what is missing."""
+    from flashbed.shrinking import report
+
+    _show(report.of_two(a, b, architecture), html)
+
+
+def _show(found: KernelReport, html: Path | None) -> None:
+    from flashbed.shrinking.html import render
+
+    for line in found.lines:
+        out.print(line)
+    for table in found.tables:
+        if table.rows:
+            out.print()
+            print_table(table.title, table.columns, table.rows)
+            if table.note:
+                out.print(table.note)
+    if html is not None:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(render(found.title, found.lines, found.tables))
+        out.print(f"Report: {html.absolute()}")

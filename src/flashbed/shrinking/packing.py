@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How small a kernel and its modules become, by program that packs them.
+
+Knows files and bytes only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.common.errors import SetupError
+from flashbed.image.command import run
+from flashbed.shrinking.architecture import Architecture
+from flashbed.shrinking.building import SmallKernel
+
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "gzip": ("gzip", "-9", "-n", "-c"),
+    "bzip2": ("bzip2", "-9", "-c"),
+    "lz4": ("lz4", "-l", "-9", "-c"),
+    "lzo": ("lzop", "-9", "-c"),
+    "zstd": ("zstd", "--ultra", "-22", "-q", "-c"),
+}
+"""As Linux's own build calls them, or with more effort; each writes to standard output."""
+
+
+def programs(target: Architecture) -> dict[str, tuple[str, ...]]:
+    """All that pack a kernel, xz as it is best for an architecture: for any that unpacks, and with a filter."""
+    xz = ("xz", "--check=crc32")
+    lzma = ("xz", "--format=lzma", f"--lzma1={target.lzma2}", "-c")
+    lzma2 = (f"--lzma2={target.lzma2}", "-c")
+    return {**PROGRAMS, "lzma": lzma, XZ: (*xz, *lzma2), f"xz {target.filter}": (*xz, target.filter, *lzma2)}
+
+
+XZ = "xz"
+
+SERVER = ("nfsd", "lockd", "sunrpc", "grace", "exportfs", "nfs_acl", "oid_registry", "auth_rpcgss")
+"""The modules that the NFS server is, where it is no part of the image: they count with it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """In bytes. `image`: as a loader takes it, packed. `raw`: what is packed. `modules`: each as an .xz file. `by`: the
+    raw image by program, for those that this host has.
+    """
+
+    image: int
+    raw: int
+    modules: dict[str, int]
+    by: dict[str, int]
+
+    @property
+    def server(self) -> int:
+        """The image and the NFS server's modules: the kernel that serves."""
+        return self.image + sum(size for name, size in self.modules.items() if name in SERVER)
+
+
+def sizes(kernel: SmallKernel, *, every: bool = True) -> Sizes:
+    """Of a built kernel. Without `every` only what its own format needs is packed."""
+    raw = kernel.raw
+    known = programs(kernel.architecture)
+    by = {XZ: packed(raw, known[XZ])}
+    if every:
+        by |= {name: size for name in known if name != XZ and (size := _tried(raw, known[name])) is not None}
+    image = kernel.image.stat().st_size if kernel.architecture.packs_itself else by[XZ]
+    modules = {name: packed(file, known[XZ]) for name, file in kernel.modules.items()}
+    return Sizes(image, raw.stat().st_size, modules, by)
+
+
+def packed(file: Path, command: tuple[str, ...]) -> int:
+    """The bytes that a command of `programs` makes of a file. Raises SetupError if it fails, or is not there."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "packed"
+        # A shell's redirections: the programs read a file by name only if its ending suits them
+        run(["sh", "-c", f'exec {" ".join(command)} < "$1" > "$2"', "sh", file, made])
+        return made.stat().st_size
+
+
+def _tried(file: Path, command: tuple[str, ...]) -> int | None:
+    """As `packed`; None if this host has no such program, or an older one without that filter."""
+    if shutil.which(command[0]) is None:
+        return None
+    try:
+        return packed(file, command)
+    except SetupError:
+        return None

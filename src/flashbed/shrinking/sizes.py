@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the bytes of a kernel come from: the linker's map says which object each byte is of, and an object lies in a
+folder of the source.
+
+Bytes are those of the kernel before it is packed. "Packed alone" is what xz makes of one folder's bytes when it sees no
+others: the shares add up to a little more than the whole image, and order folders as the image does.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+BEGIN = "Linker script and memory map"
+PLACED = re.compile(r"\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+)\s+(?P<object>\S.*)")
+NAMED = re.compile(r"\s(?P<section>\S+)(?P<rest>\s.*)?")
+FILLING = "*fill*"
+ELSEWHERE = "the linker's own"
+"""What no object brought: fillings between sections, tables that the linker script makes."""
+
+PRESET = lzma.PRESET_EXTREME | 9
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes of one object in the kernel; `address` is where they run."""
+
+    section: str
+    address: int
+    size: int
+    object: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one folder of the source has of a kernel, in bytes: in the image; that only take memory, as they begin
+    with zeroes; and its part of the image, packed alone.
+    """
+
+    subsystem: str
+    image: int
+    zeroes: int
+    packed_alone: int
+
+
+def pieces(linker_map: str) -> Iterator[Piece]:
+    """What GNU ld's map says of each object's sections; those of length 0 or without an address are left out."""
+    _, _, lines = linker_map.partition(BEGIN)
+    section = ""
+    for line in lines.splitlines():
+        rest = line
+        if line.startswith(f" {FILLING}") or (line[:1] == " " and line[1:2] not in (" ", "")):
+            match = NAMED.match(line)
+            if match is None:
+                continue
+            section, rest = match["section"], match["rest"] or ""
+            if not rest:
+                continue  # a long name: the numbers are in the next line
+        elif not line.startswith("  "):
+            section = ""
+            continue
+        placed = PLACED.fullmatch(rest)
+        if placed and section and section != FILLING and (size := int(placed["size"], 16)):
+            if (address := int(placed["address"], 16)) and _is_object(placed["object"]):
+                yield Piece(section, address, size, placed["object"])
+            section = ""
+
+
+def _is_object(name: str) -> bool:
+    return name.endswith((".o", ".o)"))
+
+
+def subsystem(path: str) -> str:
+    """The folder of an object, two deep at most: "net/sunrpc". The path may be that of a member of an archive."""
+    inner = path.partition("(")
+    whole = f"{Path(inner[0]).parent}/{inner[2].rstrip(')')}" if inner[1] and "/" not in inner[2] else path
+    whole = inner[2].rstrip(")") if inner[1] and "/" in inner[2] else whole
+    folders = Path(whole).parent.parts
+    return "/".join(folders[:2]) if folders else ELSEWHERE
+
+
+def shares(linker_map: str, vmlinux: Path) -> list[Share]:
+    """The largest first. What no piece covers of the image's sections is the linker's own."""
+    loaded = _Loaded(vmlinux)
+    content: dict[str, list[bytes]] = defaultdict(list)
+    zeroes: dict[str, int] = defaultdict(int)
+    for piece in pieces(linker_map):
+        name = subsystem(piece.object)
+        found = loaded.take(piece.address, piece.size)
+        if found is None:
+            zeroes[name] += piece.size
+        elif found:
+            content[name].append(found)
+    content[ELSEWHERE].append(b"".join(loaded.left()))
+    made = (
+        Share(name, len(joined), zeroes[name], len(lzma.compress(joined, preset=PRESET)) if joined else 0)
+        for name in sorted({*content, *zeroes})
+        for joined in [b"".join(content[name])]
+    )
+    return sorted(made, key=lambda share: (-share.image, share.subsystem))
+
+
+class _Loaded:
+    """The sections of a vmlinux that have an address, and what of them was taken."""
+
+    def __init__(self, vmlinux: Path) -> None:
+        elf = ELFFile(io.BytesIO(vmlinux.read_bytes()))
+        found = [
+            (section["sh_addr"], section["sh_size"], None if section["sh_type"] == "SHT_NOBITS" else section.data())
+            for section in elf.iter_sections()
+            if section["sh_flags"] & 2 and section["sh_size"]  # SHF_ALLOC
+        ]
+        self._sections: list[tuple[int, int, bytes | None]] = sorted(found, key=lambda one: one[0])
+        self._starts = [start for start, _, _ in self._sections]
+        self._taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
+
+    def take(self, address: int, size: int) -> bytes | None:
+        """The bytes there; None where the image has none, because they begin as zeroes; none where nothing is."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0:
+            return b""
+        start, length, data = self._sections[index]
+        offset = address - start
+        if offset >= length:
+            return b""
+        if data is None:
+            return None
+        self._taken[index].append((offset, min(offset + size, length)))
+        return data[offset : offset + size]
+
+    def left(self) -> Iterable[bytes]:
+        """What nobody took of the sections with content."""
+        for index, (_, length, data) in enumerate(self._sections):
+            if data is None:
+                continue
+            end = 0
+            for begin, stop in sorted(self._taken[index]):
+                yield data[end:begin]
+                end = max(end, stop)
+            yield data[end:length]
