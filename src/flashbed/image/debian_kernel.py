@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's own kernel as it is installed: its binary package, with a tree that modules of ours are built against.
+
+The tree is Debian's headers package with the programs of a kernel tree of ours that is built for this host, for
+Debian's are for the guest's architecture. The modules that a server of files needs come with it, in the order in which
+they load.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from flashbed.common.errors import SetupError
+from flashbed.common.progress import stage
+from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.debian import Archive
+from flashbed.image.kernel import CONFIG, GEN_INIT_CPIO, IMAGE, SYMBOLS, TREE, Kernel
+
+PACKAGE = "linux-image-arm64"
+HEADERS = "linux-headers-arm64"
+
+GROUPS = {
+    "filesystem": ("crc32c_generic", "ext4"),
+    "network": ("nfsd", "sch_netem", "veth"),
+}
+"""Modules by what wants them; what they depend on comes before them."""
+
+GUEST_FOLDER = "/lib/flashbed/kernel"
+"""Where the guest's scripts look for them: a folder for each group."""
+
+LEFT_OUT = ("media_nand",)
+"""Folders of kernel/ that cannot be built against it: its own raw NAND framework is a module."""
+
+
+def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
+    """The kernel that Debian installs; `ours` is one of the same version that the lab has built."""
+    wanted = [
+        name.partition("_")[0]
+        for package in (PACKAGE, HEADERS)
+        for name, _ in archive.resolve([package]).files
+        if _is_wanted(name)
+    ]
+    resolved = archive.resolve(wanted, alone=True)
+    recipe = {
+        "packages": resolved.files,
+        "ours": ours.entry.digests,
+        "groups": GROUPS,
+        "script": digest_tree(Path(__file__)),
+    }
+
+    def fill(folder: Path) -> None:
+        with stage("Fetching Debian's own kernel"):
+            archive.unpack(archive.fetch(wanted, resolved, alone=True), folder / "unpacked")
+        _tree(folder / "unpacked", ours.tree, folder / TREE)
+        _modules(folder / "unpacked" / "lib/modules", folder)
+        shutil.rmtree(folder / "unpacked")
+
+    entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO])
+    files = {f"{GUEST_FOLDER}/{group}/{path.name}": path for group in GROUPS for path in _in(entry.folder / group)}
+    return Kernel(entry, resolved.version(wanted[0]), LEFT_OUT, files)
+
+
+def _in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.ko"))
+
+
+def _is_wanted(name: str) -> bool:
+    """Whether a file of the archive is the kernel's or its headers', and none that only depends on them."""
+    return re.match(r"linux-(image|headers)-\d[^_]*(arm64|common)_", name) is not None
+
+
+def _tree(unpacked: Path, ours: Path, tree: Path) -> None:
+    """Lays Debian's two folders of headers over one another, and the host's programs to them."""
+    common, special = (next(unpacked.glob(f"usr/src/linux-headers-*-{name}")) for name in ("common", "arm64"))
+    leave_out = shutil.ignore_patterns("scripts", "tools", ".kernelvariables")
+    shutil.copytree(common, tree, ignore=leave_out)
+    makefile = (tree / "Makefile").read_bytes()
+    shutil.copytree(special, tree, ignore=leave_out, dirs_exist_ok=True)
+    (tree / "Makefile").write_bytes(makefile)
+    shutil.copytree(ours / "scripts", tree / "scripts")
+    shutil.copy(tree / "arch/arm64/module.lds", tree / "scripts")
+    (tree / "usr").mkdir(exist_ok=True)
+    shutil.copy(ours / "usr/gen_init_cpio", tree / "usr")
+    (image,) = unpacked.glob("boot/vmlinuz-*")
+    (tree / "arch/arm64/boot").mkdir(parents=True, exist_ok=True)
+    shutil.copy(image, tree.parent / IMAGE)
+    (tree.parent / SYMBOLS).write_text("")  # Debian's are in a package of 700 MB
+
+
+def _modules(folder: Path, to: Path) -> None:
+    known = {path.stem.replace("-", "_"): path for path in folder.rglob("*.ko")}
+    for group, wanted in GROUPS.items():
+        (to / group).mkdir()
+        for number, name in enumerate(_in_order(known, wanted)):
+            shutil.copy(known[name], to / group / f"{number:02}-{name}.ko")
+
+
+def _in_order(known: dict[str, Path], wanted: Iterable[str]) -> list[str]:
+    """The modules `wanted` and all they depend on, each behind those."""
+    order: list[str] = []
+    for name in wanted:
+        if name not in known:
+            raise SetupError(f"{PACKAGE} has no module {name}")
+        order += [one for one in (*_in_order(known, _depends(known[name])), name) if one not in order]
+    return order
+
+
+def _depends(module: Path) -> list[str]:
+    with module.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".modinfo")
+        said = section.data().decode(errors="replace").split("\0") if section else []
+    names = next((line.removeprefix("depends=") for line in said if line.startswith("depends=")), "")
+    return [name.replace("-", "_") for name in names.split(",") if name]

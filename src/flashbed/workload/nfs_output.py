@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest of the workload nfs leaves, and the metrics in it: what sfsload measured, how busy server and load were
+meanwhile, what the kernel takes, and when the server was ready.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flashbed.guest_output import cpu_load
+from flashbed.workload.base import WorkloadOutputError
+
+PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
+LINK, LOG, MODULES = "link.txt", "dmesg.txt", "modules.txt"
+RECEIVED = "softnet.txt"
+"""A line a CPU: in its first column how many packets it has received, hexadecimal."""
+BEHIND = 5
+"""sfsload's exit status where the load or its mix was not met."""
+
+PERCENTILES = ("p50", "p95", "p99")
+SERVER_CPU, LOAD_CPU = 0, 1
+
+_BEGUN, _ENDED = "idle.load.begun", "idle.load.ended"
+_MOMENT = re.compile(r"\[ *(\d+\.\d+)\] flashbed: (\w+) (\d+)$", re.MULTILINE)
+_INIT = re.compile(r"\[ *(\d+\.\d+)\] Run /init as init process", re.MULTILINE)
+_MEMORY = re.compile(r"Memory: \d+K/(\d+)K available \((\d+)K kernel code, (\d+)K rwdata, (\d+)K rodata, (\d+)K init,")
+_KIB = 1024
+
+
+def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
+    """Of the time that was measured; times of calls in us. Raises WorkloadOutputError."""
+    said = _json(out)
+    log = _text(out, LOG)
+    try:
+        return {**_of_load(said), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise WorkloadOutputError(f"what the guest noted beside {RESULT} cannot be read: {error!r}") from None
+
+
+def _json(out: Mapping[str, bytes]) -> Mapping[str, Any]:
+    try:
+        said = json.loads(out[RESULT])
+    except KeyError:
+        raise WorkloadOutputError(f"{RESULT} is missing: sfsload did not come to its end") from None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict) or said.get("format") != 1:
+        raise WorkloadOutputError(f"{RESULT} is not what sfsload writes")
+    return said
+
+
+def _text(out: Mapping[str, bytes], name: str) -> str:
+    if name not in out:
+        raise WorkloadOutputError(f"{name} is missing")
+    return out[name].decode(errors="replace")
+
+
+def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
+    settings, response, mix = said["settings"], said["response"], said["mix_test"]
+    found = {
+        "runtime_s": float(settings["measured_s"]),
+        "warm_up_s": float(settings["warmup_s"]),
+        "operations": float(said["achieved_ops_per_s"]),
+        "offered_operations": float(said["scheduled_ops_per_s"]),
+        "retransmissions": float(said["retransmissions"]),
+    }
+    if said["good"]:
+        found |= {"latency_mean_us": response["mean_ns"] / 1e3, "latency_max_us": response["longest_ns"] / 1e3}
+        found |= {f"latency_{name}_us": response[f"{name}_ns"] / 1e3 for name in PERCENTILES}
+        found["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
+    if mix["tested"]:
+        found["mix_off_percent"] = 100.0 * mix["statistic"] / mix["critical"]
+    return found
+
+
+def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
+    """How busy the server's CPU and the load's were; not told of a run that ended before what was to be watched."""
+    if _ENDED not in out:
+        return {}
+    window = {cpu_load.BEFORE: out[_BEGUN], cpu_load.MEASURED: out[_ENDED]}
+    began, ended = cpu_load.window_ns(window)
+    busy: Sequence[int] = cpu_load.each_busy_ns(window)
+    shares = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
+    return {name: 100.0 * ns / (ended - began) for name, ns in shares.items()}
+
+
+def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
+    """What of the RAM is the kernel and cannot be given away at once, page cache and programs in memory left out."""
+    match = _MEMORY.search(log)
+    if match is None:
+        raise ValueError(f"{LOG} does not tell the machine's memory")
+    ram, *parts = (int(part) * _KIB for part in match.groups())
+    modules = sum(int(line.split()[1]) for line in _text(out, MODULES).splitlines())
+    found = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
+    for moment in ("booted", "serving", "loaded"):
+        found[f"memory_{moment}_bytes"] = float(ram - _free(_text(out, f"meminfo.{moment}")))
+    return found
+
+
+def _free(meminfo: str) -> int:
+    """Free, or what is given away when it is wanted: bytes. Files in memory (Shmem) are not the kernel's doing."""
+    kib = {line.split(":")[0]: int(line.split()[1]) for line in meminfo.splitlines() if ":" in line}
+    return _KIB * (kib["MemFree"] + kib["Buffers"] + kib["Cached"] + kib["SReclaimable"])
+
+
+def _of_boot(log: str) -> dict[str, float]:
+    """Virtual time from power-on to the first process, and what the service took to start behind the link."""
+    noted = {name: (float(stamp), int(ns) / 1e9) for stamp, name, ns in _MOMENT.findall(log)}
+    init = _INIT.search(log)
+    if init is None or not {"init", "linked", "serving"} <= set(noted):
+        raise ValueError(f"{LOG} does not have all moments of the start")
+    stamp, since_power_on = noted["init"]
+    return {
+        "boot_s": float(init[1]) + since_power_on - stamp,
+        "service_s": noted["serving"][1] - noted["linked"][1],
+    }
