@@ -2,10 +2,9 @@
 /*
  * The lab's clock: what the guest's time is when `-icount mips=N` is given.
  *
- * Time is a count of instructions. One thread executes all virtual CPUs, a slice of instructions at a time and in
- * turn. With C CPUs of N million instructions a second each, C * N instructions are a microsecond. A CPU that waits is
- * charged its slice without executing anything, so all CPUs stand at the same time, to one slice. When all wait, the
- * thread of the CPUs moves the clock to the next timer. No other thread ever moves it.
+ * Time is a count of instructions. One thread executes all virtual CPUs in turn (lab-turns.h). With C CPUs of N million
+ * instructions a second each, C * N instructions are a microsecond. When all CPUs sleep, that thread moves the clock to
+ * the next timer. No other thread ever moves it.
  */
 #ifndef SYSEMU_LAB_CLOCK_H
 #define SYSEMU_LAB_CLOCK_H
@@ -26,26 +25,11 @@ int64_t lab_clock_ns(int64_t instructions);
 /* The fewest instructions, of all CPUs together, after which the clock stands `ns` further on. */
 int64_t lab_clock_instructions(int64_t ns);
 
-/* When all CPUs wait: moves the clock to the next timer and lets it expire. False if there is none. */
+/* When all CPUs sleep: moves the clock to the next timer and lets it expire. False if there is none. */
 bool lab_clock_leap(void);
 
-/* How many instructions `cpu` may execute now: what is left of its slice, at most `limit`. */
-int64_t lab_clock_grant(CPUState *cpu, int64_t limit);
-
-typedef enum {
-    LAB_CLOCK_EXECUTE,      /* the CPU whose turn it is can execute */
-    LAB_CLOCK_PASSED,       /* time went by: whose turn it is, and whether a timer is due, is to be seen anew */
-    LAB_CLOCK_ALL_SLEEP,    /* the same, and all CPUs slept through a slice */
-} LabClockPass;
-
-/*
- * Several CPUs: from the CPU on whose turn it is, charges each that executes nothing its slice, until one that
- * executes, the next timer or a round in which all sleep. Changes whose turn it is.
- */
-LabClockPass lab_clock_pass(CPUState **whose);
-
-/* After a grant was used: whose turn it is now. NULL with one CPU. */
-CPUState *lab_clock_next(CPUState *cpu);
+/* The clock goes on by so many instructions, of all CPUs together, that nobody executes. */
+void lab_clock_charge(int64_t instructions);
 
 /*
  * `cpu` is busy for `ns` from the instruction on that calls this, which is counted in. Returns the nanoseconds that did

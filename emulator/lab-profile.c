@@ -83,8 +83,7 @@ int64_t lab_profile_take(CPUState *cpu, int64_t limit)
         }
         set_due(cpu->cpu_index, now);
     }
-    /* Slices of several CPUs are far shorter than a period */
-    return lab.cpus > 1 ? limit : MIN(limit, lab_clock_instructions(*due - now));
+    return MIN(limit, lab_clock_instructions(*due - now));
 }
 
 static int by_counter(gconstpointer a, gconstpointer b)

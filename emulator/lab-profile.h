@@ -18,8 +18,8 @@
 void lab_profile_configure(QemuOpts *opts, Error **errp);
 
 /*
- * `cpu` is about to execute at most `limit` instructions: takes a sample if one is due. Returns how many it may
- * execute.
+ * `cpu` is about to execute until the clock went on by `limit` instructions, of all CPUs together, at most: takes a
+ * sample if one is due. Returns by how many it may go on.
  */
 int64_t lab_profile_take(CPUState *cpu, int64_t limit);
 
