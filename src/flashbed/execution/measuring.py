@@ -18,19 +18,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from flashbed.common import locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import measurement, repetition
+from flashbed.execution import measurement, repetition, same_guest
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.execution.same_guest import Twins
 from flashbed.execution.store import Store
 
 _log = logging.getLogger("flashbed")
 
 ELSEWHERE_POLL_S = 0.5
 """Between two looks at what other runs have finished, host seconds."""
+
+NO_TWINS: Twins = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,12 @@ def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record
     return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
 
 
-def measure(store: Store, missing: Sequence[Repetition], jobs: int, limits: Limits) -> Iterator[Record]:
-    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run."""
+def measure(
+    store: Store, missing: Sequence[Repetition], jobs: int, limits: Limits, twins: Twins = NO_TWINS
+) -> Iterator[Record]:
+    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run, or
+    one of its `twins` was.
+    """
     if not missing:
         return
     stop = threading.Event()
@@ -106,7 +114,7 @@ def measure(store: Store, missing: Sequence[Repetition], jobs: int, limits: Limi
             while queue.left or running:
                 while len(running) < jobs and (taken := queue.take()) is not None:
                     claim, wanted = taken
-                    running.add(pool.submit(_claimed, claim, store, wanted, work, limits, stop))
+                    running.add(pool.submit(_claimed, claim, store, wanted, work, limits, stop, twins))
                 for record in queue.finished_elsewhere():
                     yield _told(record, progress)
                 if queue.left and not running:
@@ -193,9 +201,11 @@ def _told(record: Record, progress: Stage) -> Record:
 
 
 def _claimed(
-    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event
+    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event, twins: Twins
 ) -> Record:
     with claim:
+        if (taken := same_guest.taken_over(store, wanted, twins)) is not None:
+            return _record(wanted, taken.result, taken.folder)
         return _one(store, wanted, work, limits, stop)
 
 

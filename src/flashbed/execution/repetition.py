@@ -77,7 +77,7 @@ class TooLargeError(HostResourceError):
 def program_set(cell: Cell) -> ProgramSet:
     """What the cell's file system, translation, scheduler and tool need in the guest."""
     tool = WORKLOADS[cell.workload.tool]
-    parts = (cell.filesystem, cell.translation, tool)
+    parts = (cell.filesystem, cell.translation, tool.needs(cell.workload.parameters))
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
     watch = WATCH if cell.board.cpus > 1 else None

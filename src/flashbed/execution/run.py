@@ -19,7 +19,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, measuring, repetition
+from flashbed.execution import beforehand, measuring, repetition, same_guest
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
@@ -134,7 +134,8 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     beforehand.check(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
-    for record in measuring.measure(store, missing, jobs or cores(), measuring.Limits(limit_s, smallest)):
+    limits, twins = measuring.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
+    for record in measuring.measure(store, missing, jobs or cores(), limits, twins):
         known[record.repetition.key] = record
     return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
