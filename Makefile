@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures papers faults reliability clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers faults reliability clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench      what a cell costs, how fast the models are"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
+	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/kernel-size.md"
 	@echo "make papers     write docs/papers.md from the stored results of the studies after papers"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
 	@echo "make reliability  write docs/reliability.md from the records of what was tried to break it"
@@ -34,7 +35,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium fio mtd-utils nilfs-tools unyaffs
+	@setup/debian chromium fio libnfs-utils mmdebstrap mtd-utils nilfs-tools uidmap unyaffs
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 
@@ -54,6 +55,7 @@ test: lint
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=200
 	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
+	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
@@ -63,6 +65,7 @@ test-long: lint
 	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
 	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
+	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance RUNS=3000000
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 	$(BIN)/python faults/campaign.py --faults 100 --seed 2
@@ -82,6 +85,10 @@ accuracy: setup $(STAMP)-dev
 yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
 	$(BIN)/python pages/yaffs2.py $(OPTIONS)
+
+# OPTIONS=--stored measures no price that is not there
+kernel-size: setup $(STAMP)-dev
+	$(BIN)/python pages/kernel_size.py $(OPTIONS)
 
 # OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study
 papers: setup $(STAMP)-dev

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell costs this host: CPU and wall seconds until the workload's first I/O, and in all, for each cell of a
-study's first seed.
+"""What a cell costs this host, and where: CPU seconds of the host and million instructions of the guest for its boot,
+until the file system is made and mounted (mkfs), its preparation, its measurement and what comes after, for each cell
+of a study's first seed.
 
     python bench/cell_price.py [--cells N] [STUDY]
 
 Prints figures, judges nothing. With --cells only of the study's first N cells. They run one at a time; run it on an
-idle machine.
+idle machine. A time for which a driver is busy counts as instructions, and the CPUs of a board with several count
+together, those that sleep too.
 """
 
 from __future__ import annotations
@@ -15,46 +17,58 @@ import resource
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
+from flashbed.machine.qemu import PRICE
 from flashbed.study.loading import load_study
-from flashbed.workload import WORKLOADS
-from flashbed.workload.base import Parameters, Phase
-from flashbed.workload.base import Workload as Tool
+
+PHASES = {"boot": "medium", "mkfs": "prepare", "prepare": "measure", "measure": "sync", "end": "end"}
+"""Each phase, and the step of guest/cell with which the next one begins; the last is the emulator's own word."""
 
 
-class UntilFirstIo:
-    """A workload that prepares as another does and switches the guest off where the measurement would begin."""
+class Spent(NamedTuple):
+    """By one phase: CPU seconds of the host, of user and system together, and instructions of the guest."""
 
-    def __init__(self, tool: str) -> None:
-        self._real = WORKLOADS[tool]
-        self.parameters, self.own_files = self._real.parameters, self._real.own_files
-        self.built, self.packages, self.programs = self._real.built, self._real.packages, self._real.programs
-
-    def title(self, parameters: Parameters) -> str:
-        return f"{self._real.title(parameters)}, until its first I/O"
-
-    def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        return {**self._real.files(parameters, seed), "measure": b"poweroff -f\n"}
-
-    def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        return {}
-
-    def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        return ()
+    cpu_s: float
+    instructions: int
 
 
-def price(wanted: Repetition) -> tuple[float, float]:
-    """CPU seconds (user and system) and wall seconds of one execution."""
+def phases(notes: str) -> Iterator[tuple[str, Spent]]:
+    """What each phase of a guest took, out of what the emulator noted (emulator/lab-price.h). A guest that failed lacks
+    those that it did not come to.
+    """
+    reached = _reached(notes.splitlines())
+    before = Spent(0, 0)
+    for phase, ended_by in PHASES.items():
+        if (until := reached.get(ended_by)) is None:
+            return
+        yield phase, Spent(until.cpu_s - before.cpu_s, until.instructions - before.instructions)
+        before = until
+
+
+def _reached(lines: Iterable[str]) -> dict[str, Spent]:
+    """What was spent when a step began, at its first time."""
+    found: dict[str, Spent] = {}
+    for line in lines:
+        step, instructions, nanoseconds = line.rsplit(" ", 2)
+        found.setdefault(step, Spent(int(nanoseconds) / 1e9, int(instructions)))
+    return found
+
+
+def price(wanted: Repetition) -> tuple[dict[str, Spent], float, float]:
+    """What the phases of one execution took, and in all, with what is done on the host before and after the guest: CPU
+    seconds and wall seconds.
+    """
     with tempfile.TemporaryDirectory() as folder:
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         repetition.execute(wanted, Path(folder), 300, threading.Event())
         after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, end - begin
+        found = dict(phases((Path(folder) / PRICE).read_text()))
+    return found, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, end - begin
 
 
 def main() -> None:
@@ -64,18 +78,13 @@ def main() -> None:
     options = said.parse_args()
     study = load_study(run.find_study(options.study))
     wanted = [r for r in run.prepare(study) if r.cell.seed == study.seeds[0]][: options.cells]
-    print("cell                                        until first I/O      in all")
-    print("                                            CPU s  wall s     CPU s  wall s")
-    for whole in wanted:
-        tool = whole.cell.workload.tool
-        name = f"{tool}, until its first I/O"
-        until: Tool = UntilFirstIo(tool)
-        WORKLOADS[name] = until
-        cell = replace(whole.cell, workload=replace(whole.cell.workload, tool=name))
-        start_cpu, start_wall = price(replace(whole, cell=cell))
-        cpu, wall = price(whole)
-        cell_name = " ".join(whole.cell.coordinates.values())
-        print(f"{cell_name:42} {start_cpu:6.2f} {start_wall:7.2f}  {cpu:8.2f} {wall:7.2f}", flush=True)
+    print(f"{'':42}{''.join(f'{phase:>14}' for phase in PHASES)}{'in all':>25}")
+    print(f"{'cell':42}{'  CPU s M inst' * len(PHASES)}{'CPU s':>17}{'wall s':>8}")
+    for one in wanted:
+        found, cpu, wall = price(one)
+        parts = (found.get(phase) for phase in PHASES)
+        columns = "".join(f"{p.cpu_s:7.2f}{p.instructions / 1e6:7.0f}" if p else f"{'-':>14}" for p in parts)
+        print(f"{' '.join(one.cell.coordinates.values()):42}{columns}{cpu:17.2f} {wall:7.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -60,9 +60,15 @@ class Machine:
 
 
 @cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Goes when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="bare-metal-")
+
+
+@cache
 def built(name: str, architecture: str = EXCLUSIVE) -> Path:
     """The program's ELF file."""
-    place = Path(tempfile.mkdtemp(prefix="bare-metal-")) / f"{name}-{architecture}"
+    place = Path(_folder().name) / f"{name}-{architecture}"
     sources = [SOURCES / "start.S", SOURCES / "bare.c", SOURCES / f"{name}.c"]
     script = SOURCES / "bare.ld"
     command = [f"{PREFIX}gcc", *OPTIONS, f"-march={architecture}", "-T", script, *sources, "-o", place]

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from flashbed.commands import on_media, on_studies, on_this_host
+from flashbed.commands import on_appliance, on_kernels, on_media, on_studies, on_this_host
 from flashbed.commands.terminal import out
 from flashbed.common.errors import (
     FlashbedError,
@@ -32,6 +32,8 @@ for _name, _command in {**on_studies.COMMANDS, **on_this_host.COMMANDS}.items():
     app.command(_name)(_command)
 app.add_typer(on_this_host.image_app, name="image")
 app.add_typer(on_media.medium_app, name="medium")
+app.add_typer(on_kernels.kernel_app, name="kernel")
+app.add_typer(on_appliance.nas_app, name="nas")
 
 
 def _in_paragraphs(docstring: str | None) -> str:
@@ -40,7 +42,7 @@ def _in_paragraphs(docstring: str | None) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for _group in (app, on_this_host.image_app, on_media.medium_app):
+for _group in (app, on_this_host.image_app, on_media.medium_app, on_kernels.kernel_app, on_appliance.nas_app):
     for _info in _group.registered_commands:
         _info.help = _in_paragraphs(_info.callback.__doc__)
 

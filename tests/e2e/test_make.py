@@ -85,6 +85,13 @@ def test_yaffs2_figures_begin_as_they_are_now() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_kernel_size_tells_how_it_is_called() -> None:
+    """Its smallest form builds two kernels, which takes minutes: tests that take long do that."""
+    done = make("kernel-size", OPTIONS="--help")
+    assert done.returncode == 0, done.stderr
+    assert "--stored" in done.stdout
+
+
 def test_setup_has_nothing_left_to_do() -> None:
     done = make("setup")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

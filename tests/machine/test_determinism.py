@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 from guest_rig import NO_MOUNT, boot
+from same_bytes import bytes_of, differing
 
 from flashbed.execution import run
-from flashbed.execution.repetition import Finished, Repetition
+from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 
 CELLS = """
@@ -47,14 +48,6 @@ def busy(processes: int) -> Iterator[None]:
         for burner in burners:
             burner.kill()
             burner.wait()
-
-
-def bytes_of(finished: Finished) -> dict[str, bytes]:
-    return {**finished.files, "result": repr(finished.result).encode()}
-
-
-def differing(first: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
-    return [name for name in sorted(first | other) if first.get(name) != other.get(name)]
 
 
 def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()) -> None:

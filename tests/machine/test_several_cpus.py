@@ -24,6 +24,12 @@ def test_a_million_instructions_take_a_millisecond(cpus: int, busy: str) -> None
     assert all(abs(ns - 1_000_000) < 1_000 for [ns] in took)
 
 
+@pytest.mark.parametrize("cpus", [2, 8, pytest.param(120, marks=LONG)])
+def test_a_cpu_keeps_its_pace_while_others_wake_and_sleep(cpus: int) -> None:
+    [[took]] = bare_metal.run(Machine(cpus), bare_metal.built("visits"), cpus, 500_000)
+    assert abs(took - 1_000_000) < 1_000
+
+
 @pytest.mark.parametrize("mips", [520, 3000])
 def test_other_rates_are_as_exact(mips: int) -> None:
     for [ns] in bare_metal.run(Machine(4, mips=mips), bare_metal.built("loop"), 4, 4, 500_000):

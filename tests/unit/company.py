@@ -40,7 +40,12 @@ def main() -> None:
             board = SimpleNamespace(cpu="cortex-a53")
             between = SimpleNamespace(device="nothing is checked")
             cell = SimpleNamespace(
-                coordinates={"name": name}, label=name, medium=medium, board=board, translation=between
+                coordinates={"name": name},
+                label=name,
+                seed=1,
+                medium=medium,
+                board=board,
+                translation=between,
             )
             made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
         return made
@@ -60,12 +65,12 @@ def main() -> None:
             {**result, "cell": {}}, {}, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"}
         )
 
-    qemu.refusal = lambda _cpu: ""  # else each cache of a test would build an emulator
     run.prepare = prepare
     repetition.execute = execute
-    qemu.refusal = lambda _: ""  # no guest is started, so none is built
+    qemu.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
     measurement.of = lambda _cell, _out, _bytes: {}
-    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes={"filesystem": ("ext2",)})
+    axes = {"filesystem": ("ext2",)}
+    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,))
     study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:

@@ -90,6 +90,16 @@ def test_two_with_a_cold_cache(apt_log: Path, tmp_path: Path) -> None:
     assert apt_log.read_text().count("update") == 1
 
 
+def test_a_package_alone_is_another_request_and_is_only_downloaded(archive: Archive, apt_log: Path) -> None:
+    alone = archive.resolve(["a"], alone=True)
+    archive.resolve(["a"])
+    (path,) = archive.fetch(["a"], alone, alone=True)
+    assert path.read_bytes() == b"package a"
+    assert sorted(json.loads((archive.root / "versions.json").read_text())) == ["a", "alone a"]
+    asked = [line.split()[0] for line in apt_log.read_text().splitlines()]
+    assert asked == ["indextargets", "update", "download", "install", "download"]
+
+
 @pytest.mark.parametrize("damage", [b"{", b"[]", b"\xff\xfe", b'{"a": 3, "b": [["x"]], "c": []}', b""])
 def test_damaged_versions_are_noted_again_as_they_were(
     archive: Archive, apt_log: Path, damage: bytes, caplog: pytest.LogCaptureFixture

@@ -28,6 +28,7 @@ TOOLS = {
     "xz": "xz-utils",
     "dpkg-source": "dpkg-dev",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+    "x86_64-linux-gnu-gcc": "gcc-x86-64-linux-gnu",
     "setpriv": "util-linux",
     "timeout": "coreutils",
     "fsck.fat": "dosfstools",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
 
-Data folders are profiles/, studies/, media/, kernel/, guest/ and emulator/. Must not know what is in them.
+Data folders are profiles/, studies/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not know what is
+in them.
 """
 
 import os
@@ -45,9 +46,19 @@ def guest() -> Path:
     return data_root() / "guest"
 
 
+def sfsload() -> Path:
+    """Sources of the load on NFS servers."""
+    return data_root() / "sfsload"
+
+
 def emulator() -> Path:
     """What makes QEMU's source the lab's emulator: patches, a clock, the devices."""
     return data_root() / "emulator"
+
+
+def appliance() -> Path:
+    """What the network-storage appliance is made of: the fragments of its kernel."""
+    return data_root() / "appliance"
 
 
 def cache_root() -> Path:

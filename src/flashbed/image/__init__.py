@@ -18,12 +18,15 @@ from elftools.common.exceptions import ELFError
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.image import hosttools, initramfs, kernel, modules, programs
+from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
+
+DEBIAN = "-debian"
+"""Behind a kernel's version: Debian's own, as it is installed."""
 
 _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate")
 _NO_PROGRAM = re.compile(r"no package has the program (\S+)")
@@ -80,7 +83,7 @@ class PartError(InputError):
         self.key, self.name = key, name
 
 
-class _BuiltOnly(Cache):
+class BuiltOnly(Cache):
     """What is there."""
 
     def _build(self, final: Path, *_: object) -> None:
@@ -108,9 +111,10 @@ def build(
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1); `update` takes the package versions that the mirror has today;
-    `thorough` also looks at what only later builds need, file by file. Raises PartError for a module that there is
-    not, before anything is built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
+    `version` names Debian's kernel source package (6.1), or a kernel beside it (6.1-debian); `update` takes the package
+    versions that the mirror has today; `thorough` also looks at what only later builds need, file by file. Raises
+    PartError for a module that there is not, before anything is built, and for packages and programs; NotBuilt with
+    `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
@@ -119,16 +123,18 @@ def build(
             modules.check_names({name})
         except InputError as error:
             raise PartError(error.message, "module", name) from None
-    cache = _cache(_BuiltOnly if only_built else Cache, thorough=thorough)
-    archive = (_NotedOnly if only_built else Archive)(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
+    archive = open_archive(_NotedOnly if only_built else Archive)
     if update:
         archive.forget_versions()
-    built = kernel.build(cache, archive, version)
+    built = _kernel(cache, archive, version)
     common = modules.build_common(cache, built)
     chosen = modules.build_chosen(cache, built, wanted_modules)
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
     outbox = programs.outbox(cache, archive).path("outbox")
-    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, outbox, common), system=True)
+    its_own = [initramfs.File(name, path, 0o644) for name, path in sorted(built.modules.items())]
+    files = [*initramfs.base_files(busybox, outbox, common), *its_own]
+    base = initramfs.archive(cache, built, "base", files, system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}
     for wanted in wanted_sets:
@@ -144,6 +150,12 @@ def build(
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
+
+
+def _kernel(cache: Cache, archive: Archive, version: str) -> Kernel:
+    if version.endswith(DEBIAN):
+        return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
+    return kernel.build(cache, archive, version)
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
@@ -166,10 +178,16 @@ def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
 
 def media_tool() -> MediaTool:
     """The media core's host programs, built if they are missing. Raises SetupError where nothing can be built."""
-    return hosttools.build(_cache())
+    return hosttools.build(open_cache())
 
 
-def _cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
+def open_archive(kind: type[Archive] = Archive) -> Archive:
+    """Debian's packages for the guest, and sources."""
+    return kind(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+
+
+def open_cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
+    """Where everything is kept that is built. Raises SetupError for a folder that no kernel can be built in."""
     root = paths.cache_root() / "image"
     if any(character.isspace() or character == ":" for character in str(root)):
         raise SetupError(

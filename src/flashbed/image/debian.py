@@ -60,16 +60,20 @@ class Archive:
             except OSError as error:
                 raise host_refusal(self._noted, error) from None
 
-    def resolve(self, packages: Sequence[str], *, source: bool = False) -> Packages:
-        """The files that `packages` and all they depend on come in: as noted, else as the mirror has them."""
-        request = ("source " if source else "") + " ".join(packages)
+    def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
+        """The files that `packages` and all they depend on come in: as noted, else as the mirror has them. `alone`:
+        without what they depend on.
+        """
+        request = ("source " if source else "alone " if alone else "") + " ".join(packages)
         if (files := self._read().get(request)) is None:
             with self._alone():
                 if (files := self._read().get(request)) is None:
-                    files = self._ask(request, packages, source=source)
+                    files = self._ask(request, packages, source=source, alone=alone)
         return Packages(tuple((name, digest) for name, digest in files))
 
-    def fetch(self, packages: Sequence[str], resolved: Packages, *, source: bool = False) -> list[Path]:
+    def fetch(
+        self, packages: Sequence[str], resolved: Packages, *, source: bool = False, alone: bool = False
+    ) -> list[Path]:
         """Downloads what `resolve` named, and again what is not what the mirror gave. Raises SetupError if the mirror
         no longer has it.
         """
@@ -77,7 +81,7 @@ class Archive:
         wanted = [folder / name for name, _ in resolved.files]
         with self._alone():
             if _damaged(folder, resolved):
-                self._download(folder, packages, source=source)
+                self._download(folder, packages, source=source, alone=alone)
             if missing := _damaged(folder, resolved):
                 raise SetupError(
                     f"{missing[0].name} is no longer on the mirror. "
@@ -100,18 +104,18 @@ class Archive:
             return {}
         return {request: files for request, files in noted.items() if _are_files(files)}
 
-    def _ask(self, request: str, packages: Sequence[str], *, source: bool) -> list[list[str]]:
+    def _ask(self, request: str, packages: Sequence[str], *, source: bool, alone: bool) -> list[list[str]]:
         """Asks apt for the files, and notes them. To be called alone."""
         fresh = not self._has_lists() or not self._noted.exists()
         if fresh:
             self._update()
         try:
-            found = self._offered(packages, source=source)
+            found = self._offered(packages, source=source, alone=alone)
         except SetupError:
             if fresh:
                 raise
             self._update()  # lists may be damaged, or older than the package
-            found = self._offered(packages, source=source)
+            found = self._offered(packages, source=source, alone=alone)
         if not found:
             raise SetupError(f"the Debian archive did not offer {request}")
         noted = json.dumps({**self._read(), request: found}, indent=1, sort_keys=True)
@@ -123,19 +127,22 @@ class Archive:
             raise host_refusal(scratch, error) from None
         return found
 
-    def _offered(self, packages: Sequence[str], *, source: bool) -> list[list[str]]:
-        how = ["source", "--download-only"] if source else ["install", "-y"]
+    def _offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> list[list[str]]:
+        how = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
         with locks.scratch(self.root / "tmp") as empty:  # apt leaves out what it finds downloaded
             out = self._apt(*how, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
         return sorted([m["file"], m["hash"]] for m in URI_LINE.finditer(out))
 
-    def _download(self, folder: Path, packages: Sequence[str], *, source: bool) -> None:
+    def _download(self, folder: Path, packages: Sequence[str], *, source: bool, alone: bool) -> None:
         if not self._has_lists():
             self._update()
         if source:
             self._write_sources()
             folder.mkdir(parents=True, exist_ok=True)
             self._apt("source", "--download-only", *packages, cwd=folder)
+        elif alone:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._apt("download", *packages, cwd=folder)
         else:
             self._apt("install", "-y", "--download-only", *packages)
 

@@ -50,20 +50,31 @@ OPTIONS: Sequence[str] = (
 """Of QEMU's configure: a part of keys, as they decide on what a guest finds."""
 
 OWN = {
+    "lab-turns.c": "softmmu/lab-turns.c",
+    "lab-turns.h": "include/sysemu/lab-turns.h",
     "lab-clock.c": "softmmu/lab-clock.c",
     "lab-clock.h": "include/sysemu/lab-clock.h",
     "lab-profile.c": "softmmu/lab-profile.c",
     "lab-profile.h": "include/sysemu/lab-profile.h",
+    "lab-price.c": "softmmu/lab-price.c",
+    "lab-price.h": "include/sysemu/lab-price.h",
     "lab-lines.c": "softmmu/lab-lines.c",
     "lab-lines.h": "include/sysemu/lab-lines.h",
     "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
-COMPILE_STEPS = 1216
+COMPILE_STEPS = 1217
 """Lines that ninja prints; for the progress bar only."""
 
-TOOLS = {"ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config", "patch": "patch", "xz": "xz-utils"}
+TOOLS = {
+    "make": "make",
+    "ninja": "ninja-build",
+    "meson": "meson",
+    "pkg-config": "pkg-config",
+    "patch": "patch",
+    "xz": "xz-utils",
+}
 HEADERS = {"glib.h": "libglib2.0-dev", "pixman.h": "libpixman-1-dev", "libfdt.h": "libfdt-dev"}
 """What the build needs of the host, and the Debian package that has it."""
 

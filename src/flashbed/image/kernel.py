@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flashbed.common import paths
@@ -46,6 +47,12 @@ SETTING = re.compile(r"(?:# )?(?P<option>CONFIG_\w+)(?:(?P<value>=.*)| is not se
 DEBUG = "-debug"
 """Behind a kernel's version: the same, with what guest/kernel-debug.config adds."""
 
+NAS = "-nas"
+"""Behind a kernel's version: what guest/kernel-nas.config says, and nothing else."""
+
+LEFT_OUT_OF_NAS = ("media_nand",)
+"""Folders of kernel/ that need what it does not have."""
+
 COMPILE_STEPS = 1340
 """Lines that the build of the shipped configuration prints; for the progress bar only."""
 
@@ -56,6 +63,10 @@ class Kernel:
 
     entry: Entry
     package_version: str
+    left_out: tuple[str, ...] = ()
+    """Folders of kernel/ whose modules it cannot have."""
+    modules: Mapping[str, Path] = field(default_factory=dict)
+    """Modules of its own that a guest is to have, by their place there."""
 
     @property
     def image(self) -> Path:
@@ -77,13 +88,13 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     """The kernel of Debian's package linux-source-`wanted`, such as 6.1. About four minutes on two cores the first
     time. With -debug behind the version it looks for its own bugs: for tests, not for measurements.
     """
-    if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG})?", wanted)):
+    if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG}|{NAS})?", wanted)):
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
     version = match[1]
     package = f"linux-source-{version}"
     resolved = archive.resolve([package])
-    fragment = _fragment(version)
-    if match[2]:
+    fragment = _fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
+    if match[2] == DEBUG:
         fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
@@ -98,7 +109,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     def fill(folder: Path) -> None:
         tree = folder / TREE
         with stage(f"Fetching and unpacking the source of Linux {version}"):
-            _unpack(archive, package, archive.fetch([package], resolved), tree)
+            unpack(archive, package, archive.fetch([package], resolved), tree, UNUSED)
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
         _configure(tree, version, fragment)
@@ -109,15 +120,16 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         _drop_objects(tree)
 
     entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
-    return Kernel(entry, resolved.version(package))
+    return Kernel(entry, resolved.version(package), LEFT_OUT_OF_NAS if match[2] == NAS else ())
 
 
-def _unpack(archive: Archive, package: str, debs: list[Path], tree: Path) -> None:
+def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused: Sequence[str]) -> None:
+    """The source that one of these packages holds, without files that match a pattern of `unused`."""
     scratch = tree.with_name("source-package")
     archive.unpack([deb for deb in debs if deb.name.startswith(package)], scratch)
     tarball = scratch / "usr/src" / f"{package}.tar.xz"
     tree.mkdir()
-    excludes = [f"--exclude={pattern}" for pattern in UNUSED]
+    excludes = [f"--exclude={pattern}" for pattern in unused]
     run(["tar", "-C", tree, "-xf", tarball, "--strip-components=1", *excludes])
     shutil.rmtree(scratch)
 
@@ -144,8 +156,8 @@ def _configure(tree: Path, version: str, fragment: str) -> None:
     set_lines = set((tree / ".config").read_text().splitlines())
     if dropped := sorted(_wanted(fragment) - set_lines):
         raise SetupError(
-            f"{paths.guest() / 'kernel.config'}: Linux {version} did not take {', '.join(dropped)}: "
-            "an option it depends on is missing, or it has another name. "
+            f"{paths.guest() / 'kernel.config'}, or what takes its place: Linux {version} did not take "
+            f"{', '.join(dropped)}: an option it depends on is missing, or it has another name. "
             f"kernel-{version}.config beside it says what is otherwise for this version."
         )
 

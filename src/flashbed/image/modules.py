@@ -98,8 +98,8 @@ def check_names(wanted: Iterable[str]) -> None:
 
 
 def build_common(cache: Cache, kernel: Kernel) -> dict[str, Path]:
-    """The modules that all guests have, by name."""
-    built = (build(cache, kernel, name) for name in names() if name not in CHOSEN)
+    """The modules that all guests of this kernel have, by name."""
+    built = (build(cache, kernel, name) for name in names() if name not in (*CHOSEN, *kernel.left_out))
     return {product.removesuffix(".ko"): entry.path(product) for entry in built for product in entry.digests}
 
 

@@ -108,12 +108,37 @@ def fxmark(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "fxmark.c")
 
 
+def poweron(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `poweron`, of ours: it notes how long the machine has been on."""
+    return own(cache, archive, paths.guest() / "poweron.c")
+
+
+def sfsload(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `sfsload`, of ours: it puts a load on an NFS server."""
+    root = toolchain.sysroot(cache, archive)
+    sources = [paths.sfsload() / name for name in ("Makefile", "src")]
+    recipe = {"sources": digest_tree(*sources), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
+
+    def fill(folder: Path) -> None:
+        tree = folder / "tree"
+        shutil.copytree(paths.sfsload(), tree, ignore=shutil.ignore_patterns("build", "tests"))
+        with stage("Building sfsload"):
+            built = (f"BUILD={folder / 'build'}", f"SYSROOT={root.folder}", "CFLAGS=-O2")
+            run(["make", "-C", tree, f"-j{os.cpu_count()}", *built, "arm64"])
+        shutil.move(folder / "build" / "sfsload-arm64", folder / "sfsload")
+        run([f"{toolchain.PREFIX}strip", folder / "sfsload"])
+        shutil.rmtree(folder / "build")
+        shutil.rmtree(tree)
+
+    return cache.entry("sfsload", recipe, fill, products=["sfsload"])
+
+
 def outbox(cache: Cache, archive: Archive) -> Entry:
     """An entry with `outbox`, of ours: it hands out what a cell leaves."""
     return own(cache, archive, paths.guest() / "outbox.c")
 
 
-BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark}
+BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "poweron": poweron}
 """Programs that make load and are built from their sources, by name: what builds them."""
 
 
@@ -156,7 +181,8 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
                 wanted.append(_resolve(unpacked, segment.get_interp_name().lstrip("/")))
             dynamic = elf.get_section_by_name(".dynamic")
             if isinstance(dynamic, DynamicSection):
-                wanted += [_library(unpacked, vars(tag)["needed"]) for tag in dynamic.iter_tags("DT_NEEDED")]
+                places = [*LIBRARY_FOLDERS, *_run_path(dynamic)]
+                wanted += [_library(unpacked, vars(tag)["needed"], places) for tag in dynamic.iter_tags("DT_NEEDED")]
     return found
 
 
@@ -166,8 +192,14 @@ def _resolve(unpacked: Path, name: str) -> str:
     return name
 
 
-def _library(unpacked: Path, soname: str) -> str:
-    for folder in LIBRARY_FOLDERS:
+def _run_path(dynamic: DynamicSection) -> list[str]:
+    """Where a program says that its own libraries lie, seen from the root."""
+    paths_said = [vars(tag)["runpath"] for tag in dynamic.iter_tags("DT_RUNPATH")]
+    return [path.lstrip("/") for said in paths_said for path in said.split(":")]
+
+
+def _library(unpacked: Path, soname: str, folders: Sequence[str]) -> str:
+    for folder in folders:
         if (unpacked / folder / soname).is_file():
             return f"{folder}/{soname}"
     raise SetupError(f"no package has the library {soname} that a guest program needs")

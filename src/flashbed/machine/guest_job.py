@@ -9,6 +9,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from flashbed.image import DEBIAN
+from flashbed.image.debian_kernel import GUEST_FOLDER
 from flashbed.study.plan import Cell
 
 DRIVERS = {
@@ -18,6 +20,9 @@ DRIVERS = {
 """By what the kernel makes of the medium: the module, its device, and the folder that has its counters."""
 
 MOUNT_POINT = "/mnt"
+
+LOAD_ITS_OWN = f"for module in {GUEST_FOLDER}/filesystem/*.ko; do insmod $module; rm $module; done"
+"""Of a kernel that has its file systems as modules: they would lie on its disk, and not in memory."""
 
 TRACED_REQUESTS = 16_384
 """How many requests the log of a traced cell has room for, 40 bytes each."""
@@ -35,6 +40,7 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     _, medium, _ = DRIVERS[cell.medium.provides]
     device = translation.device or medium
     load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if filesystem.module else []
+    load += [LOAD_ITS_OWN] if cell.kernel.endswith(DEBIAN) else []
     return {
         "cell.env": _environment(cell, device, medium_digest),
         "translate": _script(command.replace("{device}", medium) for command in translation.commands),

@@ -33,6 +33,9 @@ KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
 TIMED_OUT = 124
 
+PRICE = "price.txt"
+"""What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
+
 STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 """PCI slots, fixed: guest/cell and guest/init know them too."""
 
@@ -133,8 +136,9 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
     sizes = {path: path.stat().st_size for path in (files.state, files.data)}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    profiled = ["-icount", f"profile={_escaped(profile)}"]  # a second -icount joins the first
-    status, complaint = _execute([*_command(setup, files, box, console), *profiled], limit_s, stop)
+    notes = f"profile={_escaped(profile)},price={_escaped(folder / PRICE)}"
+    # A second -icount joins the first
+    status, complaint = _execute([*_command(setup, files, box, console), "-icount", notes], limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
     said = console.read_bytes()

@@ -9,6 +9,7 @@ from flashbed.common.tomlfile import Problem, TomlFile, plain
 from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
 from flashbed.study.format import (
+    NAS_KERNELS,
     STACK,
     StudyFile,
     Where,
@@ -16,6 +17,10 @@ from flashbed.study.format import (
 from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
 from flashbed.workload import WORKLOADS
 from flashbed.workload.parameters import ToolParameters
+
+NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
+WITHOUT_VERSION_2 = ("6.1-debian",)
+"""Kernels whose server knows NFS from version 3 on."""
 
 
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
@@ -45,12 +50,15 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
         if study.has_jobs:
             continue  # what it writes, only fio knows
+        problems.update(dict.fromkeys(_server_problems(study, library, cell)))
         said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if said not in workloads:
             workloads[said] = _parameters(study, dict(said), problems)
         parameters = workloads[said]
         if parameters:
-            problems.update(dict.fromkeys(_room_problems(study, library, medium, cell["file"], parameters)))
+            problems.update(
+                dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
+            )
     raise_all(file, problems)
 
 
@@ -105,12 +113,32 @@ def _place_problems(
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
 
 
+def _server_problems(study: StudyFile, library: Library, cell: dict[str, str]) -> Iterator[Problem]:
+    """A server of files has kernels of its own, which know few file systems; the load on it has a CPU of its own."""
+    kernel, board, filesystem = cell["kernel"], cell["board"], library.filesystem(cell["filesystem"])
+    if (study.workload["tool"] == NAS_TOOL) != (kernel in NAS_KERNELS):
+        there = ", ".join(f'"{name}"' for name in NAS_KERNELS)
+        yield Problem(
+            study.keys_of("kernel", kernel), f'the kernels of tool = "{NAS_TOOL}", and only they, are {there}'
+        )
+    elif kernel in NAS_KERNELS:
+        if library.board(board).cpus < NAS_CPUS:
+            why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
+            yield Problem(study.keys_of("board", board), why)
+        if filesystem.mount_type not in NAS_FILESYSTEMS:
+            known = ", ".join(NAS_FILESYSTEMS)
+            yield Problem(study.keys_of("filesystem", cell["filesystem"]), f"{kernel} knows only {known}")
+        if kernel in WITHOUT_VERSION_2 and cell.get("version") == "2":
+            hint = skip_hint(study, {"kernel": kernel, "version": "2"})
+            yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
+
+
 def _room_problems(
-    study: StudyFile, library: Library, medium: str, file: str, parameters: ToolParameters
+    study: StudyFile, library: Library, medium: str, amount: str, parameters: ToolParameters
 ) -> Iterator[Problem]:
     """The workload's files must have room on the medium."""
     size = library.medium(medium).size_bytes
     if parameters.bytes_on_medium() > size:
-        way_out = skip_hint(study, {"file": file, "medium": medium})
+        way_out = skip_hint(study, {parameters.sized_by: amount, "medium": medium})
         why = f"{parameters.describe_bytes()} has no room on {medium}, which has {describe_size(size)}"
-        yield Problem(study.keys_of("file", file), f"{why}; {way_out}")
+        yield Problem(study.keys_of(parameters.sized_by, amount), f"{why}; {way_out}")

@@ -23,6 +23,9 @@ DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 KERNELS = ("6.1", "6.12")
 """Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
 
+NAS_KERNELS = ("6.1-nas", "6.1-debian")
+"""Kernels of a server of files: one that does nothing else, and Debian's own as it is installed."""
+
 OWN_FILES = ("job", "program")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 

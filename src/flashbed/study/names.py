@@ -11,6 +11,7 @@ from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
 from flashbed.profiles.library import Library, LookupProblem
 from flashbed.study.format import (
     KERNELS,
+    NAS_KERNELS,
     OWN_FILES,
     STACK,
     StudyFile,
@@ -98,7 +99,8 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
             except LookupProblem as error:
                 problems.append(Problem(study.keys_of(kind, value), str(error)))
     for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
-        if kernel.removesuffix("-debug") not in KERNELS:
-            why = f'must be such as "6.1", not "{shown(kernel)}"; there are: {", ".join(KERNELS)}'
+        if kernel.removesuffix("-debug") not in KERNELS and kernel not in NAS_KERNELS:
+            there = ", ".join((*KERNELS, *NAS_KERNELS))
+            why = f'must be such as "6.1", not "{shown(kernel)}"; there are: {there}'
             problems.append(Problem(study.keys_of("kernel", kernel), why))
     raise_all(file, problems)

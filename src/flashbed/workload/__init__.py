@@ -7,6 +7,7 @@ from flashbed.workload.bonnie_plus import BonniePlus
 from flashbed.workload.fio import Fio
 from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
+from flashbed.workload.nfs import Nfs
 
 WORKLOADS: dict[str, Workload] = {
     "fio": Fio(),
@@ -14,4 +15,5 @@ WORKLOADS: dict[str, Workload] = {
     "bonnie++": BonniePlus(),
     "iozone": Iozone(),
     "fxmark": Fxmark(),
+    "nfs": Nfs(),
 }

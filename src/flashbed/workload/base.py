@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload.parameters import ToolParameters
@@ -41,17 +41,24 @@ class Phase:
     requested_bytes: float
 
 
+class Needs(NamedTuple):
+    """Debian packages for the guest, and the programs (absolute paths there) that are wanted out of them."""
+
+    packages: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+
+
 class Workload(Protocol):
     """A tool that the lab can run. The guest runs /job/prepare, mounts the file system anew, and times /job/measure."""
 
     parameters: type[ToolParameters]
     built: tuple[str, ...]
     """Programs that the lab builds for the guest (image/programs.py)."""
-    packages: tuple[str, ...]
-    """Debian packages for the guest, and the programs that are wanted out of them."""
-    programs: tuple[str, ...]
     own_files: tuple[str, ...]
     """Which of the keys `job` and `program`, files of the user's, may stand in [workload]."""
+
+    def needs(self, parameters: Parameters) -> Needs:
+        """What it takes out of Debian's packages."""
 
     def title(self, parameters: Parameters) -> str:
         """The tool's name, for people: it tells if another tool stands in."""
@@ -77,6 +84,27 @@ class Workload(Protocol):
 
     def silent(self, parameters: Parameters) -> str:
         """Why a run may have no series, for people, as a clause."""
+
+
+class OfOurs:
+    """What tools have in common whose program the lab builds."""
+
+    def needs(self, parameters: Parameters) -> Needs:
+        return Needs()
+
+
+class OfCalls:
+    """What tools have in common that count calls, most of which memory answers."""
+
+    def phases(self, parameters: Parameters) -> Sequence[Phase]:
+        """None: how much it asks for is what is measured, and memory decides how much of that reaches the medium."""
+        return ()
+
+    def writes(self, parameters: Parameters) -> str:
+        return ""
+
+    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
+        return ()
 
 
 class InPhases:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_parameters import BonnieParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
@@ -50,13 +50,11 @@ class _Done:
     count: int
 
 
-class Bonnie(InPhases):
+class Bonnie(OfOurs, InPhases):
     """The workload `bonnie`."""
 
     parameters: type[ToolParameters] = BonnieParameters
     built: tuple[str, ...] = (PROGRAM,)
-    packages: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
 
     def title(self, parameters: Parameters) -> str:

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, ToolParameters
+from flashbed.workload.parameters import Count, FileParameters
 
 _MIB = 1 << 20
 
 
-class BonnieParameters(ToolParameters):
+class BonnieParameters(FileParameters):
     """The sequence of the original Bonnie on one file a process, in its order; sizes in bytes."""
 
     chunk: Size = Field(default=16384, ge=512, le=_MIB, description="size of a block, bytes; 16 KiB in Bonnie")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from flashbed.workload.base import MARK, InPhases, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, InPhases, Needs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
 
@@ -70,9 +70,10 @@ class BonniePlus(InPhases):
 
     parameters: type[ToolParameters] = BonniePlusParameters
     built: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ("bonnie++",)
-    programs: tuple[str, ...] = (PROGRAM,)
     own_files: tuple[str, ...] = ()
+
+    def needs(self, parameters: Parameters) -> Needs:
+        return Needs(("bonnie++",), (PROGRAM,))
 
     def title(self, parameters: Parameters) -> str:
         return "bonnie++"

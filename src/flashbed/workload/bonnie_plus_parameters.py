@@ -8,12 +8,12 @@ from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters
+from flashbed.workload.parameters import Count, FileParameters, Switch
 
 _MIB = 1 << 20
 
 
-class BonniePlusParameters(ToolParameters):
+class BonniePlusParameters(FileParameters):
     """bonnie++ on one file a process: it writes, reads and writes again, reads, then seeks; sizes in bytes."""
 
     chunk: Size = Field(default=8192, ge=256, le=_MIB, description="size of a block, a power of two, bytes")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import fio_output, fio_own_job, fio_pattern, fio_series
-from flashbed.workload.base import Parameters, Phase
+from flashbed.workload.base import OfOurs, Parameters, Phase
 from flashbed.workload.fio_call import (
     OUTPUT,
     RATE_MS,
@@ -19,13 +19,11 @@ from flashbed.workload.fio_parameters import FioParameters
 from flashbed.workload.parameters import ToolParameters
 
 
-class Fio:
+class Fio(OfOurs):
     """The workload `fio`, with parameters of its own or with the user's job file."""
 
     parameters: type[ToolParameters] = FioParameters
     built: tuple[str, ...] = ("fio",)
-    packages: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ("job",)
 
     def title(self, parameters: Parameters) -> str:

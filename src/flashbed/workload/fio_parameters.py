@@ -13,12 +13,12 @@ from pydantic import Field
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters, not_in_sectors
+from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-class FioParameters(ToolParameters):
+class FioParameters(FileParameters):
     """A pattern of requests on files; sizes in bytes."""
 
     pattern: Literal["read", "randread", "write", "randwrite", "rw", "randrw"] = Field(

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.guest_output import profile
-from flashbed.guest_output.steadiness import Series
-from flashbed.workload.base import Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import OfCalls, OfOurs, Parameters, WorkloadOutputError
 from flashbed.workload.fxmark_parameters import FxmarkParameters
 from flashbed.workload.parameters import ToolParameters
 
@@ -73,13 +72,11 @@ class _Test:
         return f"{self.name.replace('-', '_')}_{what}"
 
 
-class Fxmark:
+class Fxmark(OfCalls, OfOurs):
     """The workload `fxmark`."""
 
     parameters: type[ToolParameters] = FxmarkParameters
     built: tuple[str, ...] = (PROGRAM,)
-    packages: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
 
     def title(self, parameters: Parameters) -> str:
@@ -120,16 +117,6 @@ class Fxmark:
         if len(tests) == len(sections) == 1:
             metrics |= profile.metrics(sections[0])
         return metrics
-
-    def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        """None: most tests never reach the medium, and how much they ask for is what is measured."""
-        return ()
-
-    def writes(self, parameters: Parameters) -> str:
-        return ""
-
-    def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        return ()
 
     def silent(self, parameters: Parameters) -> str:
         return "fxmark tells no rate within a test"

@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Count, Switch, ToolParameters, not_in_sectors, some_of
+from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors, some_of
 
 SHARED_FILE = ("read-shared-file", "read-shared-block", "overwrite-shared-file", "random")
 """Tests on the file that all processes share."""
@@ -41,7 +41,7 @@ MWRM, MWUL and MWUM (Min et al., USENIX ATC 2016, table 1).
 Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
-class FxmarkParameters(ToolParameters):
+class FxmarkParameters(FileParameters):
     """Processes that do the same at the same time, each on a CPU of its own; sizes in bytes."""
 
     file: Size = Field(gt=0, description="size of the file that all processes share, bytes")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from flashbed.workload import fio_output
-from flashbed.workload.base import MARK, REMOUNT, InPhases, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_call import FIO, RANDOM, section
 from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
 from flashbed.workload.parameters import ToolParameters
@@ -35,13 +35,11 @@ class _Done(NamedTuple):
     """CPU time of its processes, as far as the tool tells it."""
 
 
-class Iozone(InPhases):
+class Iozone(OfOurs, InPhases):
     """The workload `iozone`."""
 
     parameters: type[ToolParameters] = IozoneParameters
     built: tuple[str, ...] = ("fio",)
-    packages: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ("program",)
 
     def title(self, parameters: Parameters) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import Size, describe_size
-from flashbed.workload.parameters import Switch, ToolParameters, not_in_sectors, some_of
+from flashbed.workload.parameters import FileParameters, Switch, not_in_sectors, some_of
 
 TESTS = ("write", "rewrite", "read", "reread")
 """In the order of time."""
@@ -19,7 +19,7 @@ _KIB = 1 << 10
 Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
-class IozoneParameters(ToolParameters):
+class IozoneParameters(FileParameters):
     """A file written, written again, read and read again, record by record; sizes in bytes."""
 
     record: Size = Field(default=4096, gt=0, description="size of a request, bytes")

@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -48,14 +48,12 @@ Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
 
 
 class ToolParameters(BaseModel):
-    """A tool's parameters; sizes in bytes. Each tool works on files of one size."""
+    """A tool's parameters; sizes in bytes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    file: Size = Field(gt=0, description="size of each process's file, bytes")
-    processes: Count = Field(
-        default=1, ge=1, le=MOST_PROCESSES, description="processes at the same time, each with its own file"
-    )
+    sized_by: ClassVar[str] = "file"
+    """The parameter that says how much its files take."""
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions between parameters."""
@@ -63,7 +61,7 @@ class ToolParameters(BaseModel):
 
     def bytes_on_medium(self) -> int:
         """What its files take, bytes."""
-        return self.file * self.processes
+        raise NotImplementedError
 
     def canonical(self) -> dict[str, Any]:
         """All parameters, defaults too, sizes in bytes: the same for each way to write the same workload."""
@@ -71,6 +69,21 @@ class ToolParameters(BaseModel):
 
     def describe_bytes(self) -> str:
         """The size of its files, for messages."""
+        raise NotImplementedError
+
+
+class FileParameters(ToolParameters):
+    """Of a tool that works on files of one size."""
+
+    file: Size = Field(gt=0, description="size of each process's file, bytes")
+    processes: Count = Field(
+        default=1, ge=1, le=MOST_PROCESSES, description="processes at the same time, each with its own file"
+    )
+
+    def bytes_on_medium(self) -> int:
+        return self.file * self.processes
+
+    def describe_bytes(self) -> str:
         if self.processes == 1:
             return f"file = {format_size(self.file)}"
         return f"file = {format_size(self.file)} for each of {self.processes} processes"

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong on the command line of `flashbed kernel` is told before anything is built."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("shrink", "--for", "nos"), "nos: 'nos' is neither 'nas', nor a study"),
+        (("shrink", "--for", "nas+none.config"), "'none.config' is neither"),
+        (("shrink", "-a", "mips"), "architecture 'mips': there is none of that name here; there are: arm64, x86_64"),
+        (("shrink", "--option", "CONFIG_NFS"), "--option CONFIG_NFS: the fragment does not set it"),
+        (("shrink", "--option", "CONFIG_NR_CPUS"), "--option CONFIG_NR_CPUS: is 2; only what is y, m or left out"),
+        (("compare", "nas", "nos"), "nos: 'nos' is neither"),
+    ],
+)
+def test_a_wrong_word_is_one_message(flashbed, words: tuple[str, ...], told: str) -> None:
+    done = flashbed("kernel", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network-storage appliance under QEMU, and clients of it on this host: files go both ways, and nothing to whom it
+is not for.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from appliance_rig import Appliance, running
+from nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
+
+# It builds a kernel of its own first.
+pytestmark = pytest.mark.long
+
+NOT_FOR_THIS_HOST = """
+[disks.data]
+device = "/dev/vda"
+
+[[exports]]
+disk = "data"
+read_write = ["192.0.2.0/24"]
+any_port = true
+"""
+
+TROUBLE = re.compile(r"BUG:|Oops|WARNING:|Call Trace|Kernel panic|segfault|Out of memory|started again")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("appliance")
+
+
+@pytest.fixture(scope="module")
+def appliance(folder: Path) -> Iterator[Appliance]:
+    with running(folder, None, "--size", "64M") as found:
+        yield found
+
+
+def libnfs(*words: str | Path) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")
+
+
+@needs_libnfs
+def test_a_tree_goes_there_and_back(appliance: Appliance, tmp_path: Path) -> None:
+    dice = random.Random(1)
+    sizes = [0, 1, 4095, 4096, 65537, 300_001, *(dice.randrange(20_000) for _ in range(10))]
+    there = tmp_path / "there"
+    there.mkdir()
+    for number, size in enumerate(sizes):
+        (there / f"file {number} ä").write_bytes(dice.randbytes(size))
+    for file in sorted(there.iterdir()):
+        libnfs("nfs-cp", file, appliance.url(f"/{file.name}"))
+    listed = libnfs("nfs-ls", appliance.url())
+    back = tmp_path / "back"
+    back.mkdir()
+    for file in sorted(there.iterdir()):
+        assert re.search(rf" {file.stat().st_size} {re.escape(file.name)}$", listed, re.MULTILINE), listed
+        libnfs("nfs-cp", appliance.url(f"/{file.name}"), back / file.name)
+        assert (back / file.name).read_bytes() == file.read_bytes()
+
+
+def test_the_portmapper_names_the_ports(appliance: Appliance) -> None:
+    ports = {}
+    for program, version in ((100003, 3), (100005, 3), (100021, 4), (100024, 1)):
+        arguments = b"".join(number.to_bytes(4) for number in (program, version, 6, 0))
+        ports[program] = int.from_bytes(appliance.server.call(PORTMAP, 3, arguments, tcp=False))
+    assert ports == {100003: 2049, 100005: 20048, 100021: 32768, 100024: 32765}
+
+
+def test_no_path_leads_out(appliance: Appliance) -> None:
+    for path in (b"/", b"/etc", b"/data/..", b"/data/../etc", b"/data/./..", b"/proc", b"", b"/data\0/x"):
+        assert appliance.server.mount_path(path)[0] == ACCESS, path
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    assert appliance.server.look_up(root, b"..") == (OK, root)  # an export's root is its own parent
+
+
+def test_a_handle_that_was_made_up_is_stale(appliance: Appliance) -> None:
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    assert appliance.server.attributes(root) == OK
+    dice = random.Random(2)
+    for at in range(len(root)):
+        other = bytearray(root)
+        other[at] ^= 1 << dice.randrange(8)
+        # Some bits name a generation that no inode has, or another kind of handle; the root itself none other than it
+        assert refused(appliance.server, bytes(other)) or bytes(other)[:8] == root[:8], other.hex()
+    for length in (0, 1, 4, 8, 64):
+        assert refused(appliance.server, dice.randbytes(length))
+
+
+def refused(server: Server, handle: bytes) -> bool:
+    try:
+        return server.attributes(handle) in (STALE, BAD_HANDLE, ACCESS)
+    except (Denied, TimeoutError):
+        return True
+
+
+def test_who_is_not_named_gets_nothing_with_a_good_handle_either(
+    appliance: Appliance, folder: Path, tmp_path: Path
+) -> None:
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    shutil.copy(folder / "vda.img", tmp_path)
+    with running(tmp_path, NOT_FOR_THIS_HOST) as other:
+        assert other.server.mount_path(b"/data") == (ACCESS, b"")
+        assert other.server.call(100005, 5) == bytes(4)  # no export is shown
+        with pytest.raises(Denied):
+            other.server.attributes(root)
+        assert other.server.call(NFS, 0) == b""  # that it is there, it says to everybody
+        assert "10.0.2.2 may not mount /data" in other.log
+
+
+def test_what_is_no_call_does_no_harm(appliance: Appliance) -> None:
+    pester(appliance, 2000)
+
+
+def test_a_hundred_thousand_calls_do_no_harm(appliance: Appliance) -> None:
+    pester(appliance, 100_000)
+
+
+def pester(appliance: Appliance, count: int) -> None:
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    appliance.server.pester(count, seed=int(os.environ.get("FLASHBED_SEED", "1")), handle=root)
+    assert appliance.server.attributes(root) == OK
+    assert appliance.server.mount_path(b"/data") == (OK, root)
+    assert not TROUBLE.search(appliance.log), appliance.log
+
+
+def test_ctrl_c_ends_it_and_leaves_its_disk_clean(tmp_path: Path) -> None:
+    with running(tmp_path, None, "--size", "16M") as appliance:
+        assert appliance.stop() == 0
+    assert "nas: down" in appliance.log
+    checked = subprocess.run(["/sbin/e2fsck", "-n", tmp_path / "vda.img"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    assert "clean" in checked.stdout

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of files and its load in one guest: what is measured repeats, and each machine works on its own CPU."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flashbed.execution import run
+from flashbed.execution.repetition import Finished
+from flashbed.study.loading import load_study
+
+# It builds a kernel of its own first.
+pytestmark = pytest.mark.long
+
+STUDY = """
+    kernel = "{kernel}"
+    [workload]
+    tool = "nfs"
+    server = "{server}"
+    version = {version}
+    transport = "{transport}"
+    load = 200
+    set_kb = 10
+    warm_s = 1
+    time_s = 2
+"""
+
+CELLS = {
+    "v2-udp": ("6.1-nas", "kernel", 2, "udp"),
+    "v3-tcp": ("6.1-nas", "kernel", 3, "tcp"),
+    "ganesha": ("6.1-nas", "ganesha", 3, "tcp"),
+    "debian": ("6.1-debian", "kernel", 3, "udp"),
+}
+
+SHARED = 0.02
+"""Of the packets, so many may be received by the other CPU: what is sent before both ends are bound, such as ARP."""
+
+
+def measured(study_file, measure, folder: Path, name: str) -> Finished:
+    kernel, server, version, transport = CELLS[name]
+    body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport)
+    top = {"filesystem": "ext2", "medium": "usb-stick-2g", "board": "arm64-2x1000"}
+    (wanted,) = run.prepare(load_study(study_file(body, **top)))
+    finished: Finished = measure(wanted, folder, limit_s=900)
+    return finished
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_each_server_meets_a_load_that_is_no_burden(study_file, measure, tmp_path: Path, name: str) -> None:
+    found = measured(study_file, measure, tmp_path / "run", name).result
+    metrics = found["metrics"]
+    assert found["check"] == ""
+    assert metrics["operations"] == metrics["offered_operations"] > 150
+    assert metrics["retransmissions"] == 0
+    assert metrics["mix_off_percent"] < 100
+    assert 0 < metrics["boot_s"] < 2
+    assert 0 < metrics["server_cpu_percent"] < 50
+
+
+def test_a_repetition_repeats_to_the_bit(study_file, measure, tmp_path: Path) -> None:
+    first, other = (measured(study_file, measure, tmp_path / name, "v3-tcp") for name in ("first", "other"))
+    assert first.files == other.files
+    assert first.result == other.result
+
+
+def test_each_machine_receives_on_its_own_cpu(study_file, measure, tmp_path: Path) -> None:
+    files = measured(study_file, measure, tmp_path / "run", "v2-udp").files
+    sent_by_server, sent_by_load = map(int, re.findall(rb"Sent \d+ bytes (\d+) pkt", files["out/link.txt"]))
+    received = [int(line.split()[0], 16) for line in files["out/softnet.txt"].splitlines()]
+    assert min(sent_by_server, sent_by_load) > 500
+    # In between are the few that both ends send to themselves: mountd and the server to the portmapper
+    assert received[1] == pytest.approx(sent_by_server, rel=SHARED)
+    assert received[0] >= sent_by_load * (1 - SHARED)

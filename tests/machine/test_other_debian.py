@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries of the host's Debian leave no trace in a result: the emulator gives the same bytes on them and on those
+of Debian 13.
+
+Only the emulator is put there. The guest is a part of the key, whoever built it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import other_debian
+import pytest
+from same_bytes import bytes_of, differing
+
+from flashbed.common import paths
+from flashbed.common.digest import digest_file
+from flashbed.execution.run import prepare
+from flashbed.image import emulator
+from flashbed.image.command import run
+from flashbed.study.loading import load_study
+
+pytestmark = pytest.mark.long
+
+PACKAGES = ["gcc", "libc6-dev", *emulator.TOOLS.values(), *emulator.HEADERS.values()]
+"""All that the emulator is built with, its libraries among them."""
+
+LONGEST_S = 1800
+"""Of this host's time, for a guest."""
+
+SHARED_LIBRARY = re.compile(r"=> (\S+) \(")
+
+FIO = """
+    [workload]
+    tool = "fio"
+    pattern = "randwrite"
+    request = "4k"
+    file = "{file}"
+    flush = "fsync"
+"""
+
+FXMARK = """
+    [workload]
+    tool = "fxmark"
+    tests = "read-shared-block,create-shared,random"
+    file = "1M"
+    processes = 8
+    run_us = 2000
+"""
+
+CELLS = {
+    "stick": (FIO.format(file="4M"), {"filesystem": "ext2:block=4k", "medium": "usb-stick-2g:condition=full"}),
+    "raw-nand": (FIO.format(file="2M"), {"filesystem": "jffs2", "medium": "slc-nand-64m", "board": "arm64-250-pio"}),
+    "8-cpus": (FXMARK, {"filesystem": "f2fs", "medium": "nvme-960pro-class:used_bytes=2G", "board": "arm64-8x2000"}),
+}
+
+
+@pytest.fixture(scope="module")
+def debian() -> Path:
+    """The root folder of a Debian 13."""
+    if why := other_debian.refusal():
+        pytest.skip(why)
+    return other_debian.root(PACKAGES)
+
+
+def start_script(debian: Path, program: Path, folder: Path) -> Path:
+    """Stands in for the emulator: starts `program` in that Debian, which sees the cache and `folder` of the host."""
+    script = folder / "emulator"
+    command = shlex.join(other_debian.inside(debian, [paths.cache_root(), folder], [program]))
+    script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def test_the_libraries_are_others(debian: Path) -> None:
+    said = run(other_debian.inside(debian, [paths.cache_root()], ["ldd", emulator.program()]))
+    libraries = [path.lstrip("/") for path in SHARED_LIBRARY.findall(said)]
+    assert any("libglib-2.0" in path for path in libraries)
+    for path in libraries:
+        assert digest_file((debian / path).resolve()) != digest_file((Path("/") / path).resolve()), path
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_same_bytes_on_other_libraries(
+    cell: str, debian: Path, study_file, measure, tmp_path: Path, monkeypatch
+) -> None:
+    body, top = CELLS[cell]
+    (wanted,) = prepare(load_study(study_file(body, **top)))
+    here = bytes_of(measure(wanted, tmp_path / "here", LONGEST_S))
+    script = start_script(debian, emulator.program(), tmp_path)
+    monkeypatch.setattr(emulator, "program", lambda: script)
+    assert differing(here, bytes_of(measure(wanted, tmp_path / "there", LONGEST_S))) == []

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The appliance's kernels: they are as small as is promised, they boot, and one that was compiled beside others is the
+same as one that was compiled from nothing. Each builds a kernel: long.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from flashbed import image
+from flashbed.common.digest import digest_file
+from flashbed.shrinking import architecture, building, fragment, memory, packing, prices, sizes
+
+MOST_BYTES = 1_100_000
+"""Of the kernel that serves, packed by xz, with the NFS server."""
+
+NAMES = sorted(architecture.ALL)
+
+pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernel_that_serves_is_small(name: str) -> None:
+    found = packing.sizes(building.build(name))
+    assert found.server <= MOST_BYTES
+    assert found.image <= found.server
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_boots_in_a_machine_of_24_mib(name: str) -> None:
+    target = architecture.named(name)
+    if memory.machine(target) is None:
+        pytest.skip("no QEMU here for this architecture; Debian's package qemu-system-x86 has it")
+    left = memory.left(target, building.build(name).image)
+    assert left is not None
+    assert 12 << 10 < left.free_kib < left.total_kib < memory.RAM_MIB << 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_the_same_as_one_that_was_compiled_from_nothing(name: str, tmp_path: Path) -> None:
+    target = architecture.named(name)
+    kernel = building.build(name)
+    source, _ = building.unpacked_source(image.open_cache(), image.open_archive())
+    objects = tmp_path / "objects"
+    building.configure(target, source.folder, objects, fragment.read(building.nas_fragments(name)).text)
+    building.compile_kernel(target, source.folder, objects, lambda: None)
+    assert digest_file(objects / target.image) == digest_file(kernel.image)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_bytes_of_it_have_a_folder(name: str) -> None:
+    kernel = building.build(name)
+    shares = sizes.shares(kernel.entry.path(building.MAP).read_text(), kernel.entry.path(building.VMLINUX))
+    known = sum(share.image for share in shares if share.subsystem != sizes.ELSEWHERE)
+    assert known > 0.8 * sum(share.image for share in shares)
+
+
+def test_an_option_has_a_price_and_it_is_kept() -> None:
+    target = architecture.named("arm64")
+    wanted = fragment.read(building.nas_fragments("arm64"))
+    [priced] = prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"])
+    assert priced.why_not == ""
+    assert priced.image is not None
+    assert 0 < priced.image < 50_000
+    assert prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], stored=True) == [priced]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NFS version 3, its mount protocol and the portmapper as a test asks them: whole calls, and what is none.
+
+Over UDP and TCP, to ports of this host. Not a client: each call stands alone.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+PORTMAP, NFS, MOUNT = 100000, 100003, 100005
+OK, NO_ENTRY, ACCESS, STALE, BAD_HANDLE = 0, 2, 13, 70, 10001
+ROOT = struct.pack(">5I", 0, 0, 0, 0, 0)  # AUTH_SYS: stamp, no machine name, uid, gid, no groups
+
+
+def text(value: bytes) -> bytes:
+    """A string or a handle: its length, and zeros up to a word."""
+    return struct.pack(">I", len(value)) + value + bytes(-len(value) % 4)
+
+
+def header(xid: int, program: int, version: int, procedure: int) -> bytes:
+    """Of a call, as root of a machine without a name."""
+    return struct.pack(">6I", xid, 0, 2, program, version, procedure) + struct.pack(">I", 1) + text(ROOT) + bytes(8)
+
+
+class Denied(Exception):
+    """The call was not carried out: what RPC says of it."""
+
+
+@dataclass
+class Server:
+    """An appliance's ports on this host."""
+
+    address: str
+    nfs: int
+    mount: int
+    portmap: int
+    seconds: float = 20.0
+    _xid: int = field(default=0x1000)
+
+    programs: ClassVar[dict[int, tuple[str, int]]] = {PORTMAP: ("portmap", 2), NFS: ("nfs", 3), MOUNT: ("mount", 3)}
+
+    def call(self, program: int, procedure: int, arguments: bytes = b"", *, tcp: bool = True) -> bytes:
+        """The results. Raises Denied, or TimeoutError if none come."""
+        name, version = self.programs[program]
+        self._xid += 1
+        message = header(self._xid, program, version, procedure) + arguments
+        reply = (self._over_tcp if tcp else self._over_udp)(getattr(self, name), message)
+        xid, kind, status = struct.unpack_from(">3I", reply)
+        assert (xid, kind) == (self._xid, 1)
+        if status:
+            raise Denied(f"denied {struct.unpack_from('>2I', reply, 12)}")
+        length = struct.unpack_from(">I", reply, 16)[0]
+        at = 20 + (length + 3) // 4 * 4
+        if accepted := struct.unpack_from(">I", reply, at)[0]:
+            raise Denied(f"accepted with {accepted}")
+        return reply[at + 4 :]
+
+    def _over_udp(self, port: int, message: bytes) -> bytes:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.settimeout(self.seconds)
+            line.connect((self.address, port))
+            line.send(message)
+            return line.recv(65536)
+
+    def _over_tcp(self, port: int, message: bytes) -> bytes:
+        with socket.create_connection((self.address, port), timeout=self.seconds) as line:
+            line.sendall(struct.pack(">I", 0x80000000 | len(message)) + message)
+            head = _exactly(line, 4)
+            return _exactly(line, struct.unpack(">I", head)[0] & 0x7FFFFFFF)
+
+    def mount_path(self, path: bytes) -> tuple[int, bytes]:
+        """Status, and the handle if it is OK."""
+        results = self.call(MOUNT, 1, text(path))
+        status = struct.unpack_from(">I", results)[0]
+        length = struct.unpack_from(">I", results, 4)[0] if status == OK else 0
+        return status, results[8 : 8 + length]
+
+    def attributes(self, handle: bytes) -> int:
+        """The status of GETATTR."""
+        return int(struct.unpack_from(">I", self.call(NFS, 1, text(handle)))[0])
+
+    def look_up(self, handle: bytes, name: bytes) -> tuple[int, bytes]:
+        """Status and handle of LOOKUP."""
+        results = self.call(NFS, 3, text(handle) + text(name))
+        status = struct.unpack_from(">I", results)[0]
+        length = struct.unpack_from(">I", results, 4)[0] if status == OK else 0
+        return status, results[8 : 8 + length]
+
+    def pester(self, count: int, seed: int, handle: bytes) -> None:
+        """Sends `count` messages that are calls changed at random, and waits for no answer to any."""
+        dice = random.Random(seed)
+        ports = {NFS: self.nfs, MOUNT: self.mount, PORTMAP: self.portmap}
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.setblocking(False)
+            for number in range(count):
+                program, message = changed_call(dice, handle)
+                if number % 20:
+                    _send(line, message, (self.address, ports[program]))
+                else:
+                    self._throw(ports[program], dice, message)
+
+    def _throw(self, port: int, dice: random.Random, message: bytes) -> None:
+        """Over TCP, with a record's head that may be wrong too, and hangs up."""
+        with socket.create_connection((self.address, port), timeout=self.seconds) as line:
+            length = len(message) if dice.random() < 0.7 else dice.getrandbits(dice.choice((8, 31)))
+            try:
+                line.sendall(struct.pack(">I", dice.choice((0, 0x80000000, 0x80000000)) | length) + message)
+                line.settimeout(0.05)
+                line.recv(65536)
+            except OSError:
+                return  # the server may hang up, or be silent
+
+
+def changed_call(dice: random.Random, handle: bytes) -> tuple[int, bytes]:
+    """A program, and a call to it with arguments that may fit, of which bytes are changed, lost or doubled."""
+    program = dice.choice((NFS, NFS, NFS, MOUNT, PORTMAP))
+    arguments = b"".join(
+        dice.choice(
+            (
+                text(handle),
+                text(dice.choice((b"..", b".", b"/data", b"/data/../etc", b"a" * dice.randrange(300), b"a/b", b"\0"))),
+                struct.pack(">I", dice.choice((0, 1, 2, 0xFFFFFFFF, dice.getrandbits(32)))),
+                struct.pack(">Q", dice.getrandbits(64)),
+            )
+        )
+        for _ in range(dice.randrange(6))
+    )
+    version = dice.choice((1, 2, 3, 3, 3, 4, dice.getrandbits(32)))
+    procedure = dice.choice((*range(23), dice.getrandbits(32)))
+    message = bytearray(header(dice.getrandbits(32), program, version, procedure) + arguments)
+    for _ in range(dice.randrange(4)):
+        at = dice.randrange(len(message) or 1)
+        change = dice.randrange(4)
+        if change == 0 and message:
+            message[at] = dice.getrandbits(8)
+        elif change == 1:
+            del message[at:]
+        elif change == 2:
+            message[at:at] = message[at : at + dice.randrange(64)]
+        else:
+            message[at:at] = dice.randbytes(dice.randrange(32))
+    return program, bytes(message)
+
+
+def _send(line: socket.socket, message: bytes, to: tuple[str, int]) -> None:
+    try:
+        line.sendto(message, to)
+        while True:
+            line.recv(65536)  # answers to earlier ones
+    except BlockingIOError:
+        return
+
+
+def _exactly(line: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        more = line.recv(count - len(data))
+        if not more:
+            raise ConnectionError("the server hung up")
+        data += more
+    return data

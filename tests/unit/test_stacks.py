@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel for a study holds: what its cells need, and none of the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.shrinking import architecture, fragment, purposes, stacks
+from flashbed.study.loading import load_study
+
+ARM64 = architecture.named("arm64")
+STUDY = """
+title = "t"
+question = "q"
+axes.filesystem = [{filesystems}]
+board = "arm64-1000"
+medium = "{medium}"
+scheduler = "{scheduler}"
+workload = {{ tool = "fio", pattern = "write", request = "4k", file = "64k" }}
+"""
+
+
+def _values(folder: Path, filesystems: str, medium: str = "usb-stick-2g", scheduler: str = "none") -> dict[str, str]:
+    file = folder / "own.toml"
+    file.write_text(STUDY.format(filesystems=filesystems, medium=medium, scheduler=scheduler))
+    return {one.option: one.value for one in purposes.wanted(str(file), ARM64)}
+
+
+def test_each_option_of_a_part_is_in_the_guests_kernel_and_in_one_part_only() -> None:
+    guests = fragment.values((paths.guest() / "kernel.config").read_text())
+    named = [option for part in stacks.parts() for option in part.options]
+    assert set(named) <= set(guests)
+    assert len(named) == len(set(named))
+
+
+def test_file_systems_and_schedulers_that_no_cell_has_are_left_out(tmp_path: Path) -> None:
+    found = _values(tmp_path, '"ext2", "fat16"', scheduler="bfq")
+    assert (found["CONFIG_EXT2_FS"], found["CONFIG_VFAT_FS"], found["CONFIG_IOSCHED_BFQ"]) == ("y", "y", "y")
+    assert (found["CONFIG_EXT4_FS"], found["CONFIG_UBIFS_FS"], found["CONFIG_MQ_IOSCHED_KYBER"]) == ("n", "n", "n")
+    assert (found["CONFIG_MTD"], found["CONFIG_BLOCK"]) == ("n", "y")
+    assert "CONFIG_JFFS2_FS_DEBUG" not in found
+    assert "CONFIG_CRYPTO" not in found
+
+
+def test_what_others_bring_along_is_added_where_they_are_not(tmp_path: Path) -> None:
+    assert _values(tmp_path, '"f2fs"')["CONFIG_CRYPTO"] == "y"
+
+
+def test_raw_chips_bring_their_drivers(tmp_path: Path) -> None:
+    found = _values(tmp_path, '"ubifs"', medium="slc-nand-64m")
+    assert (found["CONFIG_MTD_RAW_NAND"], found["CONFIG_MTD_UBI"], found["CONFIG_MISC_FILESYSTEMS"]) == ("y", "y", "y")
+    assert (found["CONFIG_JFFS2_FS"], found["CONFIG_EXT2_FS"]) == ("n", "n")
+
+
+@pytest.mark.parametrize("study", sorted(path.stem for path in paths.studies().glob("*.toml")))
+def test_what_the_studies_mount_and_schedule_has_a_part_or_needs_none(study: str) -> None:
+    without_a_part = {"none", "block", "yaffs2", "anticipatory", "cfq"}  # modules of the lab's own
+    known = {word for part in stacks.parts() for word in part.needed_by} | without_a_part
+    cells = stacks.plan(load_study(paths.studies() / f"{study}.toml"))
+    words = {word for one in cells for word in (one.filesystem.mount_type, one.scheduler.name, one.medium.provides)}
+    assert words <= known
+
+
+def test_a_study_is_for_the_labs_own_architecture() -> None:
+    with pytest.raises(InputError, match="a study's guests are arm64; leave out --architecture x86_64"):
+        purposes.wanted("quick", architecture.named("x86_64"))

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sweep over options with a made-up kernel: what was measured is kept, and what was stopped goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed import image
+from flashbed.common.errors import InterruptedByUser, SetupError
+from flashbed.image.cache import Cache, Entry
+from flashbed.shrinking import architecture, building, fragment, memory, packing, prices
+from flashbed.shrinking.fragment import Fragment
+from flashbed.shrinking.packing import Sizes
+from flashbed.shrinking.prices import Price
+
+WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
+"""Bytes that an option adds to the made-up image."""
+
+TEXT = "#: All\n" + "".join(
+    f"# A reason.\n{fragment.line_of(option, value)}\n"
+    for option, value in {
+        "CONFIG_NET": "y",
+        "CONFIG_INET": "y",
+        "CONFIG_UNIX": "y",
+        "CONFIG_IPV6": "n",
+        "CONFIG_MMU": "y",
+        "CONFIG_NR_CPUS": "2",
+    }.items()
+)
+TARGET = architecture.Architecture("made-up", "made-up-", "Image", "Image", "Image", False, "preset=1", "--arm64")
+
+
+class MadeUpKernel:
+    """Stands for Kconfig, the compiler and QEMU. `compiled` has the options of each build."""
+
+    def __init__(self, folder: Path) -> None:
+        self.compiled: list[set[str]] = []
+        self.stop_after: int | None = None
+        self.breaks_without = ""
+        self._folder = folder
+
+    def configure(self, _: object, __: Path, objects: Path, settings: str) -> None:
+        objects.mkdir(parents=True, exist_ok=True)
+        on = {option for option, value in fragment.values(settings).items() if value == "y"} | {"CONFIG_MMU"}
+        if "CONFIG_NET" not in on:
+            on -= {"CONFIG_INET", "CONFIG_UNIX", "CONFIG_IPV6"}
+        (objects / ".config").write_text("".join(f"{option}=y\n" for option in sorted(on)))
+
+    def compile(self, _: object, __: Path, objects: Path, ___: object) -> None:
+        if self.stop_after is not None and len(self.compiled) >= self.stop_after:
+            raise InterruptedByUser("stopped")
+        on = set(fragment.values((objects / ".config").read_text()))
+        self.compiled.append(on)
+        if self.breaks_without and self.breaks_without not in on:
+            raise SetupError("`make` failed with exit status 2:\nx.c:1: error: no such type\nmake: Error 1")
+
+    def collect(self, _: object, objects: Path, folder: Path) -> None:
+        (folder / "image").write_text((objects / ".config").read_text())
+
+    @staticmethod
+    def sizes(kernel: building.SmallKernel, **_: bool) -> Sizes:
+        on = fragment.values(kernel.image.read_text())
+        size = 5000 + sum(WEIGHT[option] for option in on)
+        return Sizes(size, 3 * size, {"md": 70}, {"xz": size})
+
+    @staticmethod
+    def left(_: object, file: Path) -> memory.Memory:
+        return memory.Memory(20_000, 20_000 - 10 * len(fragment.values(file.read_text())))
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
+    made = MadeUpKernel(tmp_path)
+    root = tmp_path / "cache"
+    root.mkdir()
+    monkeypatch.setattr(image, "open_cache", lambda kind=Cache: kind(root))
+    monkeypatch.setattr(image, "open_archive", lambda: None)
+    monkeypatch.setattr(building, "unpacked_source", lambda *_: (Entry(tmp_path / "source", {}), "1"))
+    monkeypatch.setattr(building, "recipe", lambda *words: {"settings": words[-1]})
+    monkeypatch.setattr(building, "configure", made.configure)
+    monkeypatch.setattr(building, "compile_kernel", made.compile)
+    monkeypatch.setattr(building, "collect", made.collect)
+    monkeypatch.setattr(packing, "sizes", made.sizes)
+    monkeypatch.setattr(memory, "identity", lambda _: "made up")
+    monkeypatch.setattr(memory, "left", made.left)
+    return made
+
+
+@pytest.fixture
+def wanted(tmp_path: Path) -> Fragment:
+    file = tmp_path / "made-up.config"
+    file.write_text(TEXT)
+    return fragment.read([file])
+
+
+def _by_option(found: list[Price]) -> dict[str, Price]:
+    return {one.setting.option: one for one in found}
+
+
+def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, wanted: Fragment) -> None:
+    found = _by_option(prices.sweep(TARGET, wanted))
+    assert {option: one.image for option, one in found.items()} == {
+        "CONFIG_NET": 1450,
+        "CONFIG_INET": 400,
+        "CONFIG_UNIX": 50,
+        "CONFIG_IPV6": 300,
+        "CONFIG_MMU": None,
+    }
+    assert found["CONFIG_NET"].also == ("CONFIG_INET", "CONFIG_UNIX")
+    assert found["CONFIG_MMU"].why_not == "cannot be left out: another option or the architecture makes it y"
+    assert [found[option].ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
+    assert len(kernel.compiled) == 5  # as it is, and four others: MMU was seen in the configuration
+
+
+def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wanted: Fragment) -> None:
+    kernel.stop_after = 3
+    with pytest.raises(InterruptedByUser):
+        prices.sweep(TARGET, wanted)
+    told = _by_option(prices.sweep(TARGET, wanted, stored=True))
+    assert [option for option, one in told.items() if one.image is not None] == ["CONFIG_NET", "CONFIG_INET"]
+    assert told["CONFIG_UNIX"].why_not == "not measured yet"
+    kernel.stop_after = None
+    whole = prices.sweep(TARGET, wanted)
+    assert len(kernel.compiled) == 5
+    assert prices.sweep(TARGET, wanted) == whole
+    assert len(kernel.compiled) == 5
+
+
+def test_only_what_is_asked_for_is_built(kernel: MadeUpKernel, wanted: Fragment) -> None:
+    [found] = prices.sweep(TARGET, wanted, ["CONFIG_UNIX"])
+    assert (found.setting.option, found.image) == ("CONFIG_UNIX", 50)
+    assert len(kernel.compiled) == 2
+
+
+def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: MadeUpKernel, wanted: Fragment) -> None:
+    kernel.breaks_without = "CONFIG_INET"
+    found = _by_option(prices.sweep(TARGET, wanted))
+    assert found["CONFIG_INET"].why_not == "the kernel does not build: x.c:1: error: no such type"
+    assert found["CONFIG_UNIX"].image == 50
+
+
+def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise SetupError("`make` failed with exit status 2:\ngcc: fatal error: Killed signal terminated program cc1\n")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(building, "compile_kernel", killed)
+        with pytest.raises(SetupError, match="Killed"):
+            prices.sweep(TARGET, wanted)
+    assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].image == 50
+
+
+def test_if_the_kernel_itself_does_not_build_nothing_is_compared(kernel: MadeUpKernel, wanted: Fragment) -> None:
+    kernel.breaks_without = "CONFIG_IPV6"
+    with pytest.raises(SetupError, match="the kernel that all are compared with: the kernel does not build"):
+        prices.sweep(TARGET, wanted)
