@@ -8,18 +8,21 @@
  *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH
  *
  * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
- * WRITERS of the processes write where the others read; only random and the reads of a shared file know them.
+ * WRITERS of the processes write where the others read; only random and the reads of a shared file know them. Before the
+ * test they write a block of each megabyte: where its blocks lie, a file system then knows for writes as well, as of any
+ * file in use. Else it reads that while it holds the file's lock, behind all that the readers have asked for.
  *
  * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
  * one, past the page cache only.
  *
  * A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
- * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST and PROCESSES, and
- * as ns since boot when operations began, when counting began and when it ended; then of reads and of others a line:
- * "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how many took no
- * longer than that (and longer than the one before): steps of 1/64. The emulator is told when counting begins and ends,
- * for its profile (HINT #113). What the medium had counted before the first operation and after the last is noted by the
- * guest's script MARK, as load.TEST and load.TEST.ended: what is set up before a test is no part of its load.
+ * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST, PROCESSES and
+ * WRITERS, and as ns since boot when operations began, when counting began and when it ended; then of reads and of
+ * others a line: "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how
+ * many took no longer than that (and longer than the one before): steps of 1/64. The emulator is told when counting
+ * begins and ends, for its profile (HINT #113). What the medium had counted before the first operation and after the
+ * last is noted by the guest's script MARK, as load.TEST and load.TEST.ended: what is set up before a test is no part of
+ * its load.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -176,6 +179,10 @@ static void shared_file(void)
 
 	snprintf(path, PATH, "%s/all", job.folder);
 	me.fd = opened(path, O_RDWR | (job.direct ? O_DIRECT : 0));
+	if (me.number >= job.writers)
+		return;
+	for (uint64_t at = me.number * CHUNK; at + job.block <= job.bytes; at += job.writers * CHUNK)
+		whole(pwrite(me.fd, me.block, job.block, (off_t)at));
 }
 
 static void own_folder(void)
@@ -616,7 +623,7 @@ int main(int argc, char **argv)
 		if (shared == MAP_FAILED)
 			die("no memory");
 		measure(&tests[i]);
-		printf("%s %" PRIu64 " %" PRIu64, argv[1], job.processes, shared->begin_ns);
+		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64, argv[1], job.processes, job.writers, shared->begin_ns);
 		printf(" %" PRIu64 " %" PRIu64 "\n", shared->from_ns, shared->end_ns);
 		print(READ);
 		print(OTHER);

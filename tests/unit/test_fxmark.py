@@ -25,8 +25,8 @@ PROCESSES = 4
 BEGIN, BEGAN, ENDED = 999_000_000, 1_000_000_000, 1_010_000_000
 
 
-def lines(name: str, read: str = "0 0 0", other: str = "0 0 0") -> str:
-    return f"{name} {PROCESSES} {BEGIN} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
+def lines(name: str, read: str = "0 0 0", other: str = "0 0 0", writers: int = 0) -> str:
+    return f"{name} {PROCESSES} {writers} {BEGIN} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
 
 
 def metrics(*tests: str, **files: str) -> dict[str, float]:
@@ -55,9 +55,16 @@ def test_a_test_alone_has_its_latencies() -> None:
 
 
 def test_reads_and_writes_are_told_apart_and_latencies_are_of_the_reads() -> None:
-    found = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50"))
+    found = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50", writers=1))
     assert (found["operations"], found["read_operations"], found["other_operations"]) == (35_000, 30_000, 5_000)
     assert found["latency_max_us"] == 1
+
+
+def test_who_finished_nothing_did_no_operation_a_second() -> None:
+    found = metrics(lines("random", read="300 300000 1000 1007 300", writers=1))
+    assert (found["read_operations"], found["other_operations"]) == (30_000, 0)
+    assert "read_operations" not in metrics(lines("random", other="1 1 1 1 1", writers=PROCESSES))
+    assert "read_operations" not in metrics(lines("overwrite-private", other="1 1 1 1 1"))
 
 
 def test_several_tests_have_a_rate_each() -> None:
@@ -123,7 +130,7 @@ def test_shares_of_medium_and_cpu_are_of_the_time_in_which_operations_ran() -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["", "random 1 2 3 4\n", "random 1 2 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 2 3 4\nx\ny\n"]
+    "text", ["", "random 1 0 2 3 4\n", "random 1 0 2 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 0 2 3 4\nx\ny\n"]
 )
 def test_what_the_program_does_not_write_is_told(text: str) -> None:
     with pytest.raises(WorkloadOutputError):

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from flashbed.guest_output import profile
 from flashbed.workload.base import OfCalls, OfOurs, Parameters, WorkloadOutputError
-from flashbed.workload.fxmark_parameters import FxmarkParameters
+from flashbed.workload.fxmark_parameters import READING, FxmarkParameters
 from flashbed.workload.parameters import ToolParameters
 
 PROGRAM = "fxmark"
 SAID = "fxmark.txt"
-"""Of each test three lines: its name, how many processes, and when operations began, when counting began and when it
-ended (ns since boot); "read" and "other" with how many, the sum of their times and the longest (ns), and pairs of a
-time (ns) and how many took no longer.
+"""Of each test three lines: its name, how many processes, how many of them write, and when operations began, when
+counting began and when it ended (ns since boot); "read" and "other" with how many, the sum of their times and the
+longest (ns), and pairs of a time (ns) and how many took no longer.
 """
 
 PERCENTILES = (50, 95, 99)
@@ -57,6 +57,7 @@ class _Kind:
 class _Test:
     name: str
     processes: int
+    writers: int
     warm_s: float
     took_s: float
     read: _Kind
@@ -66,6 +67,15 @@ class _Test:
     def operations(self) -> float:
         """Of both kinds, a second."""
         return (self.read.many + self.other.many) / self.took_s
+
+    def by_kind(self) -> dict[str, float]:
+        """Reads and others a second, as far as there are processes for them: 0 if these finished none."""
+        kinds = {}
+        if self.name in READING and self.processes > self.writers:
+            kinds["read_operations"] = self.read.many / self.took_s
+        if self.name not in READING or self.writers:
+            kinds["other_operations"] = self.other.many / self.took_s
+        return kinds
 
     def metric(self, what: str) -> str:
         """The name of a metric that each of several tests has."""
@@ -104,10 +114,7 @@ class Fxmark(OfCalls, OfOurs):
             metrics[test.metric("operations")] = test.operations
         if len(tests) == 1:
             (test,) = tests
-            metrics["operations"] = test.operations
-            for name, kind in (("read_operations", test.read), ("other_operations", test.other)):
-                if kind.many:
-                    metrics[name] = kind.many / test.took_s
+            metrics |= {"operations": test.operations, **test.by_kind()}
             metrics |= (test.read if test.read.many else test.other).latencies()
         sections = profile.sections(out)
         metrics |= _busy(tests, sections)
@@ -142,11 +149,11 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
     try:
         found = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
-            processes, begin_ns, from_ns, end_ns = map(int, head[1:])
+            processes, writers, begin_ns, from_ns, end_ns = map(int, head[1:])
             if (read[0], other[0]) != ("read", "other") or not begin_ns <= from_ns < end_ns:
                 raise ValueError
             times = ((from_ns - begin_ns) / 1e9, (end_ns - from_ns) / 1e9)
-            found.append(_Test(head[0], processes, *times, _kind(read[1:]), _kind(other[1:])))
+            found.append(_Test(head[0], processes, writers, *times, _kind(read[1:]), _kind(other[1:])))
     except (ValueError, IndexError):
         raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
     return found

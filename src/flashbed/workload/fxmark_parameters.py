@@ -18,6 +18,9 @@ DATA = ("read-private", "overwrite-private", "append-private", *SHARED_FILE)
 
 WITH_WRITERS = ("read-shared-file", "read-shared-block", "random")
 
+READING = ("read-private", *WITH_WRITERS)
+"""Tests whose processes read, but for the writers among them."""
+
 TESTS = (
     "read-private",
     "read-shared-file",
