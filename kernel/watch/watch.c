@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends the machine when one of its CPUs hangs: when it has let no other task run, or has taken no interrupt, for
- * LIMIT_NS.
+ * Ends the machine when one of its CPUs hangs: when it has let no other task run, or has taken no interrupt, for the
+ * limit, which is half a second or what makes ALL_CPUS_NS of all CPUs together.
  *
  * Linux's own detectors wait for seconds, which many CPUs that spin make an hour of the host's time, and then stop all
  * other CPUs, which takes as long again if one of them cannot be stopped. Here each CPU has a timer and a task. The
  * timer wakes the task, looks at when that ran last, and at whether the next CPU's timer still fires. So no kernel code
- * may keep a CPU for LIMIT_NS without a point where it would let another task run.
+ * may keep a CPU for the limit without a point where it would let another task run.
  *
- * It costs each CPU a timer interrupt every PERIOD_NS, and a switch between tasks if it is not idle. A CPU that alone
- * takes no interrupts is seen by the one before it; if none does, nobody is left to see it.
+ * It costs each CPU two timer interrupts a limit, of half a second while it is idle, and a switch between tasks if it is
+ * not. The timers fire one after another, so that of many CPUs that hang at once one is seen soon. A CPU that alone takes
+ * no interrupts is seen by the one before it; if none does, nobody is left to see it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,14 +24,17 @@
 #include <linux/smpboot.h>
 #include <uapi/linux/psci.h>
 
-#define PERIOD_NS	(250 * NSEC_PER_MSEC)
-#define LIMIT_NS	(500 * NSEC_PER_MSEC)
+#define LONGEST_NS	(500 * NSEC_PER_MSEC)
+#define ALL_CPUS_NS	(3 * NSEC_PER_SEC)	/* of CPUs of 2000 MIPS half a minute of a host */
+
+static u64 busy_limit_ns;
 
 struct watch {
 	struct hrtimer timer;
 	bool woken;			/* the task is to run, and has not yet */
 	ktime_t woken_at;
 	unsigned long beats;		/* how often the timer has fired */
+	u64 limit_ns;			/* from its last beat on */
 
 	/* Of the next CPU */
 	unsigned long seen;		/* its beats */
@@ -41,9 +45,9 @@ static DEFINE_PER_CPU(struct watch, watches);
 static DEFINE_PER_CPU(struct task_struct *, tasks);
 
 /* At once, by the firmware's own call: a panic and a restart stop the other CPUs first, and wait for one that hangs */
-static void end(unsigned int cpu, const char *how)
+static void end(unsigned int cpu, const char *how, u64 limit_ns)
 {
-	pr_emerg("CPU %u %s for %lu ms; CPU %u runs %s\n", cpu, how, LIMIT_NS / NSEC_PER_MSEC, smp_processor_id(),
+	pr_emerg("CPU %u %s for %lu ms; CPU %u runs %s\n", cpu, how, (unsigned long)(limit_ns / NSEC_PER_MSEC), smp_processor_id(),
 		 current->comm);
 	arm_smccc_1_1_hvc(PSCI_0_2_FN_SYSTEM_OFF, NULL);
 }
@@ -51,10 +55,11 @@ static void end(unsigned int cpu, const char *how)
 static void look_at_task(struct watch *watch, ktime_t now)
 {
 	if (watch->woken) {
-		if (ktime_sub(now, watch->woken_at) >= LIMIT_NS)
-			end(smp_processor_id(), "lets no other task run");
+		if (ktime_sub(now, watch->woken_at) >= busy_limit_ns)
+			end(smp_processor_id(), "lets no other task run", busy_limit_ns);
 		return;
 	}
+	WRITE_ONCE(watch->limit_ns, is_idle_task(current) ? LONGEST_NS : busy_limit_ns);
 	if (is_idle_task(current))
 		return;
 	watch->woken = true;
@@ -66,15 +71,17 @@ static void look_at_next(struct watch *watch, ktime_t now)
 {
 	unsigned int next = cpumask_next(smp_processor_id(), cpu_online_mask);
 	unsigned long beats;
+	u64 limit_ns;
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
 	beats = READ_ONCE(per_cpu(watches, next).beats);
+	limit_ns = READ_ONCE(per_cpu(watches, next).limit_ns);
 	if (beats != watch->seen) {
 		watch->seen = beats;
 		watch->seen_at = now;
-	} else if (ktime_sub(now, watch->seen_at) >= LIMIT_NS) {
-		end(next, "takes no interrupts");
+	} else if (ktime_sub(now, watch->seen_at) >= limit_ns) {
+		end(next, "takes no interrupts", limit_ns);
 	}
 }
 
@@ -86,7 +93,7 @@ static enum hrtimer_restart beat(struct hrtimer *timer)
 	WRITE_ONCE(watch->beats, watch->beats + 1);
 	look_at_task(watch, now);
 	look_at_next(watch, now);
-	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_NS));
+	hrtimer_forward_now(timer, ns_to_ktime(watch->limit_ns / 2));
 	return HRTIMER_RESTART;
 }
 
@@ -104,11 +111,14 @@ static void ran(unsigned int cpu)
 static void start(unsigned int cpu)
 {
 	struct watch *watch = &per_cpu(watches, cpu);
+	u64 first_ns;
 
 	hrtimer_init(&watch->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	watch->timer.function = beat;
 	watch->seen_at = ktime_get();
-	hrtimer_start(&watch->timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	watch->limit_ns = LONGEST_NS;
+	first_ns = (cpu + 1) * (LONGEST_NS / 2) / num_online_cpus();
+	hrtimer_start(&watch->timer, ns_to_ktime(first_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static void stop(unsigned int cpu, bool online)
@@ -127,6 +137,7 @@ static struct smp_hotplug_thread threads = {
 
 static int __init watch_init(void)
 {
+	busy_limit_ns = min_t(u64, LONGEST_NS, ALL_CPUS_NS / num_online_cpus());
 	return smpboot_register_percpu_thread(&threads);
 }
 
