@@ -91,7 +91,8 @@ int64_t lab_clock_instructions(int64_t ns)
     int64_t now = qatomic_read_i64(&timers_state.qemu_icount);
     int64_t then = lab_clock_ns(now) + ns;
 
-    return begun(then, lab.per_us) - now;
+    /* The clock rounds down: of an instant that is now, an instruction can lie behind */
+    return MAX(begun(then, lab.per_us) - now, 0);
 }
 
 /* Moves the clock without an instruction. Only the thread of the CPUs does, so that reading needs no lock. */

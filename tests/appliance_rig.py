@@ -82,7 +82,7 @@ def running(folder: Path, settings: str | None = None, *options: str) -> Iterato
 def free_ports(count: int) -> list[int]:
     """Ports that are free now, for TCP and UDP."""
     with contextlib.ExitStack() as stack:
-        found = []
+        found: list[int] = []
         while len(found) < count:
             tcp = stack.enter_context(socket.socket())
             tcp.bind(("127.0.0.1", 0))

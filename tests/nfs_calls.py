@@ -17,6 +17,15 @@ OK, NO_ENTRY, ACCESS, STALE, BAD_HANDLE = 0, 2, 13, 70, 10001
 ROOT = struct.pack(">5I", 0, 0, 0, 0, 0)  # AUTH_SYS: stamp, no machine name, uid, gid, no groups
 
 
+NO_ATTRIBUTES = bytes(24)
+"""What CREATE is to set: nothing."""
+
+ATTRIBUTES, SIZE_AND_TIMES = 84, 24
+"""Bytes of fattr3, and of wcc_attr (RFC 1813)."""
+
+UNSTABLE, FILE_SYNC = 0, 2
+
+
 def text(value: bytes) -> bytes:
     """A string or a handle: its length, and zeros up to a word."""
     return struct.pack(">I", len(value)) + value + bytes(-len(value) % 4)
@@ -91,6 +100,39 @@ class Server:
         length = struct.unpack_from(">I", results, 4)[0] if status == OK else 0
         return status, results[8 : 8 + length]
 
+    def create(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
+        """Status and handle of CREATE, unchecked."""
+        results = self.call(NFS, 8, text(folder) + text(name) + bytes(4) + NO_ATTRIBUTES)
+        status, follows = struct.unpack_from(">2I", results)
+        if status != OK or not follows:
+            return status, b""
+        length = struct.unpack_from(">I", results, 8)[0]
+        return status, results[12 : 12 + length]
+
+    def write(self, handle: bytes, offset: int, data: bytes, *, stable: bool = False) -> bytes:
+        """The verifier of WRITE: another one says that the server has started anew."""
+        how = struct.pack(">Q3I", offset, len(data), FILE_SYNC if stable else UNSTABLE, len(data))
+        results = self.call(NFS, 7, text(handle) + how + data + bytes(-len(data) % 4))
+        at = _after_changes(results)
+        count, committed = struct.unpack_from(">2I", results, at)
+        assert count == len(data)
+        assert committed >= (FILE_SYNC if stable else UNSTABLE)
+        return results[at + 8 : at + 16]
+
+    def commit(self, handle: bytes) -> bytes:
+        """The verifier of COMMIT, of the whole file."""
+        results = self.call(NFS, 21, text(handle) + bytes(12))
+        at = _after_changes(results)
+        return results[at : at + 8]
+
+    def read(self, handle: bytes, offset: int, count: int) -> bytes:
+        results = self.call(NFS, 6, text(handle) + struct.pack(">QI", offset, count))
+        status, follows = struct.unpack_from(">2I", results)
+        assert status == OK, status
+        at = 8 + (ATTRIBUTES if follows else 0)
+        length = struct.unpack_from(">I", results, at + 8)[0]
+        return results[at + 12 : at + 12 + length]
+
     def pester(self, count: int, seed: int, handle: bytes) -> None:
         """Sends `count` messages that are calls changed at random, and waits for no answer to any."""
         dice = random.Random(seed)
@@ -145,6 +187,14 @@ def changed_call(dice: random.Random, handle: bytes) -> tuple[int, bytes]:
         else:
             message[at:at] = dice.randbytes(dice.randrange(32))
     return program, bytes(message)
+
+
+def _after_changes(results: bytes) -> int:
+    """Where what follows wcc_data begins; the status before it must be OK."""
+    status, follows = struct.unpack_from(">2I", results)
+    assert status == OK, status
+    at = 8 + (SIZE_AND_TIMES if follows else 0)
+    return at + 4 + (ATTRIBUTES if struct.unpack_from(">I", results, at)[0] else 0)
 
 
 def _send(line: socket.socket, message: bytes, to: tuple[str, int]) -> None:

@@ -59,9 +59,11 @@ static void look_at_task(struct watch *watch, ktime_t now)
 			end(smp_processor_id(), "lets no other task run", busy_limit_ns);
 		return;
 	}
-	WRITE_ONCE(watch->limit_ns, is_idle_task(current) ? LONGEST_NS : busy_limit_ns);
-	if (is_idle_task(current))
+	if (is_idle_task(current) && !in_serving_softirq()) {
+		smp_store_release(&watch->limit_ns, LONGEST_NS);
 		return;
+	}
+	smp_store_release(&watch->limit_ns, busy_limit_ns);
 	watch->woken = true;
 	watch->woken_at = now;
 	wake_up_process(__this_cpu_read(tasks));
@@ -75,8 +77,9 @@ static void look_at_next(struct watch *watch, ktime_t now)
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
+	/* Not the other way round: the limit is for the time after the beat that it was set at */
+	limit_ns = smp_load_acquire(&per_cpu(watches, next).limit_ns);
 	beats = READ_ONCE(per_cpu(watches, next).beats);
-	limit_ns = READ_ONCE(per_cpu(watches, next).limit_ns);
 	if (beats != watch->seen) {
 		watch->seen = beats;
 		watch->seen_at = now;
@@ -116,7 +119,6 @@ static void start(unsigned int cpu)
 	hrtimer_init(&watch->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	watch->timer.function = beat;
 	watch->seen_at = ktime_get();
-	watch->limit_ns = LONGEST_NS;
 	first_ns = (cpu + 1) * (LONGEST_NS / 2) / num_online_cpus();
 	hrtimer_start(&watch->timer, ns_to_ktime(first_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -137,6 +139,10 @@ static struct smp_hotplug_thread threads = {
 
 static int __init watch_init(void)
 {
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(watches, cpu).limit_ns = LONGEST_NS;
 	busy_limit_ns = min_t(u64, LONGEST_NS, ALL_CPUS_NS / num_online_cpus());
 	return smpboot_register_percpu_thread(&threads);
 }

@@ -31,6 +31,9 @@ from flashbed.machine.cpus import ONE_CPU, Cpus
 PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
+
+PANIC_ENDS_S = 10.0
+"""Of the host's time, from a panic on: a guest whose CPUs can be stopped has ended by then."""
 TIMED_OUT = 124
 
 PRICE = "price.txt"
@@ -138,7 +141,7 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         os.truncate(path, _window(size))
     notes = f"profile={_escaped(profile)},price={_escaped(folder / PRICE)}"
     # A second -icount joins the first
-    status, complaint = _execute([*_command(setup, files, box, console), "-icount", notes], limit_s, stop)
+    status, complaint = _execute([*_command(setup, files, box, console), "-icount", notes], console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
     said = console.read_bytes()
@@ -183,7 +186,7 @@ def step_reason(files: Mapping[str, bytes]) -> str:
     return f"step {failed}: {why if len(why) <= MOST_TOLD else why[:MOST_TOLD] + '...'}"
 
 
-def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tuple[int, str]:
+def _execute(arguments: list[str], console: Path, limit_s: float, stop: threading.Event) -> tuple[int, str]:
     """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
     begin = time.monotonic()
     with children.started(
@@ -192,20 +195,48 @@ def _execute(arguments: list[str], limit_s: float, stop: threading.Event) -> tup
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     ) as process:
-        complaint = _wait(process, stop)
+        complaint, panicked = _wait(process, console, stop)
+    if panicked:
+        return 0, complaint.decode(errors="replace")
     # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
     late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
     return TIMED_OUT if late else process.returncode, complaint.decode(errors="replace")
 
 
-def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> bytes:
-    """What it said."""
+def _wait(process: subprocess.Popen[bytes], console: Path, stop: threading.Event) -> tuple[bytes, bool]:
+    """What it said, and whether it had to be ended after a panic: that stops the other CPUs first, and waits a second
+    for each that takes no interrupts, which many CPUs that spin make minutes of the host's time.
+    """
+    seen = _Growing(console)
+    panicked_at: float | None = None
     while True:
         try:
-            return process.communicate(timeout=STOP_POLL_S)[1]
+            return process.communicate(timeout=STOP_POLL_S)[1], False
         except subprocess.TimeoutExpired:
             if stop.is_set():
                 raise InterruptedByUser("stopped") from None
+        if panicked_at is None and seen.has(deaths.PANIC):
+            panicked_at = time.monotonic()
+        if panicked_at is not None and time.monotonic() - panicked_at > PANIC_ENDS_S:
+            process.terminate()
+            return process.communicate()[1], True
+
+
+class _Growing:
+    """A file that another program writes to."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._at, self._rest = path, 0, b""
+
+    def has(self, words: bytes) -> bool:
+        """Whether what came since the last look has them, or completes them."""
+        with self._path.open("rb") as file:
+            file.seek(self._at)
+            new = file.read()
+        self._at += len(new)
+        text = self._rest + new
+        self._rest = text[-len(words) :]
+        return words in text
 
 
 def _escaped(path: Path) -> str:

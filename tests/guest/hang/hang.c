@@ -16,7 +16,8 @@
 static char *how = "spin";
 module_param(how, charp, 0);
 MODULE_PARM_DESC(how, "spin: without an end; masked: the same without interrupts; deadlock: two CPUs, two locks; "
-		      "everywhere: all CPUs spin; sleep: two tasks, two mutexes; panic; oops");
+		      "everywhere: all CPUs spin; sleep: two tasks, two mutexes; panic; late: a panic while the others wait "
+		      "for a lock without interrupts; oops");
 
 static DEFINE_SPINLOCK(first);
 static DEFINE_SPINLOCK(second);
@@ -75,6 +76,23 @@ static int panics(void *unused)
 	return 0;
 }
 
+/* What a lock of a driver is like, that is taken with interrupts off: nobody can be stopped who waits for it */
+static int wait_masked(void *unused)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&first, flags);
+	return spin(NULL);
+}
+
+static int panics_late(void *unused)
+{
+	spin_lock(&first);
+	mdelay(20);
+	panic("as the test wants it");
+	return 0;
+}
+
 static int oopses(void *unused)
 {
 	*(volatile int *)NULL = 1;
@@ -95,6 +113,8 @@ static int on(unsigned int cpu, int (*what)(void *))
 static int __init hang_init(void)
 {
 	unsigned int last = num_online_cpus() - 1, cpu;
+	int (*what)(void *) = spin;
+	int err = 0;
 
 	if (!strcmp(how, "spin"))
 		return on(last, spin);
@@ -108,13 +128,14 @@ static int __init hang_init(void)
 		return on(last, panics);
 	if (!strcmp(how, "oops"))
 		return on(last, oopses);
-	for_each_online_cpu(cpu) {
-		int err = on(cpu, spin);
-
-		if (err)
-			return err;
+	if (!strcmp(how, "late")) {
+		what = wait_masked;
+		err = on(last--, panics_late);
+		mdelay(10);
 	}
-	return 0;
+	for (cpu = 0; !err && cpu <= last; cpu++)
+		err = on(cpu, what);
+	return err;
 }
 
 module_init(hang_init);

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power of the appliance goes while a client writes: what was COMMITted is there afterwards, the file system is
+whole after its journal was replayed, and the client goes on with the handles that it has.
+
+The disk forgets what was not flushed, by chance (tests/power_log.py). FLASHBED_SEED is the first seed, FLASHBED_CUTS
+how often the power goes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import power_log
+import pytest
+from appliance_rig import free_ports
+from careful_client import Client, started
+from nfs_calls import Server
+
+from flashbed.appliance import building, disks, qemu, shipped
+from flashbed.appliance.building import Appliance
+from flashbed.appliance.running import Ports
+
+# It builds a kernel of its own first.
+pytestmark = pytest.mark.long
+
+SIZE_BYTES = 16 << 20
+
+
+def checked(image: Path, folder: Path) -> None:
+    """A journal is replayed, and nothing else is to be mended."""
+    copy = folder / "checked.img"
+    shutil.copy(image, copy)
+    replayed = subprocess.run(["/sbin/e2fsck", "-p", copy], capture_output=True, text=True)
+    assert replayed.returncode in (0, 1), replayed.stdout
+    looked = subprocess.run(["/sbin/e2fsck", "-fn", copy], capture_output=True, text=True)
+    assert looked.returncode == 0, looked.stdout
+
+
+@pytest.fixture
+def appliance(tmp_path: Path) -> Appliance:
+    return building.build(shipped.settings(None), "x86_64", tmp_path / "nas")
+
+
+def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) -> None:
+    first, cuts = int(os.environ.get("FLASHBED_SEED", "1")), int(os.environ.get("FLASHBED_CUTS", "100"))
+    dice = random.Random(first)
+    (image,) = disks.images(shipped.settings(None).disks, tmp_path, SIZE_BYTES)
+    before, log = tmp_path / "before.img", tmp_path / "log"
+    nfs, mount, portmap = free_ports(3)
+    ports = Ports(nfs=nfs, mount=mount, portmap=portmap)
+    forwarded = ports.forwarded(shipped.settings(None))
+    client = Client(Server("127.0.0.1", nfs, mount, portmap), dice)
+    lost = 0
+    for number in range(cuts):
+        shutil.copy(image, before)
+        command = qemu.command(appliance, [image], forwarded, "127.0.0.1", ["-serial", "stdio"])
+        lines: list[str] = []
+        with started(power_log.logged(command, image, log), lines) as machine:
+            if number:
+                client.look()
+            else:
+                client.make_files()
+            threading.Timer(dice.uniform(0.05, 1.5), machine.kill).start()
+            client.write_on()
+            machine.wait()
+        disk, gone = power_log.cut(before, log, dice)
+        lost += gone
+        image.write_bytes(disk)
+        checked(image, tmp_path)
+    assert client.commits >= cuts
+    assert lost >= cuts  # else the cuts were none
+    print(f"{cuts} cuts: {client.commits} commits, {lost} writes lost that no flush came after")

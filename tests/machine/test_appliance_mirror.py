@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A disk is pulled out of the appliance's mirror while a client writes: service goes on, and when the disk is back, it
+is filled again.
+
+The disk hangs on an NBD server of this host, which is killed: every request of it fails from then on.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from appliance_rig import free_ports
+from careful_client import Client, started
+from nfs_calls import Server
+
+from flashbed.appliance import building, disks, qemu, settings
+from flashbed.appliance.running import Ports
+
+# It builds a kernel of its own first.
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("qemu-nbd") is None, reason="qemu-utils is not installed"),
+]
+
+MIRROR = """
+[disks.data]
+mirror        = ["/dev/vda", "/dev/vdb"]
+create_mirror = true
+
+[[exports]]
+disk       = "data"
+read_write = ["10.0.2.2"]
+any_port   = true
+"""
+
+SIZE_BYTES = 16 << 20
+RATHER_S = 60
+
+
+def on_nbd(command: Sequence[str], place: Path) -> list[str]:
+    """The command with its second disk at an NBD server's socket; what fails is told to the guest."""
+    at = next(number for number, word in enumerate(command) if word.startswith("if=none,id=disk1,"))
+    disk = f"if=none,id=disk1,format=raw,werror=report,rerror=report,file=nbd+unix:///?socket={place}"
+    return [*command[:at], disk, *command[at + 1 :]]
+
+
+def wait_for(words: str, log: list[str]) -> None:
+    end = time.monotonic() + RATHER_S
+    while words not in "".join(log):
+        assert time.monotonic() < end, "".join(log)
+        time.sleep(0.1)
+
+
+def test_a_disk_is_pulled_out_and_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "nas.toml").write_text(MIRROR)
+    wanted = settings.read(tmp_path / "nas.toml")
+    appliance = building.build(wanted, "x86_64", tmp_path / "nas")
+    images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
+    nfs, mount, portmap = free_ports(3)
+    forwarded = Ports(nfs=nfs, mount=mount, portmap=portmap).forwarded(wanted)
+    command = qemu.command(appliance, images, forwarded, "127.0.0.1", ["-serial", "stdio"])
+    client = Client(Server("127.0.0.1", nfs, mount, portmap), random.Random(1))
+    place = tmp_path / "socket"
+    with subprocess.Popen(["qemu-nbd", "-f", "raw", "-k", place, "-t", images[1]]) as disk:
+        while not place.exists():
+            time.sleep(0.05)
+        log: list[str] = []
+        with started(on_nbd(command, place), log) as machine:
+            client.make_files()
+            client.write(100)
+            disk.kill()
+            disk.wait()
+            client.write(300)
+            wait_for("Operation continuing on 1 devices", log)
+            client.look()
+            down(machine, log)
+    log = []
+    with started(command, log) as machine:
+        wait_for("recovery of RAID array", log)
+        client.look()
+        wait_for("recovery done", log)
+        client.write(100)
+        client.look()
+        down(machine, log)
+    first, second = (image.read_bytes()[: SIZE_BYTES - disks.SUPERBLOCK_ROOM] for image in images)
+    assert first == second
+
+
+def down(machine: subprocess.Popen[str], log: list[str]) -> None:
+    assert machine.stdin is not None
+    machine.stdin.write("\npoweroff\n")
+    machine.stdin.flush()
+    wait_for("nas: down", log)
+    machine.wait(timeout=RATHER_S)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A disk whose cache forgets when the power goes: QEMU logs what the guest writes, and a cut keeps of what was not
+flushed whatever chance wants.
+
+The log is that of QEMU's driver blklogwrites, which is dm-log-writes' (Linux, Documentation/admin-guide/device-mapper/
+log-writes.rst): a superblock in the first sector (magic, version, entries, sector size), then for each write, discard
+and flush an entry of one sector (sector, sectors, flags, length of data; 64 bits each, little-endian), and the data.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MAGIC = 0x6A736677736872
+SECTOR = 512
+FLUSH, FUA, DISCARD = 1, 2, 4
+SUPERBLOCK = struct.Struct("<3QI")
+ENTRY = struct.Struct("<4Q")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the guest asked of the disk; `data` of writes only."""
+
+    offset: int
+    length: int
+    flags: int
+    data: bytes
+
+
+def logged(command: Sequence[str], image: Path, log: Path) -> list[str]:
+    """An appliance's command whose first disk, `image`, logs to `log`, which is made anew."""
+    log.write_bytes(b"")
+    at = next(number for number, word in enumerate(command) if word.startswith("if=none,id=disk0,"))
+    nodes = (
+        f"driver=file,node-name=image0,filename={image}",
+        "driver=raw,node-name=raw0,file=image0",
+        f"driver=file,node-name=log0,filename={log}",
+        "driver=blklogwrites,node-name=disk0,file=raw0,log=log0,log-super-update-interval=1",
+    )
+    words = [word for node in nodes for word in ("-blockdev", node)]
+    return [*command[: at - 1], *words, *command[at + 1 :]]
+
+
+def entries(log: Path) -> Iterator[Entry]:
+    """As far as the log was written: what was under way when QEMU was killed was not done."""
+    data = log.read_bytes()
+    if len(data) < SECTOR:
+        return
+    magic, _, many, size = SUPERBLOCK.unpack_from(data)
+    assert (magic, size) == (MAGIC, SECTOR)
+    at = SECTOR
+    for _ in range(many):
+        sector, sectors, flags, length = ENTRY.unpack_from(data, at)
+        at += SECTOR
+        if at + length > len(data):
+            return
+        yield Entry(sector * SECTOR, sectors * SECTOR, flags, data[at : at + length])
+        at += (length + SECTOR - 1) // SECTOR * SECTOR
+
+
+def cut(before: Path, log: Path, dice: random.Random) -> tuple[bytes, int]:
+    """What is on the disk after the power went, and how many writes were lost: all that a flush came after is there,
+    and of the rest what chance wants, in pages.
+    """
+    disk = bytearray(before.read_bytes())
+    found = list(entries(log))
+    last = max((number for number, entry in enumerate(found) if entry.flags & FLUSH), default=-1)
+    lost = 0
+    for number, entry in enumerate(found):
+        if number > last and not entry.flags & FUA and dice.random() < 0.5:
+            lost += bool(entry.length)
+            continue
+        disk[entry.offset : entry.offset + entry.length] = bytes(entry.length) if entry.flags & DISCARD else entry.data
+    return bytes(disk), lost
