@@ -40,7 +40,7 @@ int64_t lab_clock_busy(CPUState *cpu, int64_t ns);
 /* The guest's time, while `cpu` executes; the instructions of a block that are counted ahead are taken as executed. */
 int64_t lab_clock_now(CPUState *cpu);
 
-/* Several CPUs: `cpu` is to stand still for `ns`, once it comes to the end of what it executes now, also for interrupts. Ends no slice. */
+/* Several CPUs: `cpu` is to stand still for `ns` after what it executes now, also for interrupts. Ends no slice. */
 void lab_clock_stall(CPUState *cpu, int64_t ns);
 
 #endif

@@ -41,7 +41,7 @@ LabTurnsPass lab_turns_pass(CPUState **whose);
 /* After a grant was used: whose turn it is now. NULL with one CPU. */
 CPUState *lab_turns_next(CPUState *cpu);
 
-/* `cpu` is to stand still for so many of its instructions, once what it executes now has ended. Ends no slice. */
+/* `cpu` is to stand still for so many of its instructions, after what it executes now. Ends no slice. */
 void lab_turns_owe(CPUState *cpu, int64_t instructions);
 
 /* `cpu` may have something to do from now on; it does no harm if it has not. From any thread. */
