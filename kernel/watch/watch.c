@@ -8,9 +8,9 @@
  * timer wakes the task, looks at when that ran last, and at whether the next CPU's timer still fires. So no kernel code
  * may keep a CPU for the limit without a point where it would let another task run.
  *
- * It costs each CPU two timer interrupts a limit, of half a second while it is idle, and a switch between tasks if it is
- * not. The timers fire one after another, so that of many CPUs that hang at once one is seen soon. A CPU that alone takes
- * no interrupts is seen by the one before it; if none does, nobody is left to see it.
+ * It costs each CPU two timer interrupts a limit, of half a second while it is idle, and a switch between tasks if it
+ * is not. The timers fire one after another, so that of many CPUs that hang at once one is seen soon. A CPU that alone
+ * takes no interrupts is seen by the one before it; if none does, nobody is left to see it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -47,7 +47,7 @@ static DEFINE_PER_CPU(struct task_struct *, tasks);
 /* At once, by the firmware's own call: a panic and a restart stop the other CPUs first, and wait for one that hangs */
 static void end(unsigned int cpu, const char *how, u64 limit_ns)
 {
-	pr_emerg("CPU %u %s for %lu ms; CPU %u runs %s\n", cpu, how, (unsigned long)(limit_ns / NSEC_PER_MSEC), smp_processor_id(),
+	pr_emerg("CPU %u %s for %llu ms; CPU %u runs %s\n", cpu, how, limit_ns / NSEC_PER_MSEC, smp_processor_id(),
 		 current->comm);
 	arm_smccc_1_1_hvc(PSCI_0_2_FN_SYSTEM_OFF, NULL);
 }
