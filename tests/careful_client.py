@@ -17,6 +17,9 @@ from nfs_calls import OK, Server
 from flashbed.appliance import running
 
 FILES, BLOCKS, BLOCK = 4, 256, 512
+PIECE = 4096
+"""Of one call: a server with 24 MB takes little more."""
+
 LIMIT_S = 120
 
 
@@ -64,7 +67,7 @@ class Client:
             status, handle = self.server.create(root, b"file %d" % number)
             assert status == OK
             file = File(handle)
-            self.server.write(handle, 0, bytes(BLOCK * BLOCKS), stable=True)
+            self._write_whole(handle, bytes(BLOCK * BLOCKS))
             self.files.append(file)
 
     def write_on(self) -> None:
@@ -81,7 +84,7 @@ class Client:
                 self._commit(self.dice.choice(self.files))
 
     def _write(self, file: File) -> None:
-        many = self.dice.randint(1, 32)
+        many = self.dice.randint(1, PIECE // BLOCK)
         first = self.dice.randrange(BLOCKS - many + 1)
         data = self.dice.randbytes(many * BLOCK)
         fresh = not file.last
@@ -100,22 +103,28 @@ class Client:
     def look(self) -> None:
         """All that was committed is there; of the rest each block is whole. Then all is made sure."""
         for file in self.files:
-            data = b"".join(self.server.read(file.handle, at, 1 << 15) for at in range(0, BLOCKS * BLOCK, 1 << 15))
+            data = b"".join(self.server.read(file.handle, at, PIECE) for at in range(0, BLOCKS * BLOCK, PIECE))
             assert len(data) == BLOCKS * BLOCK
             for number in range(BLOCKS):
                 block = data[number * BLOCK : (number + 1) * BLOCK]
                 assert block == file.sure[number] or block in file.maybe[number], f"block {number}"
                 file.sure[number], file.maybe[number] = block, set()
             file.began_anew()
-            self.server.write(file.handle, 0, data, stable=True)
+            self._write_whole(file.handle, data)
+
+    def _write_whole(self, handle: bytes, data: bytes) -> None:
+        for at in range(0, len(data), PIECE):
+            self.server.write(handle, at, data[at : at + PIECE], stable=True)
 
 
 @contextmanager
 def started(command: list[str], log: list[str]) -> Iterator[subprocess.Popen[str]]:
     """Ready to serve; `log` gets its lines."""
-    guarded = ["setpriv", "--pdeathsig", "KILL", "timeout", "-s", "KILL", str(LIMIT_S), *command]
+    guarded = ["setpriv", "--pdeathsig", "KILL", *command]
     with subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace") as found:
         assert found.stdout is not None
+        late = threading.Timer(LIMIT_S, found.kill)
+        late.start()
         for line in found.stdout:
             log.append(line)
             if running.READY.search(line):
@@ -125,5 +134,6 @@ def started(command: list[str], log: list[str]) -> Iterator[subprocess.Popen[str
         try:
             yield found
         finally:
+            late.cancel()
             found.kill()
             reader.join()

@@ -4,7 +4,8 @@ flushed whatever chance wants.
 
 The log is that of QEMU's driver blklogwrites, which is dm-log-writes' (Linux, Documentation/admin-guide/device-mapper/
 log-writes.rst): a superblock in the first sector (magic, version, entries, sector size), then for each write, discard
-and flush an entry of one sector (sector, sectors, flags, length of data; 64 bits each, little-endian), and the data.
+and flush an entry of one sector (sector, sectors, flags, length of a mark's data; 64 bits each, little-endian), and
+what was written.
 """
 
 from __future__ import annotations
@@ -55,12 +56,13 @@ def entries(log: Path) -> Iterator[Entry]:
     assert (magic, size) == (MAGIC, SECTOR)
     at = SECTOR
     for _ in range(many):
-        sector, sectors, flags, length = ENTRY.unpack_from(data, at)
+        sector, sectors, flags, _ = ENTRY.unpack_from(data, at)
         at += SECTOR
+        length = 0 if flags & DISCARD else sectors * SECTOR
         if at + length > len(data):
             return
         yield Entry(sector * SECTOR, sectors * SECTOR, flags, data[at : at + length])
-        at += (length + SECTOR - 1) // SECTOR * SECTOR
+        at += length
 
 
 def cut(before: Path, log: Path, dice: random.Random) -> tuple[bytes, int]:

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "words.h"
 
-enum { PORT = 2049, WAITING = 64 };
+enum { PORT = 2049, WAITING = 64, PORTMAPPER = 111, TRIES = 500 };
 
 static bool tell(const char *name, const char *text)
 {
@@ -60,6 +61,31 @@ static bool set_versions(char *list)
 }
 
 /*
+ * The server tells the portmapper of each socket at once, and refuses the socket if nobody is there: exportd, which has
+ * just been started, may not listen yet. Waits for it for five seconds.
+ */
+static bool portmapper_listens(void)
+{
+	struct sockaddr_in there = { .sin_family = AF_INET, .sin_port = htons(PORTMAPPER) };
+	struct timespec pause = { .tv_nsec = 10000000 };
+	bool found = false;
+
+	there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	for (int i = 0; i < TRIES && !found; i++) {
+		int handle = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		found = handle >= 0 && !connect(handle, (struct sockaddr *)&there, sizeof there);
+		if (handle >= 0)
+			close(handle);
+		if (!found)
+			nanosleep(&pause, NULL);
+	}
+	if (!found)
+		log_line("port %d: nobody listens", PORTMAPPER);
+	return found;
+}
+
+/*
  * Hands a socket to the server. The kernel would open one itself if it were told a port, and then not tell the
  * portmapper of it.
  */
@@ -93,7 +119,7 @@ bool nfsd_start(const char *line)
 		log_line("/proc/fs/nfsd: %s; has the kernel an NFS server?", strerror(errno));
 		return false;
 	}
-	if (!set_versions(versions))
+	if (!set_versions(versions) || !portmapper_listens())
 		return false;
 	while (words_next(&line, transport, sizeof transport) > 0)
 		if (!listen_on(transport))
