@@ -18,7 +18,7 @@ CELL = """
     tool = "fio"
     pattern = "write"
     request = "64k"
-    file = "1M"
+    file = "16M"
 """
 
 

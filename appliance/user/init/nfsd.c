@@ -17,6 +17,8 @@
 
 enum { PORT = 2049, WAITING = 64, PORTMAPPER = 111, TRIES = 500 };
 
+#define LOCK_PORT "32768\n" /* as src/flashbed/appliance/compiling.py has it for the module */
+
 static bool tell(const char *name, const char *text)
 {
 	char path[64];
@@ -31,6 +33,21 @@ static bool tell(const char *name, const char *text)
 	if (file >= 0)
 		close(file);
 	return done;
+}
+
+/* Where the lock manager is built in, no module's parameter says its port; else this is what that said */
+static void set_lock_ports(void)
+{
+	static const char *const files[] = { "/proc/sys/fs/nfs/nlm_tcpport", "/proc/sys/fs/nfs/nlm_udpport" };
+
+	for (int i = 0; i < 2; i++) {
+		int file = open(files[i], O_WRONLY | O_CLOEXEC);
+
+		if (file >= 0 && write(file, LOCK_PORT, strlen(LOCK_PORT)) < 0)
+			log_line("%s: %s", files[i], strerror(errno));
+		if (file >= 0)
+			close(file);
+	}
 }
 
 /* What the kernel has not is left out already */
@@ -121,6 +138,7 @@ bool nfsd_start(const char *line)
 	}
 	if (!set_versions(versions) || !portmapper_listens())
 		return false;
+	set_lock_ports();
 	while (words_next(&line, transport, sizeof transport) > 0)
 		if (!listen_on(transport))
 			return false;
