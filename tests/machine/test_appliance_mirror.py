@@ -89,9 +89,9 @@ def test_a_disk_is_pulled_out_and_comes_back(tmp_path: Path) -> None:
             disk.kill()
     log = []
     with started(command, log) as machine:
-        wait_for("recovery of RAID array", log)
+        wait_for("is taken in again, and filled", log)
         client.look()
-        wait_for("recovery done", log)
+        wait_for("[2/2] [UU]", log)
         client.write(100)
         client.look()
         down(machine, log)
