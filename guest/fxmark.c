@@ -15,7 +15,8 @@
  * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
  * one, past the page cache only.
  *
- * A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
+ * The processes are set up one after the other: all at once they would wait for the very locks that the test is about,
+ * for what no test counts. A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
  * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST, PROCESSES and
  * WRITERS, and as ns since boot when operations began, when counting began and when it ended; then of reads and of
  * others a line: "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how
@@ -517,24 +518,25 @@ static void measure(const struct test *test)
 	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
 	char word = 0;
 
-	if (pipe(ready) || pipe(go) || pipe(out))
+	if (pipe(go) || pipe(out))
 		die("pipe");
 	for (uint64_t i = 0; i < job.processes; i++) {
-		pid_t child = fork();
+		pid_t child;
 
+		if (pipe(ready))
+			die("pipe");
+		child = fork();
 		if (child < 0)
 			die("fork");
-		if (!child) {
-			close(ready[0]);
+		if (!child)
 			process(test, i, ready[1], go[0], out[1]);
-		}
+		close(ready[1]);
+		if (read(ready[0], &word, 1) != 1)
+			exit(1); /* who is missing has said why */
+		close(ready[0]);
 	}
 	/* Else it would wait behind a process that never sleeps, and tell the emulator too late; as root it may */
 	sched_setscheduler(0, SCHED_FIFO, &first);
-	close(ready[1]);
-	for (uint64_t i = 0; i < job.processes; i++)
-		if (read(ready[0], &word, 1) != 1)
-			exit(1); /* who is missing has said why */
 	if (syncfs(folder))
 		die("syncfs");
 	mark(test, "");

@@ -10,7 +10,7 @@
  *
  * It costs each CPU two timer interrupts a limit, of half a second while it is idle, and a switch between tasks if it
  * is not. The timers fire one after another, so that of many CPUs that hang at once one is seen soon. A CPU that alone
- * takes no interrupts is seen by the one before it; if none does, nobody is left to see it.
+ * takes no interrupts is seen by the one before it; if none does, by the emulator.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -19,6 +19,8 @@ Linux's own 21 s would be twice that. Boards with several CPUs have kernel/watch
 
 PANIC = rb"Kernel panic - not syncing: "
 
+HUNG = "the guest hung: one of its CPUs went round without an end"
+
 DEATHS = (
     (
         re.compile(PANIC + rb"(Out of memory.*|System is deadlocked on memory.*)"),
@@ -32,7 +34,7 @@ DEATHS = (
         re.compile(PANIC + rb"(RCU Stall.*)"),
         f"the guest stalled: its kernel kept the CPU for {STALL_S} s of its time",
     ),
-    (re.compile(rb"watch: (CPU \d+ .*)"), "the guest hung: one of its CPUs went round without an end"),
+    (re.compile(rb"watch: (CPU \d+ .*)"), HUNG),
     (re.compile(PANIC + rb"(.*)"), "the guest's kernel panicked"),
     (
         re.compile(rb"outbox: (results larger than the outbox).*"),
@@ -41,10 +43,15 @@ DEATHS = (
     ),
 )
 
+DEAF = re.compile(r"CPU \d+ takes no interrupts .*")
+"""What the emulator says of it, when no other CPU is left to notice (emulator/lab-clock.h)."""
+
 
 def cause(console: bytes, complaint: str) -> str:
     """Why the guest ended without results: from its console, or from what QEMU complained of."""
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
             return f"{meaning} ({match[1].decode(errors='replace').strip()})"
+    if match := DEAF.search(complaint):
+        return f"{HUNG} ({match[0]})"
     return f"the guest ended without results. {complaint.strip()}".strip()

@@ -16,8 +16,8 @@
 static char *how = "spin";
 module_param(how, charp, 0);
 MODULE_PARM_DESC(how, "spin: without an end; masked: the same without interrupts; deadlock: two CPUs, two locks; "
-		      "everywhere: all CPUs spin; sleep: two tasks, two mutexes; panic; late: a panic while the others wait "
-		      "for a lock without interrupts; oops");
+		      "everywhere: all CPUs spin; deaf: the same without interrupts; sleep: two tasks, two mutexes; panic; "
+		      "late: a panic while the others wait for a lock without interrupts; oops");
 
 static DEFINE_SPINLOCK(first);
 static DEFINE_SPINLOCK(second);
@@ -99,20 +99,44 @@ static int oopses(void *unused)
 	return 0;
 }
 
-static int on(unsigned int cpu, int (*what)(void *))
+static struct task_struct *made_for(unsigned int cpu, int (*what)(void *))
 {
 	struct task_struct *task = kthread_create(what, NULL, "hang/%u", cpu);
 
+	if (!IS_ERR(task))
+		kthread_bind(task, cpu);
+	return task;
+}
+
+static int on(unsigned int cpu, int (*what)(void *))
+{
+	struct task_struct *task = made_for(cpu, what);
+
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	kthread_bind(task, cpu);
 	wake_up_process(task);
+	return 0;
+}
+
+/* Making a task sleeps, waking one does not: who is woken cannot keep the others from it */
+static int on_all(unsigned int last, int (*what)(void *))
+{
+	static struct task_struct *tasks[NR_CPUS];
+	unsigned int cpu;
+
+	for (cpu = 0; cpu <= last; cpu++) {
+		tasks[cpu] = made_for(cpu, what);
+		if (IS_ERR(tasks[cpu]))
+			return PTR_ERR(tasks[cpu]);
+	}
+	for (cpu = 0; cpu <= last; cpu++)
+		wake_up_process(tasks[cpu]);
 	return 0;
 }
 
 static int __init hang_init(void)
 {
-	unsigned int last = num_online_cpus() - 1, cpu;
+	unsigned int last = num_online_cpus() - 1;
 	int (*what)(void *) = spin;
 	int err = 0;
 
@@ -133,9 +157,9 @@ static int __init hang_init(void)
 		err = on(last--, panics_late);
 		mdelay(10);
 	}
-	for (cpu = 0; !err && cpu <= last; cpu++)
-		err = on(cpu, what);
-	return err;
+	if (!strcmp(how, "deaf"))
+		what = masked;
+	return err ?: on_all(last, what);
 }
 
 module_init(hang_init);
