@@ -21,6 +21,7 @@ from flashbed.analysis.words import (
     factor,
     factors,
     figures,
+    in_sentence,
     listing,
     metric_of,
     percent_more,
@@ -283,10 +284,10 @@ def superlative(metric: Metric) -> str:
     if is_speed(metric):
         return "is fastest"
     lowest = "lowest" if metric.better == "lower" else "highest"
-    return f"has the {lowest} {metric.title[0].lower()}{metric.title[1:]}"
+    return f"has the {lowest} {in_sentence(metric.title)}"
 
 
 def _comparative(metric: Metric) -> str:
     if is_speed(metric):
         return "is faster"
-    return f"has the {'lower' if metric.better == 'lower' else 'higher'} {metric.title[0].lower()}{metric.title[1:]}"
+    return f"has the {'lower' if metric.better == 'lower' else 'higher'} {in_sentence(metric.title)}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
 from flashbed.analysis.claims import Judgement
-from flashbed.analysis.words import Words, count, factor, figures, listing, metric_of, number, scale_of
+from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band
 
 NARROW = 1.02
@@ -130,7 +130,9 @@ def side(one: Side, words: Words) -> str:
 
 def _place(finding: Finding, words: Words) -> str:
     """A comparison with its metric and its case, as far as they tell it from others."""
-    metric = f" in {metric_of(finding.metric).title}" if finding.right.told and finding.metric_tells else ""
+    metric = (
+        f" in {in_sentence(metric_of(finding.metric).title)}" if finding.right.told and finding.metric_tells else ""
+    )
     place = words.places(finding.case)
     return f"{compared(finding, words)}{metric}{f' at {place}' if place else ''}"
 

@@ -52,6 +52,6 @@ def cause(console: bytes, complaint: str) -> str:
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
             return f"{meaning} ({match[1].decode(errors='replace').strip()})"
-    if match := DEAF.search(complaint):
-        return f"{HUNG} ({match[0]})"
+    if deaf := DEAF.search(complaint):
+        return f"{HUNG} ({deaf[0]})"
     return f"the guest ended without results. {complaint.strip()}".strip()

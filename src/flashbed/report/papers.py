@@ -20,7 +20,7 @@ from flashbed.analysis.claim_words import (
     ratio_text,
     summary,
 )
-from flashbed.analysis.words import count, listing, metric_of, scale_of
+from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
 from flashbed.report.claims import queue
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
@@ -151,7 +151,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     """What stands in a row, in the order of the columns."""
     unit, exact = judgement.claim.unit, is_narrow(finding.band)
     case = f", {report.words.places(finding.case)}" if finding.case else ""
-    metric = f", {metric_of(finding.metric).title.lower()}" if finding.metric_tells else ""
+    metric = f", {in_sentence(metric_of(finding.metric).title)}" if finding.metric_tells else ""
     yield f"{compared(finding, report.words)}{case}{metric}"
     papers = [f"{side.printed.value:,.12g}" if side.printed else "–" for side in _sides(finding)]
     has_papers = any(side.printed for side in _sides(finding))
