@@ -18,6 +18,9 @@ BUSY_NS = 1_000_000
 CLOCK_NS = 16
 """What the guest's counter of 62.5 MHz tells apart."""
 
+TICK_NS = 1000
+"""Less than the kernel's tick takes: 2.4 us at 1000 MIPS."""
+
 Stretch = tuple[int, int, int]
 """What a stretch took alone, what with a timer in its midst, and how late that came; ns."""
 
@@ -54,12 +57,20 @@ def test_a_million_instructions_take_what_the_board_says(stretches, mips: int) -
     assert -CLOCK_NS <= min(alone for alone, _, _ in hint) - by_hand < 100_000 / mips + CLOCK_NS
 
 
+def _by_the_timer(found: Sequence[Stretch]) -> float:
+    """What the timer added, ns. The kernel's own tick comes in the midst of a quarter of all stretches: those that have
+    one while they are alone are left out, and of the others most have none with the timer either.
+    """
+    shortest = min(alone for alone, _, _ in found)
+    return statistics.median(with_timer - alone for alone, with_timer, _ in found if alone - shortest < TICK_NS)
+
+
 def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches) -> None:
     """The hint's stretch does not hold interrupts up, and what is left of it is done after them."""
     loop, hint = stretches(1000)
     lates = [sorted(late for _, _, late in found) for found in (loop, hint)]
     assert all(0 < late < 20_000 for found in lates for late in found)
     assert abs(statistics.median(lates[0]) - statistics.median(lates[1])) <= CLOCK_NS
-    took, looped = (statistics.median(with_timer - alone for alone, with_timer, _ in found) for found in (hint, loop))
+    took, looped = map(_by_the_timer, (hint, loop))
     assert abs(took - looped) <= 3 * CLOCK_NS
     assert min(with_timer for _, with_timer, _ in hint) > BUSY_NS
