@@ -72,7 +72,7 @@ def test_what_has_none_of_what_should_be_high_is_worst() -> None:
     assert told == "ext4 is faster than ext2 (3.00 MiB/s, against none at all)."
     assert line == "ext4 is fastest: 3.00 MiB/s, against none at all of ext2."
     told, line = said(one(ext2=0.0, ext4=3.0), "tbw_bytes")
-    assert told == "ext4 has the highest tBW, by the most worn block: 3.00 bytes, against none at all of ext2."
+    assert told == "ext4 has the highest TBW, by the most worn block: 3.00 bytes, against none at all of ext2."
 
 
 def test_all_zeros_are_no_difference() -> None:
