@@ -80,7 +80,7 @@ def test_several_tests_have_a_rate_each() -> None:
 def test_shares_of_locks_are_those_of_each_test() -> None:
     text = f"10000 8 {BEGAN} {ENDED}\n6 osq_lock\n2 rwsem_spin_on_owner\n2 memcpy\n"
     found = metrics(lines("random", read="1 1 1 1 1"), profile=text)
-    assert (found["osq_lock_percent"], found["spinning_percent"]) == (60, 80)
+    assert (found["osq_lock_percent"], found["rwsem_percent"], found["spinning_percent"]) == (60, 20, 80)
     assert found["random_spinning_percent"] == 80
     assert found["busy_cpus"] == pytest.approx(0.01)
     two = metrics(*(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=text * 2)

@@ -49,6 +49,7 @@ def test_shares_are_of_the_time_in_which_cpus_were_busy() -> None:
     first, _ = sections()
     assert profile.metrics(first) == {
         "osq_lock_percent": 50,
+        "rwsem_percent": pytest.approx(100 * 2 / 12),
         "spinning_percent": pytest.approx(100 * 8 / 12),
         "busy_cpus": pytest.approx(1.2),  # 12 samples of 10 us in 100 us
     }

@@ -19,18 +19,28 @@ USER = "[user]"
 UNKNOWN = "[unknown]"
 
 OSQ = frozenset({"osq_lock"})
-SPINNING = OSQ | {
-    "__mutex_lock",
-    "mutex_spin_on_owner",
-    "native_queued_spin_lock_slowpath",
-    "queued_read_lock_slowpath",
-    "queued_spin_lock_slowpath",
-    "queued_write_lock_slowpath",
-    "rwsem_down_read_slowpath",
-    "rwsem_down_write_slowpath",
-    "rwsem_optimistic_spin",
-    "rwsem_spin_on_owner",
-}
+"""The queue of those who spin for a mutex or a rwsem: the profile does not say for which of the two."""
+
+RWSEM = frozenset(
+    {
+        "rwsem_down_read_slowpath",
+        "rwsem_down_write_slowpath",
+        "rwsem_optimistic_spin",
+        "rwsem_spin_on_owner",
+    }
+)
+SPINNING = (
+    OSQ
+    | RWSEM
+    | {
+        "__mutex_lock",
+        "mutex_spin_on_owner",
+        "native_queued_spin_lock_slowpath",
+        "queued_read_lock_slowpath",
+        "queued_spin_lock_slowpath",
+        "queued_write_lock_slowpath",
+    }
+)
 """Functions of the kernel in which a CPU does nothing but wait for a lock (kernel/locking)."""
 
 _USER_BELOW = 1 << 63
@@ -57,8 +67,14 @@ class Section:
 
 
 def metrics(section: Section) -> dict[str, float]:
-    """The shares of busy CPU time in osq_lock and in all spinning for locks, and the CPUs that were busy."""
-    found = {"osq_lock_percent": section.percent(OSQ), "spinning_percent": section.percent(SPINNING)}
+    """The shares of busy CPU time in osq_lock, in rwsems' own waiting and in all waiting for locks, and the CPUs that
+    were busy.
+    """
+    found = {
+        "osq_lock_percent": section.percent(OSQ),
+        "rwsem_percent": section.percent(RWSEM),
+        "spinning_percent": section.percent(SPINNING),
+    }
     told = {name: percent for name, percent in found.items() if percent is not None}
     return {**told, "busy_cpus": section.busy_cpus()}
 
