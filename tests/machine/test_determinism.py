@@ -77,12 +77,21 @@ PROCESSES = """
     run_us = 2000
 """
 
-MANY = [("arm64-8x2000:cpus=32", 32), ("xeon-e7-v2-120", 120)]
+MANY = [
+    ("arm64-8x2000", 8),
+    ("arm64-8x2000:cpus=32", 32),
+    ("xeon-e7-v2-120", 120),
+    ("xeon-e7-v2-120:line_transfer_ns=40,line_transfer_other_ns=120", 120),
+]
 
 
 @pytest.mark.parametrize(
     ("board", "processes"),
-    [("arm64-2x1000", 8), ("arm64-8x2000", 8), *(pytest.param(*many, marks=pytest.mark.long) for many in MANY)],
+    [
+        ("arm64-2x1000", 8),
+        ("arm64-8x2000:line_transfer_ns=40", 8),
+        *(pytest.param(*many, marks=pytest.mark.long) for many in MANY),
+    ],
 )
 def test_same_bytes_of_processes_on_several_cpus(
     board: str, processes: int, study_file, measure, tmp_path: Path
