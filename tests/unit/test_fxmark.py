@@ -145,6 +145,7 @@ def test_every_metric_is_known() -> None:
 @pytest.mark.parametrize(
     ("workload", "message"),
     [
+        ('tests = ["read-private"]', "tests: must be a string, a whole number, or true or false; several words"),
         ('tests = "read"', 'tests: must be some of "read-private, '),
         ('tests = "read-shared-file"\nprocesses = 300', "processes: must be at most 256"),
         (
@@ -177,10 +178,13 @@ def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, test: str) -> None:
-    """Two processes on this host, for half a second, as it may be busy. Counts are those of the times."""
+    """Two processes on this host, for half a second, as it may be busy; what unlinks, until it has no file left. Counts
+    are those of the times.
+    """
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
-    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", "500000", "20000", "7", "1"]
+    run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
+    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", run_us, pool, "7", "1"]
     said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     found = metrics(said)
     assert found["operations"] > 0

@@ -60,6 +60,15 @@ def _axis(value: Any) -> Any:
     return _texts(value)
 
 
+def _one(value: Any) -> Any:
+    if isinstance(value, str | int):
+        return value
+    raise ValueError(
+        "must be a string, a whole number, or true or false; several words stand in one string with commas between, "
+        "and values to compare in [axes]"
+    )
+
+
 def _names(value: Any) -> Any:
     """A list of names, or names with commas between."""
     if isinstance(value, str):
@@ -104,6 +113,7 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema({"any
 Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 Axis = Annotated[tuple[str, ...], BeforeValidator(_axis), WithJsonSchema(_SCALARS)]
 Selection = dict[str, Texts]
+One = Annotated[str | int | bool, BeforeValidator(_one), WithJsonSchema(_SCALAR)]
 Word = Annotated[str, Field(min_length=1)] | None
 
 
@@ -239,7 +249,7 @@ class StudyFile(Strict):
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
     systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
     axes: dict[str, Axis] = Field(default_factory=dict)
-    workload: dict[str, str | int | bool]
+    workload: dict[str, One]
     answer: Answer | None = None
     choice: list[Choice] = Field(default_factory=list)
     figure: list[Figure] = Field(default_factory=list)
