@@ -74,7 +74,7 @@ test-long: lint
 SIZE ?=
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
-	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1)
+	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1) $(STUDY)
 	$(BIN)/python bench/several_cpus.py $(if $(SIZE),--quick)
 
 # OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows

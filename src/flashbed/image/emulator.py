@@ -84,8 +84,8 @@ PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
 
 @cache
 def digest() -> str:
-    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, options. What the
-    host's compiler makes of it does not change them.
+    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, options. The
+    host's compiler is left out: a guest's answers are those of C and of the patches, whichever compiler read them.
     """
     return digest_bytes("\n".join((TARBALL, digest_tree(paths.emulator()), *OPTIONS)).encode())
 
