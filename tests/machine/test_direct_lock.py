@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guest_rig import boot, new
+import raw_chip
+from guest_rig import boot, new, words
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -106,7 +107,7 @@ def test_writers_beside_readers(lock: str, study_file, measure, tmp_path: Path) 
         study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", board=EIGHT, processes=8, writers=2
     )
     assert result["metrics"]["read_operations"] > 1000
-    assert result["metrics"]["other_operations"] > 100
+    assert result["metrics"]["other_operations"] > 10_000
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -117,3 +118,24 @@ def test_what_is_read_is_what_was_written(lock: str, engine: str, depth: int, st
     out = boot(new(cell, tmp_path / "cell"), measure=script).files
     assert f"direct_lock={lock}".encode() in out["mounted"]
     assert b"err= 0" in out["fio.txt"]
+
+
+TORN = """
+set -e
+cp /job/torn /tmp/torn
+chmod +x /tmp/torn
+/tmp/torn /mnt/file 65536 0.1 >/out/torn.txt
+grep direct_lock /proc/mounts >/out/mounted
+"""
+"""One process writes 64 KiB again and again, in one request, another reads them (tests/guest/torn.c)."""
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_read_that_locks_meets_no_write_of_its_bytes(lock: str, study_file, tmp_path: Path) -> None:
+    """Without a lock some reads are torn, so that the test would see it."""
+    cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
+    outcome = boot(new(cell, tmp_path / "cell"), beside={"torn": raw_chip.own_program("torn")}, measure=TORN)
+    assert f"direct_lock={lock}".encode() in outcome.files["mounted"]
+    told = words(outcome, "torn.txt")
+    assert min(told["reads"], told["writes"]) > 100
+    assert (told["torn"] > 0) == (lock == "none"), told

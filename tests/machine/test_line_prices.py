@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from flashbed.execution import run
 from flashbed.study.loading import load_study
 
@@ -38,7 +40,7 @@ def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(study_file,
         first.result["metrics"][test] / free["metrics"][test]
         for test in ("create_shared_operations", "read_private_operations")
     )
-    assert shared < 0.9
-    assert private > 0.95
+    assert 0.80 < shared < 0.86  # four processes at one lock: a fifth more for each file
+    assert private == pytest.approx(1, abs=0.01)
     assert "line_same" not in free["environment"]["machine"]
     assert "mips=1000,line_same=100,line_other=300 " in first.result["environment"]["machine"]
