@@ -18,7 +18,7 @@ import pytest
 from guest_rig import NO_MOUNT, boot
 from same_bytes import bytes_of, differing
 
-from flashbed.execution import run
+from flashbed.execution import memory, repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 
@@ -65,6 +65,30 @@ def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int
 def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
+
+
+def test_where_the_content_of_a_medium_lies_changes_nothing(
+    study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, *_ = run.prepare(load_study(study_file(CELLS)))
+    places = []
+    make = repetition.make_medium
+
+    def noted(cell, image, files) -> None:
+        places.append(files.data.parent)
+        make(cell, image, files)
+
+    monkeypatch.setattr(repetition, "make_medium", noted)
+    monkeypatch.setattr(memory, "TMPFS", tmp_path / "shm")
+    for name in ("shm", "disk", "beside"):
+        (tmp_path / name).mkdir()
+    on_disk = repetition.execute(wanted, tmp_path / "disk", LONGEST_S, threading.Event())
+    with memory.scratch(1) as host:
+        in_memory = repetition.execute(wanted, tmp_path / "beside", LONGEST_S, threading.Event(), host)
+    assert places[0] == tmp_path / "disk"
+    assert tmp_path / "shm" in places[1].parents
+    assert on_disk.measured
+    assert on_disk == in_memory
 
 
 PROCESSES = """

@@ -22,6 +22,7 @@ from typing import Any
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import measurement, repetition, run
+from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished
 from flashbed.machine import qemu
 from flashbed.profiles.library import Library
@@ -50,7 +51,7 @@ def main() -> None:
             made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
         return made
 
-    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event) -> Finished:
+    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, _host: Memory) -> Finished:
         with (Path(cache) / "measured").open("a") as file:
             file.write(f"{wanted.cell.label}\n")
         while seconds < 0 and not (Path(cache) / "go").exists():

@@ -19,12 +19,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from flashbed.common import locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import measurement, repetition, same_guest
+from flashbed.execution import measurement, memory, repetition, same_guest
+from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.same_guest import Twins
 from flashbed.execution.store import Store
@@ -62,6 +63,13 @@ class Limits:
     """
 
 
+class Place(NamedTuple):
+    """Where a run works."""
+
+    work: Path
+    host: Memory
+
+
 def failure_folder(key: str) -> Path:
     """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
     return paths.cache_root() / "failures" / key
@@ -71,6 +79,7 @@ def clean() -> None:
     """Removes what killed runs have left."""
     for left in (work_folder(), _failures_under_way()):
         locks.clean(left)
+    memory.clean()
 
 
 def work_folder() -> Path:
@@ -106,6 +115,7 @@ def measure(
     stop = threading.Event()
     with (
         locks.scratch(work_folder()) as work,
+        memory.scratch(jobs) as host,
         stage("Measuring", total=len(missing)) as progress,
         ThreadPoolExecutor(jobs) as pool,
     ):
@@ -114,7 +124,7 @@ def measure(
             while queue.left or running:
                 while len(running) < jobs and (taken := queue.take()) is not None:
                     claim, wanted = taken
-                    running.add(pool.submit(_claimed, claim, store, wanted, work, limits, stop, twins))
+                    running.add(pool.submit(_claimed, claim, store, wanted, Place(work, host), limits, stop, twins))
                 for record in queue.finished_elsewhere():
                     yield _told(record, progress)
                 if queue.left and not running:
@@ -201,37 +211,43 @@ def _told(record: Record, progress: Stage) -> Record:
 
 
 def _claimed(
-    claim: locks.Lock, store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event, twins: Twins
+    claim: locks.Lock,
+    store: Store,
+    wanted: Repetition,
+    place: Place,
+    limits: Limits,
+    stop: threading.Event,
+    twins: Twins,
 ) -> Record:
     with claim:
         if (taken := same_guest.taken_over(store, wanted, twins)) is not None:
             return _record(wanted, taken.result, taken.folder)
-        return _one(store, wanted, work, limits, stop)
+        return _one(store, wanted, place, limits, stop)
 
 
-def _one(store: Store, wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Record:
+def _one(store: Store, wanted: Repetition, place: Place, limits: Limits, stop: threading.Event) -> Record:
     """Raises HostResourceError if the host refuses what the lab itself writes."""
     try:
-        finished = _attempt(wanted, work, limits, stop)
+        finished = _attempt(wanted, place, limits, stop)
         if finished.kept["outcome"] == "killed":  # says nothing about the cell: memory may be there again
             _log.warning("%s: %s; trying it again", wanted.cell.label, finished.kept["reason"])
-            finished = _attempt(wanted, work, limits, stop)
+            finished = _attempt(wanted, place, limits, stop)
             if finished.kept["outcome"] == "killed":
                 finished.kept["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
         if not finished.measured:
             return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
     except OSError as error:
-        raise host_refusal(work, error) from None
+        raise host_refusal(place.work, error) from None
     stored = store.put(wanted.key, finished.files, finished.kept)
     return _record(wanted, stored.result, stored.folder)
 
 
-def _attempt(wanted: Repetition, work: Path, limits: Limits, stop: threading.Event) -> Finished:
-    with tempfile.TemporaryDirectory(dir=work, prefix=f"{wanted.key[:12]}-") as folder:
+def _attempt(wanted: Repetition, place: Place, limits: Limits, stop: threading.Event) -> Finished:
+    with tempfile.TemporaryDirectory(dir=place.work, prefix=f"{wanted.key[:12]}-") as folder:
         try:
-            return repetition.execute(wanted, Path(folder), limits.host_s, stop)
+            return repetition.execute(wanted, Path(folder), limits.host_s, stop, place.host)
         except repetition.TooLargeError as error:
-            if shutil.disk_usage(work).free < limits.smallest_medium:
+            if shutil.disk_usage(place.work).free < limits.smallest_medium:
                 raise
             return repetition.failed(wanted, error.message)
 

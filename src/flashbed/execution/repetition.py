@@ -20,7 +20,8 @@ from flashbed.common import children
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import measurement
+from flashbed.execution import measurement, memory
+from flashbed.execution.memory import Memory
 from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
@@ -99,14 +100,25 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
     return Repetition(cell, image, environment, key(cell, environment))
 
 
-def execute(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
-    """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time.
+def execute(
+    repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event, host: Memory = memory.NONE
+) -> Finished:
+    """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time. What its medium
+    stores lies in the host's memory, where that has room.
 
     A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
     TooLargeError, HostResourceError, InterruptedByUser.
     """
+    cell = repetition.cell
+    if cell.medium.start is not None:  # a copy of a kept medium lies in one folder
+        host = memory.NONE
+    with host.place(cell.medium.size_bytes, cell.board.ram, folder) as place:
+        return _executed(repetition, folder, place / DATA, limit_s, stop)
+
+
+def _executed(repetition: Repetition, folder: Path, data: Path, limit_s: float, stop: threading.Event) -> Finished:
     cell, image = repetition.cell, repetition.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, data)
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     try:
         make_medium(cell, image, files)
@@ -165,12 +177,14 @@ def machine_setup(cell: Cell) -> qemu.Setup:
 def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     """Writes `files.state` and `files.data`: a new medium, one in a condition, or a copy of the one that is kept.
 
-    Raises TooLargeError, InputError if the kept one is no longer what it was.
+    The disk must have room for it wherever it lies: what memory is free does not decide on what can be measured. Raises
+    TooLargeError, InputError if the kept one is no longer what it was.
     """
-    size, free = cell.medium.size_bytes, shutil.disk_usage(files.data.parent).free
+    disk = files.state.parent
+    size, free = cell.medium.size_bytes, shutil.disk_usage(disk).free
     if size > free:
         raise TooLargeError(
-            f"{files.data.parent.parent}: the medium takes {describe_size(size)}, "
+            f"{disk.parent}: the medium takes {describe_size(size)}, "
             f"and this disk has {rough_size(free)} free. "
             "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
         )
