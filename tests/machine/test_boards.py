@@ -73,7 +73,16 @@ def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("board", "ram_mib"), [("pxa270-520", 128), ("s3c2440-400", 64), ("s5pv210-800", 512), ("core2-desktop", 2048)]
+    ("board", "ram_mib"),
+    [
+        ("pxa270-520", 128),
+        ("s3c2440-400", 64),
+        ("s5pv210-800", 512),
+        ("core2-desktop", 2048),
+        ("pentium3-660", 128),
+        ("imx8mm-1800", 2048),
+        ("arm64-8x2000", 4096),
+    ],
 )
 def test_each_board_measures_with_memory_to_spare(
     study_file, measure, tmp_path: Path, board: str, ram_mib: int
