@@ -91,7 +91,7 @@ class Begun:
 def begin(cache: Path, folder: Path, told: Path, *words: str | Path, before: Sequence[str] = ()) -> Begun:
     """Starts `flashbed WORDS` in `folder`; `before` is put before it, such as prlimit with its words."""
     text = tuple(map(str, words))
-    environment = {**os.environ, "FLASHBED_CACHE": str(cache)}
+    environment = {**os.environ, "FLASHBED_CACHE": str(cache), "FLASHBED_MEMORY": ""}  # faults are of its disk
     with told.open("wb") as out:
         process = subprocess.Popen(
             [*before, str(FLASHBED), *text],

@@ -19,7 +19,9 @@ Start = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
-    """`flashbed("run", study)`: the finished process. Runs in the test's folder, with a cache without results."""
+    """`flashbed("run", study)`: the finished process. Runs in the test's folder, with a cache without results. Guests
+    leave no trace in the host's memory, unless they are asked to.
+    """
 
     def call(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -27,7 +29,7 @@ def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
             capture_output=True,
             text=True,
             cwd=tmp_path,
-            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), **environment},
+            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), "FLASHBED_MEMORY": "", **environment},
             timeout=300,
         )
 
@@ -38,13 +40,13 @@ def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
 def start(fresh_cache: Path, tmp_path: Path) -> Start:
     """`start("run", study)`: the same, but the process has only begun; what it says to stderr can be read."""
 
-    def call(*arguments: str | Path) -> subprocess.Popen[str]:
+    def call(*arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [FLASHBED, *map(str, arguments)],
             stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
-            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache)},
+            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), "FLASHBED_MEMORY": "", **environment},
         )
 
     return call

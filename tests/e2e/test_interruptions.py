@@ -152,6 +152,25 @@ def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cach
     assert flashbed("run", study).returncode == 0
 
 
+def test_memory_fills_up_in_the_middle(start, study_file, fresh_cache: Path, tmp_path: Path) -> None:
+    """Then the guest is run on the disk, and what it left in memory goes."""
+    study = study_file(STUDY.replace('"1M"', '"40M"'), filesystem="ext2", medium="null-2g:capacity_bytes=60M")
+    shm = tmp_path / "shm"
+    with small_disk(shm, "200M"):
+        process = start("run", study, "--jobs", "1", FLASHBED_MEMORY=str(shm))
+        while not guests_of(shm):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        subprocess.run(["dd", "if=/dev/zero", f"of={shm}/other", "bs=64k"], capture_output=True)
+        while not guests_of(fresh_cache / "work"):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+        assert list(shm.glob("flashbed-*/*")) == []
+    assert len(results(fresh_cache)) == CELLS / 2  # one seed
+
+
 def test_the_disk_is_full_when_the_guest_is_made(flashbed, study: Path, fresh_cache: Path) -> None:
     """There is room for the medium, which has holes, but none for the guest's initramfs."""
     study.write_text(study.read_text().replace('"usb-stick-2g"', '"null-2g:capacity_bytes=1M"'))

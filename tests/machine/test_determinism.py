@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from guest_rig import NO_MOUNT, boot
 from same_bytes import bytes_of, differing
+from small_disk import small_disk
 
 from flashbed.execution import memory, repetition, run
 from flashbed.execution.repetition import Repetition
@@ -67,7 +68,7 @@ def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_p
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
 
 
-def test_where_the_content_of_a_medium_lies_changes_nothing(
+def test_where_the_files_of_a_guest_lie_changes_nothing(
     study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, *_ = run.prepare(load_study(study_file(CELLS)))
@@ -79,12 +80,14 @@ def test_where_the_content_of_a_medium_lies_changes_nothing(
         make(cell, image, files)
 
     monkeypatch.setattr(repetition, "make_medium", noted)
-    monkeypatch.setattr(memory, "TMPFS", tmp_path / "shm")
-    for name in ("shm", "disk", "beside"):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 40)
+    for name in ("disk", "beside"):
         (tmp_path / name).mkdir()
-    on_disk = repetition.execute(wanted, tmp_path / "disk", LONGEST_S, threading.Event())
-    with memory.scratch(1) as host:
-        in_memory = repetition.execute(wanted, tmp_path / "beside", LONGEST_S, threading.Event(), host)
+    with small_disk(tmp_path / "shm", "8G"):  # takes what is written to it, no more
+        monkeypatch.setenv(memory.CHOICE, str(tmp_path / "shm"))
+        on_disk = repetition.execute(wanted, tmp_path / "disk", LONGEST_S, threading.Event())
+        with memory.scratch(1) as host:
+            in_memory = repetition.execute(wanted, tmp_path / "beside", LONGEST_S, threading.Event(), host)
     assert places[0] == tmp_path / "disk"
     assert tmp_path / "shm" in places[1].parents
     assert on_disk.measured

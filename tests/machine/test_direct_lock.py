@@ -132,7 +132,9 @@ grep direct_lock /proc/mounts >/out/mounted
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_read_that_locks_meets_no_write_of_its_bytes(lock: str, study_file, tmp_path: Path) -> None:
-    """Without a lock some reads are torn, so that the test would see it."""
+    """Without a lock some reads are torn, so that the test would see it. The driver moves all bytes while a request is
+    handed in, so it does not see whether a range is let go before the drive has answered.
+    """
     cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
     outcome = boot(new(cell, tmp_path / "cell"), beside={"torn": raw_chip.own_program("torn")}, measure=TORN)
     assert f"direct_lock={lock}".encode() in outcome.files["mounted"]

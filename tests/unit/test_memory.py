@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a medium's content lies while its guest runs: in memory where that is this user's and has room."""
+"""Where a guest's files lie while it runs: in memory where that is this user's alone and has room, else on the disk."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from flashbed.execution import memory
+from flashbed.common.errors import HostResourceError, InterruptedByUser
+from flashbed.execution import memory, repetition
 
 MIB = 1 << 20
 
@@ -19,47 +21,55 @@ def tmpfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in the place of the host's tmpfs, in which 100 MiB are free, and 150 MiB of memory are."""
     folder = tmp_path / "shm"
     folder.mkdir()
-    monkeypatch.setattr(memory, "TMPFS", folder)
+    monkeypatch.setenv(memory.CHOICE, str(folder))
+    monkeypatch.setattr(Path, "is_mount", lambda self: self == folder)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 * MIB))
     monkeypatch.setattr(memory, "available_bytes", lambda: 150 * MIB)
     return folder
 
 
+@pytest.fixture
+def ours(tmpfs: Path) -> Path:
+    return tmpfs / f"flashbed-{os.getuid()}"
+
+
 @pytest.mark.parametrize(
     ("guests", "content_mib", "ram_mib", "room"),
     [
-        (1, 100, 50, True),
-        (1, 101, 1, False),
-        (1, 100, 51, False),
-        (2, 50, 25, True),
-        (2, 51, 1, False),
-        (2, 50, 26, False),
+        (1, 50, 25, True),
+        (1, 51, 1, False),
+        (1, 50, 26, False),
+        (2, 25, 12, True),
+        (2, 26, 1, False),
+        (2, 25, 13, False),
     ],
 )
-def test_each_guest_may_fill_its_medium(
-    tmpfs: Path, tmp_path: Path, guests: int, content_mib: int, ram_mib: int, room: bool
+def test_no_more_than_half_of_what_is_free_is_taken(
+    ours: Path, guests: int, content_mib: int, ram_mib: int, room: bool
 ) -> None:
-    work = tmp_path / "work"
-    with (
-        memory.scratch(guests) as host,
-        host.place(content_mib * MIB, ram_mib * MIB, work) as first,
-        host.place(content_mib * MIB, ram_mib * MIB, work) as second,
-    ):
-        assert (first != work, second != work) == (room, room)
-        assert not room or (first != second and tmpfs in first.parents)
-    assert list(memory.root().iterdir()) == []
+    size, ram = content_mib * MIB, ram_mib * MIB
+    with memory.scratch(guests) as host, host.place(size, ram) as first, host.place(size, ram) as second:
+        assert (first is not None, second is not None) == (room, room)
+        if first is not None:
+            assert first != second
+            assert ours in first.parents
+    assert list(ours.iterdir()) == []
 
 
-def test_a_host_without_a_tmpfs_has_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "TMPFS", tmp_path / "missing")
-    with memory.scratch(1) as host, host.place(1, 1, tmp_path) as place:
-        assert place == tmp_path
+@pytest.mark.parametrize("chosen", ["", "missing", "folder"])
+def test_what_is_no_tmpfs_is_not_taken(chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setenv(memory.CHOICE, str(tmp_path / chosen) if chosen else "")
+    with memory.scratch(1) as host, host.place(1, 1) as place:
+        assert (host.folder, place) == (None, None)
     memory.clean()
+    assert list((tmp_path / "folder").iterdir()) == []
 
 
-def test_a_folder_of_that_name_that_others_could_read_is_left_alone(tmpfs: Path) -> None:
-    (tmpfs / memory.root().name).mkdir(mode=0o755)
-    kept = memory.root() / "kept"
+def test_a_folder_of_that_name_that_others_could_read_is_left_alone(ours: Path) -> None:
+    ours.mkdir()
+    ours.chmod(0o755)
+    kept = ours / "kept"
     kept.mkdir()
     with memory.scratch(1) as host:
         assert host.folder is None
@@ -67,28 +77,86 @@ def test_a_folder_of_that_name_that_others_could_read_is_left_alone(tmpfs: Path)
     assert kept.is_dir()
 
 
-def test_a_link_of_that_name_is_not_followed(tmpfs: Path, tmp_path: Path) -> None:
+def test_a_link_of_that_name_is_not_followed(ours: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
-    memory.root().symlink_to(elsewhere)
+    ours.symlink_to(elsewhere)
     with memory.scratch(1) as host:
         assert host.folder is None
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_a_killed_run_left_is_removed(tmpfs: Path) -> None:
-    memory.root().mkdir(mode=0o700)
-    (memory.root() / "0123456789ab.lock").touch()
-    (memory.root() / "0123456789ab").mkdir()
-    (memory.root() / "0123456789ab/data").write_bytes(b"content")
+def test_what_a_killed_run_left_is_removed(ours: Path) -> None:
+    ours.mkdir(mode=0o700)
+    (ours / "0123456789ab.lock").touch()
+    (ours / "0123456789ab").mkdir()
+    (ours / "0123456789ab/data").write_bytes(b"content")
     memory.clean()
-    assert list(memory.root().iterdir()) == []
+    assert list(ours.iterdir()) == []
 
 
-def test_nothing_is_taken_of_a_host_that_is_not_asked(tmp_path: Path) -> None:
-    with memory.NONE.place(0, 0, tmp_path) as place:
-        assert place == tmp_path
+def test_a_place_that_goes_is_none(ours: Path) -> None:
+    """As systemd removes what is in /dev/shm with a user's last session."""
+    with memory.scratch(1) as host:
+        shutil.rmtree(ours)
+        with host.place(1, 1) as place:
+            assert place is None
 
 
-def test_the_hosts_own_estimate_is_read() -> None:
+def test_a_host_that_does_not_tell_of_its_memory_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Path.read_text
     assert 0 < memory.available_bytes() < 1 << 50
+    monkeypatch.setattr(Path, "read_text", lambda self: "MemTotal: 1 kB\n" if self.name == "meminfo" else read(self))
+    assert memory.available_bytes() == 0
+    monkeypatch.setattr(Path, "read_text", lambda self: (_ for _ in ()).throw(FileNotFoundError(self)))
+    assert memory.available_bytes() == 0
+
+
+def test_control_groups_have_a_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "outer/inner"
+    inner.mkdir(parents=True)
+    for folder, most, now in ((inner, "max", 5), (tmp_path / "outer", "1000", 400)):
+        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.current").write_text(f"{now}\n")
+    assert min(memory._left_by(inner)) == 600
+
+
+@pytest.mark.parametrize(
+    ("in_memory", "wanted"),
+    [
+        ("measured", "in memory"),
+        ("failed", "in memory"),
+        ("killed", "on the disk"),
+        (HostResourceError("the disk filled up"), "on the disk"),
+        (FileNotFoundError("gone"), "on the disk"),
+        (InterruptedByUser("interrupted"), None),
+    ],
+)
+def test_what_memory_cannot_carry_is_run_on_the_disk(
+    ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: str | Exception, wanted: str | None
+) -> None:
+    def executed(_: object, folder: Path, *__: object) -> SimpleNamespace:
+        if ours not in folder.parents:
+            return SimpleNamespace(kept={"outcome": "measured"}, where="on the disk")
+        if isinstance(in_memory, Exception):
+            raise in_memory
+        return SimpleNamespace(kept={"outcome": in_memory}, where="in memory")
+
+    monkeypatch.setattr(repetition, "_executed", executed)
+    medium = SimpleNamespace(size_bytes=MIB, kind="ftl")
+    cell = SimpleNamespace(medium=medium, board=SimpleNamespace(ram=MIB))
+    words = (SimpleNamespace(cell=cell), tmp_path, 1.0, None)
+    with memory.scratch(1) as host:
+        if wanted is None:
+            with pytest.raises(InterruptedByUser):
+                repetition.execute(*words, host)
+        else:
+            assert repetition.execute(*words, host).where == wanted
+
+
+def test_of_a_raw_chip_its_spare_areas_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is used of a chip is a part of what its content is."""
+    chip = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="nand")
+    assert repetition._content_bytes(SimpleNamespace(medium=chip)) == 128 * MIB
+    disk = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="disk")
+    assert repetition._content_bytes(SimpleNamespace(medium=disk)) == 41 * MIB

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A place in the host's memory for what a medium stores, while its guest runs: a file on a disk costs the host a
-twelfth of a cell's CPU time, and gigabytes of writes that nobody reads.
+"""A place in the host's memory for the files of a guest while it runs: on a disk they cost a twelfth of a cell's CPU
+time, and gigabytes of writes that nobody reads.
 
-A place is taken only where it cannot do harm: a tmpfs of this user, with room for what every guest that runs at a time
-may write, and as much memory free. Else the file lies in the work folder, and nothing else changes. Knows no medium.
+A place is given only where it does no harm: in a tmpfs, in a folder that is this user's alone, and of what that and
+the host have free no more than half, were each guest that runs at a time to fill its medium. Nothing is held for
+them, so what comes to nothing for want of memory has to be tried again on the disk. Knows no medium.
 """
 
 from __future__ import annotations
@@ -19,13 +20,10 @@ from tempfile import TemporaryDirectory
 from flashbed.common import locks
 from flashbed.common.errors import HostResourceError
 
-TMPFS = Path("/dev/shm")
-"""Where Linux systems have one that every user may write to."""
+CHOICE = "FLASHBED_MEMORY"
+"""The environment's word for the tmpfs; empty: none."""
 
-
-def root() -> Path:
-    """The folder of this user, for scratch folders of runs."""
-    return TMPFS / f"flashbed-{os.getuid()}"
+CGROUPS = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -38,18 +36,19 @@ class Memory:
     """How many run at a time."""
 
     @contextmanager
-    def place(self, content_bytes: int, ram_bytes: int, otherwise: Path) -> Iterator[Path]:
-        """A folder of its own for the content of a guest's medium, or `otherwise`."""
-        if self.folder is None or not self._has_room(self.folder, content_bytes, ram_bytes):
-            yield otherwise
-            return
-        with TemporaryDirectory(dir=self.folder) as place:
-            yield Path(place)
+    def place(self, content_bytes: int, ram_bytes: int) -> Iterator[Path | None]:
+        """A folder of its own for a guest with so much RAM and so much on its medium; None where there is no room."""
+        with ExitStack() as held:
+            place = None
+            with suppress(OSError):
+                if self.folder is not None and self._has_room(self.folder, content_bytes, ram_bytes):
+                    made = TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True)
+                    place = Path(held.enter_context(made))
+            yield place
 
     def _has_room(self, folder: Path, content_bytes: int, ram_bytes: int) -> bool:
-        """Whether all guests may fill a medium of that size each."""
-        fits = self.guests * content_bytes <= shutil.disk_usage(folder).free
-        return fits and self.guests * (content_bytes + ram_bytes) <= available_bytes()
+        fits = 2 * self.guests * content_bytes <= shutil.disk_usage(folder).free
+        return fits and 2 * self.guests * (content_bytes + ram_bytes) <= available_bytes()
 
 
 NONE = Memory(None, 1)
@@ -60,29 +59,50 @@ def scratch(guests: int) -> Iterator[Memory]:
     """What a run may have that starts `guests` at a time: held and removed as `locks.scratch` has it."""
     with ExitStack() as held:
         folder = None
-        if _is_ours(root()):
+        if (ours := _ours()) is not None:
             with suppress(HostResourceError):
-                folder = held.enter_context(locks.scratch(root()))
+                folder = held.enter_context(locks.scratch(ours))
         yield Memory(folder, guests)
 
 
 def clean() -> None:
     """Removes what killed runs have left."""
-    if _is_ours(root()):
-        locks.clean(root())
+    if (ours := _ours()) is not None:
+        locks.clean(ours)
 
 
 def available_bytes() -> int:
-    """Memory that this host can give without swapping, by its own estimate."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether the folder, which is made if it is not there, is this user's alone: its name is known to all."""
+    """Memory that this process and its children can get without swapping: by the host's own estimate, and by what
+    control groups leave them. 0 where the host does not tell.
+    """
     try:
+        told = Path("/proc/meminfo").read_text().splitlines()
+        group = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    except (OSError, StopIteration):
+        return 0
+    host = [int(line.split()[1]) << 10 for line in told if line.startswith("MemAvailable:")]
+    return min(*host, *_left_by(CGROUPS / group.lstrip("/"))) if host else 0
+
+
+def _left_by(group: Path) -> Iterator[int]:
+    """What a control group and those around it have left; as much as there is, if none has a limit."""
+    yield 1 << 62
+    for one in (group, *group.parents):
+        with suppress(OSError, ValueError):
+            yield int((one / "memory.max").read_text()) - int((one / "memory.current").read_text())
+
+
+def _ours() -> Path | None:
+    """The folder of this user, made if it is not there; None where it is not this user's alone: all know its name."""
+    chosen = os.environ.get(CHOICE, "/dev/shm")
+    tmpfs = Path(chosen)
+    folder = tmpfs / f"flashbed-{os.getuid()}"
+    try:
+        if not chosen or not tmpfs.is_mount():
+            return None
         folder.mkdir(mode=0o700, exist_ok=True)
         told = folder.lstat()
     except OSError:
-        return False
-    return folder.is_dir() and not folder.is_symlink() and told.st_uid == os.getuid() and not told.st_mode & 0o077
+        return None
+    alone = folder.is_dir() and not folder.is_symlink() and told.st_uid == os.getuid() and not told.st_mode & 0o077
+    return folder if alone else None

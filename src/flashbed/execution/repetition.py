@@ -103,22 +103,50 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
 def execute(
     repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event, host: Memory = memory.NONE
 ) -> Finished:
-    """Runs a repetition in the empty folder `folder`, within `limit_s` seconds of the host's time. What its medium
-    stores lies in the host's memory, where that has room.
+    """Runs a repetition in the empty folder `folder`, or in the host's memory where that has room, within `limit_s`
+    seconds of the host's time.
 
     A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
     TooLargeError, HostResourceError, InterruptedByUser.
     """
     cell = repetition.cell
-    if cell.medium.start is not None:  # a copy of a kept medium lies in one folder
-        host = memory.NONE
-    with host.place(cell.medium.size_bytes, cell.board.ram, folder) as place:
-        return _executed(repetition, folder, place / DATA, limit_s, stop)
+    _need_room(cell.medium.size_bytes, folder)
+    with host.place(_content_bytes(cell), cell.board.ram) as place:
+        if place is not None and (finished := _in_memory(repetition, place, limit_s, stop)) is not None:
+            return finished
+    return _executed(repetition, folder, limit_s, stop)
 
 
-def _executed(repetition: Repetition, folder: Path, data: Path, limit_s: float, stop: threading.Event) -> Finished:
+def _need_room(size: int, folder: Path) -> None:
+    """Also if the guest runs in memory: what is free there now does not decide on what can be measured. Raises
+    TooLargeError.
+    """
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise TooLargeError(
+            f"{folder.parent}: the medium takes {describe_size(size)}, and this disk has {rough_size(free)} free. "
+            "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
+        )
+
+
+def _content_bytes(cell: Cell) -> int:
+    """More than the cell's medium can store; of a raw chip all of it, spare areas too."""
+    medium = cell.medium
+    return medium.size_bytes if medium.kind != "nand" else 2 * medium.capacity_bytes
+
+
+def _in_memory(repetition: Repetition, place: Path, limit_s: float, stop: threading.Event) -> Finished | None:
+    """None if the host's memory, or this place in it, was not there to the end: on the disk it may be."""
+    try:
+        finished = _executed(repetition, place, limit_s, stop)
+    except (HostResourceError, OSError):
+        return None
+    return None if finished.kept["outcome"] == "killed" else finished
+
+
+def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
     cell, image = repetition.cell, repetition.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, data)
+    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     try:
         make_medium(cell, image, files)
@@ -177,17 +205,8 @@ def machine_setup(cell: Cell) -> qemu.Setup:
 def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
     """Writes `files.state` and `files.data`: a new medium, one in a condition, or a copy of the one that is kept.
 
-    The disk must have room for it wherever it lies: what memory is free does not decide on what can be measured. Raises
-    TooLargeError, InputError if the kept one is no longer what it was.
+    Raises InputError if the kept one is no longer what it was.
     """
-    disk = files.state.parent
-    size, free = cell.medium.size_bytes, shutil.disk_usage(disk).free
-    if size > free:
-        raise TooLargeError(
-            f"{disk.parent}: the medium takes {describe_size(size)}, "
-            f"and this disk has {rough_size(free)} free. "
-            "Set FLASHBED_CACHE to a folder on a larger disk, or give the medium a smaller used_bytes in the study."
-        )
     if cell.medium.start is not None:
         _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
         return
