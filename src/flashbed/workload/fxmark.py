@@ -150,8 +150,12 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
         found = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
             processes, writers, begin_ns, from_ns, end_ns = map(int, head[1:])
-            if (read[0], other[0]) != ("read", "other") or not begin_ns <= from_ns < end_ns:
+            if (read[0], other[0]) != ("read", "other") or from_ns < begin_ns:
                 raise ValueError
+            if end_ns <= from_ns:
+                raise WorkloadOutputError(
+                    f"{head[0]} had no file left when counting began; raise pool, or lower warm_us"
+                )
             times = ((from_ns - begin_ns) / 1e9, (end_ns - from_ns) / 1e9)
             found.append(_Test(head[0], processes, writers, *times, _kind(read[1:]), _kind(other[1:])))
     except (ValueError, IndexError):
