@@ -57,6 +57,13 @@ def guests_of(cache: Path) -> list[str]:
     return [line for line in command_lines("qemu-system", cache) if "-kernel" in line]
 
 
+def wait_for_a_guest(process: subprocess.Popen[str], below: Path) -> None:
+    """Until a guest of the run works below that folder."""
+    while not guests_of(below):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
 def no_guest_is_left(cache: Path) -> bool:
     deadline = time.monotonic() + 10
     while guests_of(cache) and time.monotonic() < deadline:
@@ -141,9 +148,7 @@ def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cach
     work = fresh_cache / "work"
     with small_disk(work, "80M"):
         process = start("run", study, "--jobs", "1")
-        while not guests_of(fresh_cache):
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_for_a_guest(process, fresh_cache)
         subprocess.run(["dd", "if=/dev/zero", f"of={work}/other", "bs=64k"], capture_output=True)
         assert shutil.disk_usage(work).free == 0
         _, said = process.communicate(timeout=120)
@@ -158,13 +163,9 @@ def test_memory_fills_up_in_the_middle(start, study_file, fresh_cache: Path, tmp
     shm = tmp_path / "shm"
     with small_disk(shm, "200M"):
         process = start("run", study, "--jobs", "1", FLASHBED_MEMORY=str(shm))
-        while not guests_of(shm):
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_for_a_guest(process, shm)
         subprocess.run(["dd", "if=/dev/zero", f"of={shm}/other", "bs=64k"], capture_output=True)
-        while not guests_of(fresh_cache / "work"):
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_for_a_guest(process, fresh_cache / "work")
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said
         assert list(shm.glob("flashbed-*/*")) == []

@@ -8,10 +8,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from checks import LIBRARY, Bench
+
 from flashbed.common import paths
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
-from flashbed.profiles.library import Library
 from flashbed.study.loading import load_study
 
 BLOCK, FILE, CHUNK = 4 << 10, 64 << 20, 1 << 20
@@ -20,27 +21,17 @@ UNDER_WAY = 120 * 8
 READS = 200_000
 
 
-def replayed(tool: hosttools.MediaTool, folder: Path, lines: list[str], depth: int) -> list[int]:
-    """When each request was done, ns, so many at a time on the medium in `folder`."""
-    state, trace, done = folder / "state", folder / "trace", folder / "done"
-    trace.write_text("fio version 2 iolog\n" + "".join(f"f {line}\n" for line in lines))
-    words = ("--save", state, "--as-fast-as-possible", "--queue-depth", str(depth), "--completions", done, trace)
-    tool.replay(state, *words)
-    return [int(line.split()[1]) for line in done.read_text().splitlines()]
-
-
 def test_reads_under_way_keep_all_dies_busy(tmp_path: Path) -> None:
     """As many as 120 processes have, at random, of a file of 64 MiB."""
     study = load_study(paths.studies() / "seo2020.toml")
     (bound,) = {claim.value for claim in study.claims if "full rate" in claim.text}
     assert isinstance(bound, float | int)
-    tool = hosttools.build(Cache(paths.cache_root() / "image"))
-    medium = Library((paths.profiles(),)).medium("nvme-960pro-class:used_bytes=2G")
-    tool.create(tmp_path / "state", medium.core_parameters)
-    replayed(tool, tmp_path, [f"write {at} {CHUNK}" for at in range(0, FILE, CHUNK)], 1)
+    bench = Bench(hosttools.build(Cache(paths.cache_root() / "image")), tmp_path)
+    bench.start_with(LIBRARY.medium("nvme-960pro-class:used_bytes=2G").core_parameters)
+    bench.times([("write", at, CHUNK) for at in range(0, FILE, CHUNK)], 1)
     draw = random.Random(1)
-    reads = [f"read {draw.randrange(FILE // BLOCK) * BLOCK} {BLOCK}" for _ in range(READS)]
-    done = sorted(replayed(tool, tmp_path, reads, UNDER_WAY))
+    reads = [("read", draw.randrange(FILE // BLOCK) * BLOCK, BLOCK) for _ in range(READS)]
+    done = sorted(done for _, done in bench.times(reads, UNDER_WAY))
     steady = done[READS // 4 : READS * 3 // 4]
     rate = (len(steady) - 1) / (steady[-1] - steady[0]) * 1e9
     assert 0.97 * bound < rate < bound

@@ -154,7 +154,7 @@ def test_what_memory_cannot_carry_is_run_on_the_disk(
             assert repetition.execute(*words, host).where == wanted
 
 
-def test_of_a_raw_chip_its_spare_areas_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_raw_chip_its_spare_areas_count() -> None:
     """What is used of a chip is a part of what its content is."""
     chip = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="nand")
     assert repetition._content_bytes(SimpleNamespace(medium=chip)) == 128 * MIB

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -104,5 +105,5 @@ def _ours() -> Path | None:
         told = folder.lstat()
     except OSError:
         return None
-    alone = folder.is_dir() and not folder.is_symlink() and told.st_uid == os.getuid() and not told.st_mode & 0o077
+    alone = stat.S_ISDIR(told.st_mode) and told.st_uid == os.getuid() and not told.st_mode & 0o077
     return folder if alone else None
