@@ -15,7 +15,7 @@ from pathlib import Path
 import nfs4_calls as v4
 import pytest
 from appliance_rig import Appliance, running
-from nfs_calls import Denied
+from nfs_calls import ACCESS, Denied
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
@@ -30,6 +30,9 @@ device = "/dev/vda"
 [disks.theirs]
 device = "/dev/vdb"
 
+[disks.broken]
+device = "/dev/vdc"
+
 [[exports]]
 disk = "data"
 read_write = ["{client}"]
@@ -39,11 +42,16 @@ any_port = true
 disk = "theirs"
 read_write = ["192.0.2.0/24"]
 any_port = true
+
+[[exports]]
+disk = "broken"
+read_write = ["{client}"]
+any_port = true
 """
 
 TROUBLE = re.compile(r"BUG:|Oops|WARNING:|Call Trace|Kernel panic|segfault|Out of memory|started again")
 
-OTHERS = (b"theirs", b"etc", b"proc", b"run", b"init", b"sbin", b"missing")
+OTHERS = (b"theirs", b"broken", b"etc", b"proc", b"run", b"init", b"sbin", b"missing")
 
 needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")
 
@@ -51,7 +59,9 @@ needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs
 @pytest.fixture(scope="module")
 def appliance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Appliance]:
     settings = SETTINGS.format(client="10.0.2.2")
-    with running(tmp_path_factory.mktemp("appliance"), settings, "--size", "64M") as found:
+    folder = tmp_path_factory.mktemp("appliance")
+    (folder / "vdc.img").write_bytes(bytes(1 << 20))  # has no file system
+    with running(folder, settings, "--size", "64M") as found:
         yield found
 
 
@@ -87,6 +97,11 @@ def test_the_root_shows_what_is_for_the_client(appliance: Appliance) -> None:
     for name in OTHERS:
         assert v4.look_up(appliance.server, name) == (v4.NO_ENTRY, b""), name
         assert v4.look_up(appliance.server, b"data", b"..", name) == (v4.NO_ENTRY, b""), name
+
+
+def test_a_disk_that_is_not_there_is_not_exported(appliance: Appliance) -> None:
+    assert "an export is left out: no disk is mounted there: /broken" in appliance.log
+    assert appliance.server.mount_path(b"/broken") == (ACCESS, b"")
 
 
 def test_nothing_is_changed_in_the_root(appliance: Appliance) -> None:

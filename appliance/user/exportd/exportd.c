@@ -69,6 +69,10 @@ static void read_line(void *context, const char *line)
 	if (strcmp(word, "export"))
 		return;
 	wrong = exports_add(&exports, line);
+	if (!wrong && !kernel_has_disk_at(exports.rules[exports.count - 1].path)) {
+		exports.count--;
+		wrong = "no disk is mounted there";
+	}
 	if (wrong)
 		log_line("an export is left out: %s:%s", wrong, line);
 }
