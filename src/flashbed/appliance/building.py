@@ -46,6 +46,8 @@ class Appliance:
     initramfs: Path
     parts: Mapping[str, int]
     """Of the first file system, not packed."""
+    memory_mb: int
+    """Of a machine that has enough."""
 
     @property
     def bytes(self) -> int:
@@ -71,7 +73,7 @@ def build(settings: Settings, name: str, folder: Path) -> Appliance:
     except OSError as error:
         raise host_refusal(folder, error) from None
     sizes = {part: sum(len(node.data) for node in within) for part, within in contents.items()}
-    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes)
+    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes, compiling.memory_mb(settings))
 
 
 def _fragments(settings: Settings, target: Architecture) -> list[Path]:

@@ -34,6 +34,13 @@ def modules_wanted(settings: Settings) -> list[str]:
     return [*wanted, "lockd", "nfsd"]
 
 
+def memory_mb(settings: Settings) -> int:
+    """Of a machine that has enough, as tried: the modules of mirrors and the kernel with NFS version 4 need more."""
+    if any(disk.mirror for disk in settings.disks.values()):
+        return 48
+    return 32 if 4 in settings.nfs.versions else 24
+
+
 def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
     """Of /etc/nas.conf; `modules` are the names of those that are files, in the order to load them."""
     said = [f"hostname {settings.hostname}"]
