@@ -10,10 +10,15 @@ from nfs_calls import NFS, Server, text
 
 COMPOUND = 1
 CREATE, GETATTR, GETFH, LOOKUP, LOOKUPP, OPEN, PUTFH, PUTROOTFH, READDIR, SETATTR = 6, 9, 10, 15, 16, 18, 22, 24, 26, 34
-SETCLIENTID, SETCLIENTID_CONFIRM = 35, 36
+SETCLIENTID, SETCLIENTID_CONFIRM, WRITE = 35, 36, 38
 OK, NO_ENTRY, READ_ONLY, STALE, NO_GRACE, RECLAIM_BAD, BAD_OWNER = 0, 2, 30, 70, 10033, 10034, 10039
-FOLDER, FILE_ID, OWNER = 2, 20, 36
+FOLDER, FILE_ID, MODE, OWNER = 2, 20, 33, 36
 CLAIM_PREVIOUS, NO_DELEGATION = 1, 0
+NOT_OPEN = bytes(16)
+"""In place of what an OPEN gives: who writes has not opened the file."""
+
+BLOCK = 8192
+FILE_SYNC = 2
 
 Operation = tuple[int, bytes]
 """Its number, and its arguments."""
@@ -73,13 +78,22 @@ def owner(server: Server, *path: bytes) -> bytes:
 def set_owner(server: Server, name: bytes, *path: bytes) -> int:
     """The status of SETATTR."""
     what = _bits(OWNER) + text(text(name))
-    return compound(server, *at(*path), (SETATTR, bytes(16) + what))[0]
+    return compound(server, *at(*path), (SETATTR, NOT_OPEN + what))[0]
 
 
 def make_folder(server: Server, *path: bytes) -> int:
     """The status of CREATE."""
-    what = struct.pack(">I", FOLDER) + text(path[-1]) + struct.pack(">2I", 0, 0)
+    what = struct.pack(">I", FOLDER) + text(path[-1]) + _bits(MODE) + text(struct.pack(">I", 0o755))
     return compound(server, *at(*path[:-1]), (CREATE, what))[0]
+
+
+def write(server: Server, content: bytes, *path: bytes) -> None:
+    """The content of a file that is there."""
+    for offset in range(0, len(content), BLOCK):
+        part = content[offset : offset + BLOCK]
+        what = NOT_OPEN + struct.pack(">QI", offset, FILE_SYNC) + text(part)
+        status, results = compound(server, *at(*path), (WRITE, what))
+        assert (status, struct.unpack_from(">I", results)[0]) == (OK, len(part))
 
 
 def take_back(server: Server, *path: bytes) -> int:
