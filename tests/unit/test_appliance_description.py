@@ -106,6 +106,13 @@ def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Pat
     assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in usage
 
 
+def test_more_disks_need_more_memory(tmp_path: Path) -> None:
+    one = compiling.memory_mb(read(tmp_path, DISK))
+    mirror = compiling.memory_mb(read(tmp_path, '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n'))
+    two = compiling.memory_mb(read(tmp_path, DISK + '[disks.more]\ndevice = "/dev/vdb"\n'))
+    assert one < mirror == two
+
+
 def test_a_console_without_a_shell_takes_words(tmp_path: Path) -> None:
     assert lines(tmp_path, "shell = false\n")[-1] == "keyboard"
 
