@@ -47,6 +47,9 @@ class Appliance:
     parts: Mapping[str, int]
     """Of the first file system, not packed."""
 
+    memory_mb: int
+    """Of a machine that has enough."""
+
     @property
     def bytes(self) -> int:
         """All that a boot loader loads."""
@@ -71,7 +74,7 @@ def build(settings: Settings, name: str, folder: Path) -> Appliance:
     except OSError as error:
         raise host_refusal(folder, error) from None
     sizes = {part: sum(len(node.data) for node in within) for part, within in contents.items()}
-    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes)
+    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes, compiling.memory_mb(settings))
 
 
 def _fragments(settings: Settings, target: Architecture) -> list[Path]:
@@ -111,8 +114,11 @@ def _contents(settings: Settings, cache: Cache, kernel: SmallKernel) -> dict[str
         parts["busybox"] = [cpio.program("/bin/busybox", binary)]
         parts["busybox"] += [cpio.link(f"/bin/{applet}", "busybox") for applet in APPLETS.split()]
     if settings.users:
-        parts["ssh"] = _below(programs.dropbear(cache, target))
+        parts["ssh"] = _below(programs.with_libraries(cache, target, *programs.DROPBEAR))
         parts["ssh"].append(cpio.link("/etc/dropbear", "/run"))
+    if compiling.has_volumes(settings):
+        parts["lvm"] = _below(programs.with_libraries(cache, target, *programs.LVM))
+        parts["lvm"].append(cpio.file("/etc/lvm/lvm.conf", (paths.appliance() / "lvm.conf").read_bytes()))
     return parts
 
 

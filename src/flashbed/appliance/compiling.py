@@ -19,6 +19,8 @@ LOCKD_PORT = 32768
 
 MODULE_FOLDER = "/lib/modules"
 MIRROR_MODULES = ("raid1",)
+VOLUME_MODULES = ("dm_mod", "dm_snapshot")
+"""A volume that has snapshots cannot be had without the second one."""
 PC_MODULES = ("ahci", "sd_mod", "e1000", "e1000e", "r8169")
 """What appliance/kernel/pc.config has."""
 
@@ -30,8 +32,24 @@ def modules_wanted(settings: Settings) -> list[str]:
         wanted += PC_MODULES
     if any(disk.mirror for disk in settings.disks.values()):
         wanted += MIRROR_MODULES
+    if has_volumes(settings):
+        wanted += VOLUME_MODULES
     wanted += sorted({disk.filesystem for disk in settings.disks.values()})
     return [*wanted, "lockd", "nfsd"]
+
+
+def memory_mb(settings: Settings) -> int:
+    """What a machine needs that runs it, as tried: the first file system lies in memory, and a mirror's modules or LVM's
+    program with it.
+    """
+    if has_volumes(settings):
+        return 64
+    return 48 if any(disk.mirror for disk in settings.disks.values()) else 24
+
+
+def has_volumes(settings: Settings) -> bool:
+    """Whether a disk is a volume of LVM."""
+    return any(disk.volume for disk in settings.disks.values())
 
 
 def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
@@ -52,6 +70,9 @@ def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
             how = "create" if disk.create_mirror else "assemble"
             said.append(f"mirror md{mirrors} {how} {' '.join(disk.mirror)}")
             mirrors += 1
+        if disk.volume:
+            device = f"/dev/{disk.volume}"
+            said.append(f"volume {disk.volume}")
         said.append(f"disk {device} /{name} {disk.filesystem} {'ro' if disk.read_only else 'rw'}")
     for export in settings.exports:
         said += _export_lines(export, settings.disks[export.disk])

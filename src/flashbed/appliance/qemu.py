@@ -15,8 +15,6 @@ from pathlib import Path
 from flashbed.appliance.building import Appliance
 from flashbed.common.errors import SetupError
 
-RAM_MB = 24
-
 CLIENT = "10.0.2.2"
 """The address that this host has, seen by the appliance, in QEMU's user-mode network."""
 
@@ -70,7 +68,7 @@ def command(
         raise SetupError(
             f"{machine.program} is not installed: apt-get install --no-install-recommends {machine.package}"
         )
-    words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{RAM_MB}M", "-smp", "1"]
+    words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
     words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
     words += ["-kernel", str(appliance.kernel), "-initrd", str(appliance.initramfs)]
     words += ["-append", f"{machine.command_line} {QUIET}"]
