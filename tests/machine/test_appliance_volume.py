@@ -36,12 +36,12 @@ any_port   = true
 
 DISKS = {"vda": 18 << 20, "vdb": 56 << 20}
 VOLUME_BYTES, FILE_BYTES = 28 << 20, 18 << 20
-"""A file that is larger than what LVM gives of the first disk, 17 MiB, lies on both."""
+"""A file that is larger than the volume's part of one disk, 17 and 11 MiB, lies on both."""
 
 MADE = "the volume is made"
 RECIPE = f"""
 lvm pvcreate /dev/vda /dev/vdb && lvm vgcreate -s 1M vg0 /dev/vda /dev/vdb &&
-lvm lvcreate -y -W n -L 28M -n data vg0 && dd if=/dev/vdc of=/dev/vg0/data bs=64k &&
+lvm lvcreate -y -W n -l 28 -n data vg0 /dev/vda /dev/vdb:0-10 && dd if=/dev/vdc of=/dev/vg0/data bs=64k &&
 lvm lvcreate -y -s -L 26M -n before vg0/data && echo {MADE.upper()} | tr A-Z a-z
 """
 

@@ -39,8 +39,8 @@ def modules_wanted(settings: Settings) -> list[str]:
 
 
 def memory_mb(settings: Settings) -> int:
-    """What a machine needs that runs it, as tried: the first file system lies in memory, and a mirror's modules or LVM's
-    program with it.
+    """Of a machine that has enough, as tried: the first file system lies in memory, and in it LVM's program and the
+    modules of mirrors.
     """
     if has_volumes(settings):
         return 64
