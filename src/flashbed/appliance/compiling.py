@@ -47,6 +47,16 @@ def memory_mb(settings: Settings) -> int:
     return 48 if any(disk.mirror for disk in settings.disks.values()) else 24
 
 
+def command_line(hardware: str, architecture: str) -> str:
+    """What the kernel is told."""
+    words = ["console=ttyAMA0" if architecture == "arm64" else "console=ttyS0"]
+    if architecture == "x86_64" and hardware == "virtual":
+        # No ACPI, and so no way to turn off: it starts anew instead, where QEMU ends
+        words += ["nas.off=restart", "reboot=t"]
+    # Of the kernel's messages those that say something; and all of ours
+    return " ".join([*words, "loglevel=6", "printk.devkmsg=on", "panic=10"])
+
+
 def has_volumes(settings: Settings) -> bool:
     """Whether a disk is a volume of LVM."""
     return any(disk.volume for disk in settings.disks.values())
