@@ -134,6 +134,12 @@ def test_a_pc_has_drivers_of_its_own_and_is_x86_64(tmp_path: Path) -> None:
         building.build(found, "arm64", tmp_path)
 
 
+def test_a_machine_that_cannot_turn_off_starts_anew() -> None:
+    assert "nas.off=restart" in compiling.command_line("virtual", "x86_64")
+    for hardware, architecture in (("pc", "x86_64"), ("virtual", "arm64")):
+        assert "nas.off=restart" not in compiling.command_line(hardware, architecture)
+
+
 def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:
     assert compiling.export_number("/data") == compiling.export_number("/data")
     assert compiling.export_number("/data") != compiling.export_number("/date")

@@ -37,26 +37,27 @@ APPLETS = (
 
 
 @dataclass(frozen=True)
-class Bootable:
-    """One file that a loader starts."""
-
-    file: Path
-    parts: Mapping[str, int]
-    """Bytes of the first file system by what they are for, not packed."""
-
-
-@dataclass(frozen=True)
 class Appliance:
-    """The same in two files, for a trial under QEMU: another first file system is there at once, without a link."""
+    """What was built, and how many bytes each part has, not packed."""
 
     architecture: Architecture
     kernel: Path
-    initramfs: Path
+    initramfs: Path | None
+    """The first file system; None where the kernel has it inside, and its command line."""
+
+    parts: Mapping[str, int]
+    """Of the first file system, not packed."""
+
     memory_mb: int
     """Of a machine that has enough."""
 
+    @property
+    def bytes(self) -> int:
+        """All that a boot loader loads."""
+        return sum(file.stat().st_size for file in (self.kernel, self.initramfs) if file)
 
-def bootable(settings: Settings, name: str, folder: Path) -> Bootable:
+
+def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
     """The appliance for the architecture `name` (x86_64, arm64), as one file in `folder`, which is made.
 
     Raises InputError for an architecture that there is not, SetupError where it cannot be built.
@@ -67,18 +68,22 @@ def bootable(settings: Settings, name: str, folder: Path) -> Bootable:
     line = compiling.command_line(settings.hardware, target.name)
     linked = linking.linked(target, fragment.read(fragments), _archive(contents), line)
     _write(folder, {BOOTABLE: linking.for_loaders(target, linked)})
-    sizes = {part: sum(len(node.data) for node in within) for part, within in contents.items()}
-    return Bootable(folder / BOOTABLE, sizes)
+    return Appliance(target, folder / BOOTABLE, None, _sizes(contents), compiling.memory_mb(settings))
 
 
 def build(settings: Settings, name: str, folder: Path) -> Appliance:
-    """As `bootable`, in two files."""
+    """As `bootable`, but two files, for a trial under QEMU: other settings need no link."""
     target = architecture.named(name)
     kernel = kernels.build(target.name, _fragments(settings, target))
     contents = _contents(settings, kernel)
     files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: packed(_archive(contents))}
     _write(folder, files)
-    return Appliance(target, folder / KERNEL, folder / INITRAMFS, compiling.memory_mb(settings))
+    initramfs = folder / INITRAMFS
+    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), compiling.memory_mb(settings))
+
+
+def _sizes(contents: Mapping[str, list[cpio.Node]]) -> dict[str, int]:
+    return {part: sum(len(node.data) for node in within) for part, within in contents.items()}
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -63,8 +63,10 @@ def command(
         )
     words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
     words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
-    words += ["-kernel", str(appliance.kernel), "-initrd", str(appliance.initramfs)]
-    words += ["-append", compiling.command_line("virtual", appliance.architecture.name)]
+    words += ["-kernel", str(appliance.kernel)]
+    if appliance.initramfs:
+        words += ["-initrd", str(appliance.initramfs)]
+        words += ["-append", compiling.command_line("virtual", appliance.architecture.name)]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
         words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]

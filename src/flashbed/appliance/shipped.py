@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flashbed.appliance import settings as appliance_settings
-from flashbed.appliance.building import Bootable
+from flashbed.appliance.building import Appliance
 from flashbed.appliance.settings import Settings
 from flashbed.common import paths
 
@@ -22,8 +22,8 @@ def folder(architecture: str) -> Path:
     return paths.cache_root() / "nas" / architecture
 
 
-def describe(bootable: Bootable) -> Iterator[str]:
-    """Lines: the file, its size, and what is in the first file system."""
-    yield f"{bootable.file}: {bootable.file.stat().st_size:,} bytes"
-    inside = ", ".join(f"{part} {size:,}" for part, size in bootable.parts.items() if size)
-    yield f"its files, not packed, in bytes: {inside}"
+def describe(appliance: Appliance) -> Iterator[str]:
+    """Lines: its bytes, and what is in the first file system."""
+    yield f"{appliance.kernel}: {appliance.bytes:,} bytes"
+    inside = ", ".join(f"{part} {size:,}" for part, size in appliance.parts.items() if size)
+    yield f"unpacked, in bytes: {inside}"

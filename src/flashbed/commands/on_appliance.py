@@ -34,8 +34,8 @@ def nas_build(
     """Build an appliance: one file, FOLDER/appliance, which firmware, a boot loader or QEMU starts."""
     from flashbed.appliance import building, shipped
 
-    bootable = building.bootable(shipped.settings(file), architecture, to)
-    for line in shipped.describe(bootable):
+    appliance = building.bootable(shipped.settings(file), architecture, to)
+    for line in shipped.describe(appliance):
         out.print(line)
 
 
