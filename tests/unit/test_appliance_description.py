@@ -148,8 +148,8 @@ def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:
 
 def test_an_archive_is_what_cpio_reads(tmp_path: Path) -> None:
     nodes = [cpio.program("/bin/a", b"12345"), cpio.link("/bin/b", "a"), cpio.character_device("/dev/console", 5, 1)]
-    packed = building.packed(cpio.archive(nodes))
-    assert packed == building.packed(cpio.archive(reversed(nodes)))
+    packed = cpio.packed(cpio.archive(nodes))
+    assert packed == cpio.packed(cpio.archive(reversed(nodes)))
     (tmp_path / "archive").write_bytes(lzma.decompress(packed))
     listed = subprocess.run(
         ["python3", "-c", LISTING, tmp_path / "archive"], capture_output=True, text=True, check=True

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +19,6 @@ from flashbed.shrinking.building import SmallKernel
 
 BOOTABLE = "appliance"
 KERNEL, INITRAMFS = "kernel", "initramfs.xz"
-
-DICTIONARY_BYTES = 1 << 20
-"""Of xz: the kernel needs as much memory to unpack."""
 
 FOLDERS = ("/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/etc")
 
@@ -76,7 +72,7 @@ def build(settings: Settings, name: str, folder: Path) -> Appliance:
     target = architecture.named(name)
     kernel = kernels.build(target.name, _fragments(settings, target))
     contents = _contents(settings, kernel)
-    files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: packed(_archive(contents))}
+    files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
     _write(folder, files)
     initramfs = folder / INITRAMFS
     return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), compiling.memory_mb(settings))
@@ -106,12 +102,6 @@ def _fragments(settings: Settings, target: Architecture) -> list[Path]:
             raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
         more = [paths.appliance() / "kernel" / "pc.config"]
     return [*kernels.nas_fragments(target.name), *more]
-
-
-def packed(data: bytes) -> bytes:
-    """As the kernel unpacks it: xz with CRC32."""
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
-    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
 
 
 def _contents(settings: Settings, kernel: SmallKernel) -> dict[str, list[cpio.Node]]:

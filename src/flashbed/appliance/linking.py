@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from flashbed import image
+from flashbed.appliance import cpio
 from flashbed.common.digest import digest_bytes
 from flashbed.common.progress import stage
 from flashbed.image.command import run
@@ -19,8 +20,8 @@ from flashbed.shrinking import building as kernels
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.fragment import Fragment, Setting
 
-ARCHIVE = "appliance.cpio"
-"""In the folder of objects. Linux's build takes a file of that ending as it is."""
+PLAIN, PACKED = "appliance.cpio", "appliance.cpio.xz"
+"""The archive in the folder of objects: Linux's build takes files of these endings as they are."""
 
 LINKED = "linked"
 
@@ -33,18 +34,20 @@ def linked(target: Architecture, kernel: Fragment, archive: bytes, line: str) ->
     """
     cache = image.open_cache()
     source, _ = kernels.unpacked_source(cache, image.open_archive())
-    wanted = Fragment([*kernel, *_inside(target, line)])
+    # What packs the kernel packs the archive better, and with two unpackings a machine of 24 MB ends in want of memory
+    name, content = (PLAIN, archive) if target.packs_itself else (PACKED, cpio.packed(archive))
+    wanted = Fragment([*kernel, *_inside(target, name, line)])
 
     def fill(folder: Path) -> None:
         with kernels.objects_of(target, cache) as objects, stage(f"Linking the appliance for {target.name}"):
             kernels.configure(target, source.folder, objects, wanted.text)
             kernels.check(wanted, objects)
-            (objects / ARCHIVE).write_bytes(archive)
+            (objects / name).write_bytes(content)
             where = f"O={objects}"
             run(kernels.make(target, source.folder / "linux", where, target.target, jobs=os.cpu_count() or 1))
             shutil.copyfile(objects / target.image, folder / LINKED)
 
-    recipe = {**kernels.recipe(target, source, wanted.text), "archive": digest_bytes(archive)}
+    recipe = {**kernels.recipe(target, source, wanted.text), "archive": digest_bytes(content)}
     return cache.entry(f"nas-linked-{target.name}", recipe, fill).path(LINKED)
 
 
@@ -54,8 +57,10 @@ def for_loaders(target: Architecture, built: Path) -> bytes:
     return content if target.packs_itself else gzip.compress(content, 9, mtime=0)
 
 
-def _inside(target: Architecture, line: str) -> list[Setting]:
-    options = {"CONFIG_INITRAMFS_SOURCE": f'"{ARCHIVE}"', "CONFIG_CMDLINE": f'"{line}"'}
+def _inside(target: Architecture, archive: str, line: str) -> list[Setting]:
+    options = {"CONFIG_INITRAMFS_SOURCE": f'"{archive}"', "CONFIG_CMDLINE": f'"{line}"'}
+    if archive == PLAIN:
+        options["CONFIG_INITRAMFS_COMPRESSION_NONE"] = "y"
     if target.name == "x86_64":
         options["CONFIG_CMDLINE_BOOL"] = "y"
     here = Path(__file__)
