@@ -18,7 +18,7 @@ from flashbed.appliance import compiling, cpio, modules
 from flashbed.image.debian import Archive
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
-MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfs")
+MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
 NETWORK_OF_ITS_OWN = f'[network]\naddress = "{SERVER}/24"\n'
 QUIET = "loglevel=6 printk.devkmsg=on panic=10"
 

@@ -38,6 +38,10 @@ class Appliance:
         where = f"nfsport={self.server.nfs}&mountport={self.server.mount}"
         return f"nfs://{self.server.address}/data{path}?{where}"
 
+    def url_4(self, path: str) -> str:
+        """The same by version 4, from its root on."""
+        return f"nfs://{self.server.address}{path}?version=4&nfsport={self.server.nfs}"
+
     def wait_for(self, words: str, seconds: float) -> None:
         """Until the log has them."""
         end = time.monotonic() + seconds

@@ -53,11 +53,13 @@ class Server:
 
     programs: ClassVar[dict[int, tuple[str, int]]] = {PORTMAP: ("portmap", 2), NFS: ("nfs", 3), MOUNT: ("mount", 3)}
 
-    def call(self, program: int, procedure: int, arguments: bytes = b"", *, tcp: bool = True) -> bytes:
+    def call(
+        self, program: int, procedure: int, arguments: bytes = b"", *, tcp: bool = True, version: int = 0
+    ) -> bytes:
         """The results. Raises Denied, or TimeoutError if none come."""
-        name, version = self.programs[program]
+        name, usual = self.programs[program]
         self._xid += 1
-        message = header(self._xid, program, version, procedure) + arguments
+        message = header(self._xid, program, version or usual, procedure) + arguments
         reply = (self._over_tcp if tcp else self._over_udp)(getattr(self, name), message)
         xid, kind, status = struct.unpack_from(">3I", reply)
         assert (xid, kind) == (self._xid, 1)

@@ -3,9 +3,10 @@
  * Asks an NFS server, through Linux's own client, what test suites of NFS ask: files and folders, renames, what is
  * special (open files that are removed, holes, more than 4 GB), locks between two mounts, folders of many files.
  *
- *	nfs_client SERVER EXPORT FILES
+ *	nfs_client SERVER EXPORT FILES VERSION
  *
- * Mounts the export twice, without anything shared, so that the second is a stranger to the first. Prints "ok NAME" a
+ * Mounts the export twice, without anything shared, so that the second is a stranger to the first: of version 4 once
+ * as 4.0 and once as 4.2, since Linux is one client to a server whatever it mounts by one of them. Prints "ok NAME" a
  * test, "FAILED NAME LINE ERROR" for one that failed, and "all done" at the end; then the machine goes down.
  */
 #include <dirent.h>
@@ -313,16 +314,24 @@ static int many_files(void)
 	return 0;
 }
 
-static int mount_all(const char *server, const char *export)
+static void write_options(char *options, size_t size, const char *server, int version, int mount)
+{
+	if (version == 4)
+		snprintf(options, size, "vers=4.%d,proto=tcp,nosharecache,noac,addr=%s", 2 * mount, server);
+	else
+		snprintf(options, size, "vers=3,proto=tcp,mountproto=tcp,nosharecache,noac,addr=%s,mountaddr=%s", server,
+			 server);
+}
+
+static int mount_all(const char *server, const char *export, int version)
 {
 	char from[256], options[256];
 
 	snprintf(from, sizeof from, "%s:%s", server, export);
-	snprintf(options, sizeof options, "vers=3,proto=tcp,mountproto=tcp,nosharecache,noac,addr=%s,mountaddr=%s", server,
-		 server);
 	for (int i = 0; i < 2; i++) {
 		int tries = 0;
 
+		write_options(options, sizeof options, server, version, i);
 		mkdir(mounts[i], 0755);
 		while (mount(from, mounts[i], "nfs", 0, options)) {
 			if (++tries == 60)
@@ -357,9 +366,9 @@ int main(int count, char **arguments)
 		{ "locks_are_waited_for", locks_are_waited_for },
 		{ "many_files", many_files },
 	};
-	int failed = count < 4 ? __LINE__ : mount_all(arguments[1], arguments[2]);
+	int failed = count < 5 ? __LINE__ : mount_all(arguments[1], arguments[2], atoi(arguments[4]));
 
-	files = count < 4 ? 0 : atoi(arguments[3]);
+	files = count < 5 ? 0 : atoi(arguments[3]);
 	report("mount", failed);
 	for (size_t i = 0; !failed && i < sizeof tests / sizeof *tests; i++)
 		report(tests[i].name, tests[i].run());

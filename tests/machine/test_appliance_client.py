@@ -28,6 +28,9 @@ from flashbed.shrinking import architecture
 
 SETTINGS = f"""
 {NETWORK_OF_ITS_OWN}
+[nfs]
+versions = VERSIONS
+
 [disks.data]
 device = "/dev/vda"
 
@@ -43,17 +46,18 @@ CASES = [
 
 
 @pytest.mark.long
-def test_linux_as_a_client_finds_all_as_it_should_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "versions", "files"), [(3, "[3, 2]", 10000), (4, "[4, 3]", 1000)])
+def test_linux_as_a_client_finds_all_as_it_should_be(version: int, versions: str, files: int, tmp_path: Path) -> None:
     target = architecture.named("x86_64")
     kernel = debian_kernel(programs.archive_of(target), tmp_path / "debian")
     asks = tmp_path / "nfs_client"
     source = Path(__file__).parents[1] / "guest/nfs_client.c"
     subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-Os", "-static", "-s", "-o", asks, source], check=True)
     program = programs.own(image.open_cache(), target).read_bytes()
-    unpacked = client_archive(kernel, program, asks.read_bytes(), SERVER, "/data", "10000")
+    unpacked = client_archive(kernel, program, asks.read_bytes(), SERVER, "/data", str(files), str(version))
     initramfs = tmp_path / "client.xz"
     initramfs.write_bytes(lzma.compress(unpacked, check=lzma.CHECK_CRC32, preset=0))
-    (tmp_path / "nas.toml").write_text(SETTINGS)
+    (tmp_path / "nas.toml").write_text(SETTINGS.replace("VERSIONS", versions))
     wanted = settings.read(tmp_path / "nas.toml")
     appliance = building.build(wanted, target.name, tmp_path / "nas")
     images = disks.images(wanted.disks, tmp_path / "nas", 64 << 20)

@@ -15,6 +15,7 @@ from flashbed.appliance.disks import images
 from flashbed.appliance.running import Ports
 from flashbed.appliance.settings import Settings
 from flashbed.common.errors import InputError
+from flashbed.shrinking import architecture
 
 DISK = '[disks.data]\ndevice = "/dev/vda"\n'
 VOLUME = '[disks.data]\nvolume = "vg0/data"\n'
@@ -55,7 +56,8 @@ def lines(folder: Path, text: str, *names: str) -> list[str]:
         (DISK + "read_only = true\n" + EXPORT, 'the disk "data" is read_only'),
         ('[network]\ngateway = "10.0.0.1"\n', "DHCP brings one"),
         ('[network]\naddress = "10.0.0.1"\n', 'neither "dhcp" nor an address'),
-        ("[nfs]\nversions = [4]\n", "versions"),
+        ("[nfs]\nversions = [5]\n", "versions"),
+        ('[nfs]\nversions = [4, 3]\ntransports = ["udp"]\n', "NFS version 4 runs on TCP only"),
         ("[nfs]\nthreads = 0\n", "at least 1"),
         ('[[users]]\nname = "ann"\nkeys = ["secret"]\n', "no public key of OpenSSH"),
         ("hostnam = 1\n", 'did you mean "hostname"?'),
@@ -97,6 +99,25 @@ def test_lines_are_in_the_order_in_which_they_are_carried_out(tmp_path: Path) ->
     assert "nfsd 4 +2,+3,-4 tcp udp" in said
 
 
+def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Path) -> None:
+    target = architecture.named("x86_64")
+    plain = building._fragments(read(tmp_path, DISK), target)
+    found = read(tmp_path, DISK + EXPORT + "[nfs]\nversions = [4, 3]\n")
+    assert building._fragments(found, target) == [*plain, plain[0].with_name("nfs4.config")]
+    assert "nfs4.config" not in [file.name for file in plain]
+    assert "nfsd 4 -2,+3,+4 tcp udp" in compiling.lines(found, [])
+    usage = "\n".join(running.usage(found, Ports()))
+    assert "nfs://127.0.0.1/data?version=4&nfsport=20490'" in usage
+    assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in usage
+
+
+def test_more_disks_need_more_memory(tmp_path: Path) -> None:
+    one = compiling.memory_mb(read(tmp_path, DISK))
+    mirror = compiling.memory_mb(read(tmp_path, '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n'))
+    two = compiling.memory_mb(read(tmp_path, DISK + '[disks.more]\ndevice = "/dev/vdb"\n'))
+    assert one < mirror == two
+
+
 def test_a_console_without_a_shell_takes_words(tmp_path: Path) -> None:
     assert lines(tmp_path, "shell = false\n")[-1] == "keyboard"
 
@@ -136,8 +157,8 @@ def test_a_pc_has_drivers_of_its_own_and_is_x86_64(tmp_path: Path) -> None:
 
 def test_a_machine_that_cannot_turn_off_starts_anew() -> None:
     assert "nas.off=restart" in compiling.command_line("virtual", "x86_64")
-    for hardware, architecture in (("pc", "x86_64"), ("virtual", "arm64")):
-        assert "nas.off=restart" not in compiling.command_line(hardware, architecture)
+    for hardware, name in (("pc", "x86_64"), ("virtual", "arm64")):
+        assert "nas.off=restart" not in compiling.command_line(hardware, name)
 
 
 def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "root.h"
 #include "words.h"
 
 const char *const cache_files[CACHES] = {
@@ -68,13 +69,18 @@ static bool answer_address(const struct exports *exports, const char *question, 
 static bool answer_export(const struct exports *exports, const char *question, struct words_out *out)
 {
 	char domain[64], path[1024];
+	const struct export_rule *rule = NULL;
+	struct export_rule root;
 	uint32_t address;
 
 	if (words_next(&question, domain, sizeof domain) <= 0 || words_next(&question, path, sizeof path) <= 0)
 		return false;
 	words_put(out, domain);
 	words_put(out, path);
-	put_export(out, address_of(domain, &address) ? exports_find(exports, path, address) : NULL);
+	if (address_of(domain, &address))
+		rule = strcmp(path, ROOT_PATH) ? exports_find(exports, path, address) :
+					  root_rule(exports, address, &root);
+	put_export(out, rule);
 	return true;
 }
 
@@ -83,6 +89,7 @@ static bool answer_handle(const struct exports *exports, const char *question, s
 {
 	char domain[64], kind[8], bytes[64];
 	const struct export_rule *rule = NULL;
+	struct export_rule root;
 	uint32_t address, fsid;
 	int length;
 
@@ -93,7 +100,8 @@ static bool answer_handle(const struct exports *exports, const char *question, s
 		return false;
 	if (!strcmp(kind, "1") && length == sizeof fsid && address_of(domain, &address)) {
 		memcpy(&fsid, bytes, sizeof fsid);
-		rule = exports_find_fsid(exports, fsid, address);
+		rule = fsid != ROOT_FSID ? exports_find_fsid(exports, fsid, address) :
+					    root_rule(exports, address, &root);
 	}
 	words_put(out, domain);
 	words_put(out, kind);

@@ -47,15 +47,32 @@ static void tell(void *context, uint32_t program, uint32_t version, const uint8_
 		log_line("the lock manager cannot be told that a client was restarted: its locks stay");
 }
 
-static void read_export(void *context, const char *line)
+/* "THREADS +2,+3,-4 ..." */
+static bool offers_version_4(const char *line)
+{
+	char threads[8], versions[32];
+
+	return words_next(&line, threads, sizeof threads) > 0 && words_next(&line, versions, sizeof versions) > 0 &&
+	       strstr(versions, "+4");
+}
+
+static void read_line(void *context, const char *line)
 {
 	const char *wrong;
 	char word[16];
 
 	(void)context;
-	if (words_next(&line, word, sizeof word) < 0 || strcmp(word, "export"))
+	if (words_next(&line, word, sizeof word) < 0)
+		return;
+	if (!strcmp(word, "nfsd"))
+		exports.version_4 = offers_version_4(line);
+	if (strcmp(word, "export"))
 		return;
 	wrong = exports_add(&exports, line);
+	if (!wrong && !kernel_has_disk_at(exports.rules[exports.count - 1].path)) {
+		exports.count--;
+		wrong = "no disk is mounted there";
+	}
 	if (wrong)
 		log_line("an export is left out: %s:%s", wrong, line);
 }
@@ -78,7 +95,7 @@ int exportd_main(int count, char **arguments)
 	(void)arguments;
 	log_open("exportd");
 	signal(SIGPIPE, SIG_IGN);
-	settings_read(SETTINGS, read_export, NULL);
+	settings_read(SETTINGS, read_line, NULL);
 	transport_init(&transport);
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
 		if (!transport_serve(&transport, &programs[i], ports[i]))

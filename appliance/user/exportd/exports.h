@@ -30,6 +30,7 @@ struct export_rule {
 struct exports {
 	struct export_rule rules[EXPORT_RULES];
 	size_t count;
+	bool version_4; /* of NFS is offered, and with it a root above all exports (root.h) */
 };
 
 /*

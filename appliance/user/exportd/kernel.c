@@ -14,6 +14,13 @@
 
 static const char HANDLES[] = "/proc/fs/nfsd/filehandle";
 
+bool kernel_has_disk_at(const char *path)
+{
+	struct stat root, found;
+
+	return !stat("/", &root) && !stat(path, &found) && found.st_dev != root.st_dev;
+}
+
 bool kernel_open(int channels[CACHES])
 {
 	bool all = true;

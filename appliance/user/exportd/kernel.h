@@ -6,6 +6,12 @@
 #include "caches.h"
 #include "mount.h"
 
+/*
+ * Whether something is mounted at `path`. Where a disk is missing the folder is the appliance's own root, which the
+ * kernel exports where it is a tmpfs, and all of it: handles know no folders.
+ */
+bool kernel_has_disk_at(const char *path);
+
 /* Opens the channels; -1 in those that are not there. False if one is missing, and says so. */
 bool kernel_open(int channels[CACHES]);
 

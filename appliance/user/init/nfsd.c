@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 
 enum { PORT = 2049, WAITING = 64, PORTMAPPER = 111, TRIES = 500 };
 
+/* Whom version 4 has as clients: in memory, and so forgotten with the rest at a restart */
+#define CLIENTS "/run/nfs4-clients"
 #define LOCK_PORT "32768\n" /* as src/flashbed/appliance/compiling.py has it for the module */
 
 static bool tell(const char *name, const char *text)
@@ -126,9 +129,25 @@ static bool listen_on(const char *transport)
 	return done;
 }
 
+/*
+ * After a start the kernel lets nobody open files for 90 s, while the clients that it has on record take back what they
+ * had. Nobody is on record here, so that wait is ended; the kernel takes that only from a server that keeps records.
+ */
+static void keep_clients_in_memory(void)
+{
+	mkdir(CLIENTS, 0700);
+	tell("nfsv4recoverydir", CLIENTS "\n");
+}
+
+static void end_wait(void)
+{
+	tell("v4_end_grace", "Y\n");
+}
+
 bool nfsd_start(const char *line)
 {
 	char threads[8], versions[32], transport[8], text[24];
+	bool version_4;
 
 	if (words_next(&line, threads, sizeof threads) <= 0 || words_next(&line, versions, sizeof versions) <= 0)
 		return false;
@@ -136,14 +155,21 @@ bool nfsd_start(const char *line)
 		log_line("/proc/fs/nfsd: %s; has the kernel an NFS server?", strerror(errno));
 		return false;
 	}
+	version_4 = strstr(versions, "+4") != NULL; /* before strtok() cuts them */
 	if (!set_versions(versions) || !portmapper_listens())
 		return false;
 	set_lock_ports();
+	if (version_4)
+		keep_clients_in_memory();
 	while (words_next(&line, transport, sizeof transport) > 0)
 		if (!listen_on(transport))
 			return false;
 	snprintf(text, sizeof text, "%s\n", threads);
-	return tell("threads", text);
+	if (!tell("threads", text))
+		return false;
+	if (version_4)
+		end_wait();
+	return true;
 }
 
 void nfsd_stop(void)

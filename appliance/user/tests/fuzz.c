@@ -145,13 +145,14 @@ static void one_datagram(const struct rpc_program *program, const struct rpc_cal
 static void one_line(void)
 {
 	static const char *const lines[] = { "nfsd 10.0.2.2\n", "10.0.2.2 /data\n", "10.0.2.2 1 \\x07000000\n",
+					     "10.0.2.2 /\n", "10.0.2.2 1 \\x00000000\n",
 					     "/data 7 6 0 0 10.0.0.0/8" };
 	char line[64], answer[CACHE_LINE];
 	struct exports some = { .count = 0 };
 	size_t length;
 
 	memset(line, 0, sizeof line);
-	strcpy(line, lines[number(4)]);
+	strcpy(line, lines[number(sizeof lines / sizeof *lines)]);
 	length = change((uint8_t *)line, strlen(line));
 	line[length] = '\0';
 	cache_answer((enum cache)number(CACHES), &exports, line, answer, number(2) ? sizeof answer : 8);
@@ -181,6 +182,7 @@ int main(int count, char **arguments)
 	unsigned long first = count > 2 ? strtoul(arguments[2], NULL, 10) : 0;
 
 	exports_add(&exports, "/data 7 6 65534 65534 10.0.0.0/8");
+	exports.version_4 = true;
 	for (unsigned long run = first; run < first + runs; run++) {
 		const struct rpc_program *program;
 		struct rpc_caller caller;

@@ -101,6 +101,8 @@ def _fragments(settings: Settings, target: Architecture) -> list[Path]:
         if target.name != "x86_64":
             raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
         more = [paths.appliance() / "kernel" / "pc.config"]
+    if 4 in settings.nfs.versions:
+        more.append(paths.appliance() / "kernel" / "nfs4.config")
     return [*kernels.nas_fragments(target.name), *more]
 
 

@@ -74,6 +74,8 @@ def usage(settings: Settings, ports: Ports) -> Iterator[str]:
         path = f"/{export.disk}"
         where = f"nfsport={ports.nfs}&mountport={ports.mount}"
         options = f"vers=3,nolock,proto=tcp,port={ports.nfs},mountproto=tcp,mountport={ports.mount}"
+        if 4 in settings.nfs.versions:  # it needs no other port
+            where, options = f"version=4&nfsport={ports.nfs}", f"vers=4,proto=tcp,port={ports.nfs}"
         yield f"nfs-ls 'nfs://{ports.listen}{path}?{where}'"
         yield f"sudo mount -t nfs -o {options} {ports.listen}:{path} /mnt"
     for user in settings.users:

@@ -90,7 +90,7 @@ class Network(Strict):
 class Nfs(Strict):
     """How the kernel serves."""
 
-    versions: list[Literal[2, 3]] = Field(default=[3, 2], min_length=1, description="of NFS")
+    versions: list[Literal[2, 3, 4]] = Field(default=[3, 2], min_length=1, description="of NFS")
     transports: list[Literal["tcp", "udp"]] = Field(default=["tcp", "udp"], min_length=1, description="what it runs on")
     threads: int = Field(default=4, ge=1, le=64, description="threads of the kernel's server")
 
@@ -151,6 +151,8 @@ class Settings(Strict):
         """Contradictions."""
         if self.network.gateway and self.network.address == "dhcp":
             yield Problem(("network", "gateway"), 'DHCP brings one; leave it out, or give an address instead of "dhcp"')
+        if 4 in self.nfs.versions and "tcp" not in self.nfs.transports:
+            yield Problem(("nfs", "transports"), 'NFS version 4 runs on TCP only; add "tcp", or leave out version 4')
         yield from self._disk_problems()
         for number, export in enumerate(self.exports):
             yield from self._export_problems(number, export)
