@@ -39,8 +39,8 @@ def modules_wanted(settings: Settings) -> list[str]:
 
 
 def memory_mb(settings: Settings) -> int:
-    """Of a machine that has enough, as tried: in 24 MB there is room for one disk's driver, and no modules of RAID. In 64
-    LVM's program has room.
+    """Of a machine that has enough, as tried: in 24 MB there is room for one disk's driver, and no modules of RAID;
+    LVM's program has room in 64.
     """
     if has_volumes(settings):
         return 64
