@@ -18,6 +18,7 @@ from flashbed.common.errors import InputError
 from flashbed.shrinking import architecture
 
 DISK = '[disks.data]\ndevice = "/dev/vda"\n'
+VOLUME = '[disks.data]\nvolume = "vg0/data"\n'
 EXPORT = '[[exports]]\ndisk = "data"\nread_write = ["10.0.0.0/8"]\n'
 
 
@@ -34,8 +35,12 @@ def lines(folder: Path, text: str, *names: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[disks.data]\n", "disks.data: needs either device or mirror"),
-        (DISK + 'mirror = ["/dev/vdb", "/dev/vdc"]\n', "needs either device or mirror"),
+        ("[disks.data]\n", "disks.data: needs exactly one of device, mirror and volume"),
+        (DISK + 'mirror = ["/dev/vdb", "/dev/vdc"]\n', "needs exactly one of device, mirror and volume"),
+        (DISK + 'volume = "vg0/data"\n', "needs exactly one of device, mirror and volume"),
+        ('[disks.data]\nvolume = "data"\n', 'no volume of LVM such as "vg0/data"'),
+        ('[disks.data]\nvolume = "vg0/../data"\n', "no volume of LVM"),
+        (VOLUME + '[disks.more]\nvolume = "vg0/data"\n', "vg0/data is used twice"),
         ('[disks.data]\nmirror = ["/dev/vda"]\n', "at least two devices"),
         ('[disks.data]\nmirror = ["/dev/vda", "/dev/vda"]\n', "/dev/vda is used twice"),
         ('[disks.etc]\ndevice = "/dev/vda"\n', "no name for a disk"),
@@ -122,6 +127,18 @@ def test_modules_of_raid_are_loaded_where_a_disk_is_a_mirror_only(tmp_path: Path
     assert "raid1" in compiling.modules_wanted(read(tmp_path, '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n'))
 
 
+def test_a_volume_is_activated_before_it_is_mounted(tmp_path: Path) -> None:
+    said = lines(tmp_path, VOLUME, "dm_mod", "dm_snapshot", "ext4")
+    assert said.index("volume vg0/data") == said.index("disk /dev/vg0/data /data ext4 rw") - 1
+
+
+def test_what_volumes_need_is_there_with_volumes_only(tmp_path: Path) -> None:
+    plain, volume = read(tmp_path, DISK), read(tmp_path, VOLUME)
+    assert "dm_mod" not in compiling.modules_wanted(plain)
+    assert "dm_mod" in compiling.modules_wanted(volume)
+    assert compiling.memory_mb(plain) < compiling.memory_mb(volume)
+
+
 def test_what_a_module_needs_is_loaded_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     need = {"nfsd": ["lockd", "sunrpc"], "lockd": ["sunrpc", "grace"], "sunrpc": [], "grace": []}
     monkeypatch.setattr(modules, "needs", lambda path: need[path.name])
@@ -138,6 +155,12 @@ def test_a_pc_has_drivers_of_its_own_and_is_x86_64(tmp_path: Path) -> None:
         building.build(found, "arm64", tmp_path)
 
 
+def test_a_machine_that_cannot_turn_off_starts_anew() -> None:
+    assert "nas.off=restart" in compiling.command_line("virtual", "x86_64")
+    for hardware, name in (("pc", "x86_64"), ("virtual", "arm64")):
+        assert "nas.off=restart" not in compiling.command_line(hardware, name)
+
+
 def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:
     assert compiling.export_number("/data") == compiling.export_number("/data")
     assert compiling.export_number("/data") != compiling.export_number("/date")
@@ -146,8 +169,8 @@ def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:
 
 def test_an_archive_is_what_cpio_reads(tmp_path: Path) -> None:
     nodes = [cpio.program("/bin/a", b"12345"), cpio.link("/bin/b", "a"), cpio.character_device("/dev/console", 5, 1)]
-    packed = building.packed(cpio.archive(nodes))
-    assert packed == building.packed(cpio.archive(reversed(nodes)))
+    packed = cpio.packed(cpio.archive(nodes))
+    assert packed == cpio.packed(cpio.archive(reversed(nodes)))
     (tmp_path / "archive").write_bytes(lzma.decompress(packed))
     listed = subprocess.run(
         ["python3", "-c", LISTING, tmp_path / "archive"], capture_output=True, text=True, check=True
@@ -183,6 +206,15 @@ def test_disks_are_made_once_and_members_of_a_mirror_are_equal(tmp_path: Path) -
 def test_disks_that_qemu_does_not_have_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="under QEMU the disks are /dev/vda"):
         images(read(tmp_path, '[disks.data]\ndevice = "/dev/sda"\n').disks, tmp_path, 16 << 20)
+
+
+def test_the_disks_of_volumes_are_those_that_are_there(tmp_path: Path) -> None:
+    found = read(tmp_path, VOLUME + '[disks.more]\ndevice = "/dev/vda"\n').disks
+    with pytest.raises(InputError, match=r"vdb\.img: is not there. Volumes are not made here: .* vg0/data"):
+        images(found, tmp_path, 16 << 20)
+    for name in ("vdb", "vdc", "vde"):
+        (tmp_path / f"{name}.img").write_bytes(b"kept")
+    assert [file.name for file in images(found, tmp_path, 16 << 20)] == ["vda.img", "vdb.img", "vdc.img"]
 
 
 def test_ports_are_forwarded_from_this_host_alone() -> None:

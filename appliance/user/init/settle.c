@@ -18,6 +18,7 @@
 #include "network.h"
 #include "nfsd.h"
 #include "services.h"
+#include "volume.h"
 #include "words.h"
 
 enum { WORD = 256, INTERFACE_MS = 3000, DISK_MS = 5000 };
@@ -48,7 +49,7 @@ static void set_network(const char *line)
 	if (!network_up(interface, INTERFACE_MS))
 		return;
 	if (!strcmp(address, "dhcp")) {
-		if (pipe(address_told))
+		if (pipe2(address_told, O_CLOEXEC)) /* no program that is run here gets it */
 			return;
 		service_add_function("dhcp", run_dhcp);
 		services_start();
@@ -112,6 +113,11 @@ static void set_mirror(const char *line)
 		service_add_function("mirrors", mirror_watch);
 }
 
+static void set_volume(const char *line)
+{
+	volume_start(line);
+}
+
 static void set_nfsd(const char *line)
 {
 	services_start(); /* exportd answers what the kernel asks from here on */
@@ -142,7 +148,7 @@ static const struct {
 	{ "hostname", set_hostname }, { "module", load },	    { "network", set_network },
 	{ "syslog", set_syslog },     { "mirror", set_mirror },	    { "disk", set_disk },
 	{ "nfsd", set_nfsd },	      { "service", set_service },   { "console", set_console },
-	{ "keyboard", set_keyboard },
+	{ "keyboard", set_keyboard }, { "volume", set_volume },
 };
 
 void settle_line(void *unused, const char *line)

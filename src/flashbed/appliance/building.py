@@ -3,27 +3,22 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
-from flashbed.appliance import compiling, cpio, modules, programs
+from flashbed.appliance import compiling, cpio, linking, modules, programs
 from flashbed.appliance.settings import Settings
 from flashbed.common import paths
 from flashbed.common.errors import InputError, host_refusal
-from flashbed.image.cache import Cache
-from flashbed.shrinking import architecture
+from flashbed.shrinking import architecture, fragment
 from flashbed.shrinking import building as kernels
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.building import SmallKernel
 
+BOOTABLE = "appliance"
 KERNEL, INITRAMFS = "kernel", "initramfs.xz"
-
-DICTIONARY_BYTES = 1 << 20
-"""Of xz: the kernel needs as much memory to unpack."""
 
 FOLDERS = ("/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/etc")
 
@@ -39,41 +34,65 @@ APPLETS = (
 
 @dataclass(frozen=True)
 class Appliance:
-    """What was built, and how many bytes each part has, packed and not."""
+    """What was built, and how many bytes each part has, not packed."""
 
     architecture: Architecture
     kernel: Path
-    initramfs: Path
+    initramfs: Path | None
+    """The first file system; None where the kernel has it inside, and its command line."""
+
     parts: Mapping[str, int]
     """Of the first file system, not packed."""
+
     memory_mb: int
     """Of a machine that has enough."""
 
     @property
     def bytes(self) -> int:
         """All that a boot loader loads."""
-        return self.kernel.stat().st_size + self.initramfs.stat().st_size
+        return sum(file.stat().st_size for file in (self.kernel, self.initramfs) if file)
 
 
-def build(settings: Settings, name: str, folder: Path) -> Appliance:
-    """The appliance for the architecture `name` (x86_64, arm64), as two files in `folder`, which is made.
+def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
+    """The appliance for the architecture `name` (x86_64, arm64), as one file in `folder`, which is made.
 
     Raises InputError for an architecture that there is not, SetupError where it cannot be built.
     """
     target = architecture.named(name)
     fragments = _fragments(settings, target)
-    cache = image.open_cache()
-    kernel = kernels.build(target.name, fragments)
-    contents = _contents(settings, cache, kernel)
-    nodes = [node for part in contents.values() for node in part]
+    contents = _contents(settings, kernels.build(target.name, fragments))
+    line = compiling.command_line(settings.hardware, target.name)
+    linked = linking.linked(target, fragment.read(fragments), _archive(contents), line)
+    _write(folder, {BOOTABLE: linking.for_loaders(target, linked)})
+    return Appliance(target, folder / BOOTABLE, None, _sizes(contents), compiling.memory_mb(settings))
+
+
+def build(settings: Settings, name: str, folder: Path) -> Appliance:
+    """As `bootable`, but two files, for a trial under QEMU: other settings need no link."""
+    target = architecture.named(name)
+    kernel = kernels.build(target.name, _fragments(settings, target))
+    contents = _contents(settings, kernel)
+    files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
+    _write(folder, files)
+    initramfs = folder / INITRAMFS
+    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), compiling.memory_mb(settings))
+
+
+def _sizes(contents: Mapping[str, list[cpio.Node]]) -> dict[str, int]:
+    return {part: sum(len(node.data) for node in within) for part, within in contents.items()}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / KERNEL).write_bytes(_for_loaders(kernel))
-        (folder / INITRAMFS).write_bytes(packed(cpio.archive(nodes)))
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
     except OSError as error:
         raise host_refusal(folder, error) from None
-    sizes = {part: sum(len(node.data) for node in within) for part, within in contents.items()}
-    return Appliance(target, folder / KERNEL, folder / INITRAMFS, sizes, compiling.memory_mb(settings))
+
+
+def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
+    return cpio.archive(node for part in contents.values() for node in part)
 
 
 def _fragments(settings: Settings, target: Architecture) -> list[Path]:
@@ -87,21 +106,9 @@ def _fragments(settings: Settings, target: Architecture) -> list[Path]:
     return [*kernels.nas_fragments(target.name), *more]
 
 
-def packed(data: bytes) -> bytes:
-    """As the kernel unpacks it: xz with CRC32."""
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
-    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
-
-
-def _for_loaders(kernel: SmallKernel) -> bytes:
-    """bzImage unpacks itself. An Image is packed with gzip, which QEMU and U-Boot unpack."""
-    content = kernel.image.read_bytes()
-    return content if kernel.architecture.packs_itself else gzip.compress(content, 9, mtime=0)
-
-
-def _contents(settings: Settings, cache: Cache, kernel: SmallKernel) -> dict[str, list[cpio.Node]]:
+def _contents(settings: Settings, kernel: SmallKernel) -> dict[str, list[cpio.Node]]:
     """By what they are for."""
-    target = kernel.architecture
+    cache, target = image.open_cache(), kernel.architecture
     there = {modules.plain(name): path for name, path in kernel.modules.items()}
     order = modules.in_order(there, compiling.modules_wanted(settings))
     program = programs.own(cache, target).read_bytes()
@@ -115,8 +122,11 @@ def _contents(settings: Settings, cache: Cache, kernel: SmallKernel) -> dict[str
         parts["busybox"] = [cpio.program("/bin/busybox", binary)]
         parts["busybox"] += [cpio.link(f"/bin/{applet}", "busybox") for applet in APPLETS.split()]
     if settings.users:
-        parts["ssh"] = _below(programs.dropbear(cache, target))
+        parts["ssh"] = _below(programs.with_libraries(cache, target, *programs.DROPBEAR))
         parts["ssh"].append(cpio.link("/etc/dropbear", "/run"))
+    if compiling.has_volumes(settings):
+        parts["lvm"] = _below(programs.with_libraries(cache, target, *programs.LVM))
+        parts["lvm"].append(cpio.file("/etc/lvm/lvm.conf", (paths.appliance() / "lvm.conf").read_bytes()))
     return parts
 
 

@@ -19,6 +19,8 @@ LOCKD_PORT = 32768
 
 MODULE_FOLDER = "/lib/modules"
 MIRROR_MODULES = ("raid1",)
+VOLUME_MODULES = ("dm_mod", "dm_snapshot")
+"""A volume that has snapshots cannot be had without the second one."""
 PC_MODULES = ("ahci", "sd_mod", "e1000", "e1000e", "r8169")
 """What appliance/kernel/pc.config has."""
 
@@ -30,14 +32,35 @@ def modules_wanted(settings: Settings) -> list[str]:
         wanted += PC_MODULES
     if any(disk.mirror for disk in settings.disks.values()):
         wanted += MIRROR_MODULES
+    if has_volumes(settings):
+        wanted += VOLUME_MODULES
     wanted += sorted({disk.filesystem for disk in settings.disks.values()})
     return [*wanted, "lockd", "nfsd"]
 
 
 def memory_mb(settings: Settings) -> int:
-    """Of a machine that has enough, as tried: in 24 MB there is room for one disk's driver, and no modules of RAID."""
+    """Of a machine that has enough, as tried: in 24 MB there is room for one disk's driver, and no modules of RAID;
+    LVM's program has room in 64.
+    """
+    if has_volumes(settings):
+        return 64
     devices = [device for disk in settings.disks.values() for device in (disk.device, *disk.mirror) if device]
     return 48 if len(devices) > 1 else 24
+
+
+def command_line(hardware: str, architecture: str) -> str:
+    """What the kernel is told."""
+    words = ["console=ttyAMA0" if architecture == "arm64" else "console=ttyS0"]
+    if architecture == "x86_64" and hardware == "virtual":
+        # No ACPI, and so no way to turn off: it starts anew instead, where QEMU ends
+        words += ["nas.off=restart", "reboot=t"]
+    # Of the kernel's messages those that say something; and all of ours
+    return " ".join([*words, "loglevel=6", "printk.devkmsg=on", "panic=10"])
+
+
+def has_volumes(settings: Settings) -> bool:
+    """Whether a disk is a volume of LVM."""
+    return any(disk.volume for disk in settings.disks.values())
 
 
 def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
@@ -58,6 +81,9 @@ def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
             how = "create" if disk.create_mirror else "assemble"
             said.append(f"mirror md{mirrors} {how} {' '.join(disk.mirror)}")
             mirrors += 1
+        if disk.volume:
+            device = f"/dev/{disk.volume}"
+            said.append(f"volume {disk.volume}")
         said.append(f"disk {device} /{name} {disk.filesystem} {'ro' if disk.read_only else 'rw'}")
     for export in settings.exports:
         said += _export_lines(export, settings.disks[export.disk])

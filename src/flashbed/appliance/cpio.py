@@ -6,6 +6,7 @@ The same files give the same bytes. Knows no appliance.
 
 from __future__ import annotations
 
+import lzma
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from pathlib import PurePosixPath
 
 ALIGNMENT = 4
 TRAILER = "TRAILER!!!"
+
+DICTIONARY_BYTES = 1 << 20
+"""Of xz: the kernel needs as much memory to unpack."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,12 @@ def archive(nodes: Iterable[Node]) -> bytes:
                 by_path.setdefault(str(parent), folder(str(parent)))
     packed = b"".join(_entry(number, by_path[path]) for number, path in enumerate(sorted(by_path), start=1))
     return packed + _entry(0, Node(f"/{TRAILER}", 0))
+
+
+def packed(data: bytes) -> bytes:
+    """As the kernel unpacks it: xz with CRC32."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
+    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
 
 
 def _entry(number: int, node: Node) -> bytes:

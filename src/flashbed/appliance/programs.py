@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The appliance's user space: its own program, built static with musl, and from Debian's packages busybox and dropbear.
+"""The appliance's user space: its own program, built static with musl, and from Debian's packages busybox, dropbear and
+LVM.
 
 musl, since a static program needs a third of what it has with glibc: 110 KB against 800.
 """
@@ -29,7 +30,9 @@ TRIPLETS = {"x86_64": "x86_64-linux", "arm64": "aarch64-linux"}
 """How Debian's folders of a C library begin."""
 
 OWN, BUSYBOX = "nas", "busybox"
-DROPBEAR = "/usr/sbin/dropbear"
+DROPBEAR = ("dropbear-bin", "/usr/sbin/dropbear")
+LVM = ("lvm2", "/sbin/lvm")
+"""A package, and the program of it that is wanted."""
 
 FLAGS = (
     "-std=c11",
@@ -126,17 +129,19 @@ def busybox(cache: Cache, target: Architecture) -> Path:
     return entry.path(f"root{program}")
 
 
-def dropbear(cache: Cache, target: Architecture) -> Path:
-    """The folder that holds Debian's ssh server and the libraries that it needs, as they lie in the appliance."""
+def with_libraries(cache: Cache, target: Architecture, package: str, program: str) -> Path:
+    """The folder that holds a program of a Debian package and the libraries that it needs, as they lie in the
+    appliance.
+    """
     archive = archive_of(target)
-    packages = ("dropbear-bin",)
+    packages = (package,)
     resolved = archive.resolve(packages)
 
     def fill(folder: Path) -> None:
         unpacked, root = folder / "unpacked", folder / "root"
-        with stage(f"Fetching an ssh server for {target.name}"):
+        with stage(f"Fetching {package} for {target.name}"):
             archive.unpack(archive.fetch(packages, resolved), unpacked)
-        wanted = [DROPBEAR.lstrip("/")]
+        wanted = [program.lstrip("/")]
         while wanted:
             name = wanted.pop()
             if not (root / name).exists():
@@ -145,8 +150,8 @@ def dropbear(cache: Cache, target: Architecture) -> Path:
                 wanted += _libraries(unpacked, unpacked / name)
         shutil.rmtree(unpacked)
 
-    recipe = {"packages": resolved.files, "script": "dropbear and its libraries, 1"}
-    return cache.entry(f"nas-ssh-{target.name}", recipe, fill).path("root")
+    recipe = {"packages": resolved.files, "program": program, "script": "a program and its libraries, 1"}
+    return cache.entry(f"nas-{package}-{target.name}", recipe, fill).path("root")
 
 
 def _libraries(unpacked: Path, program: Path) -> list[str]:
@@ -164,5 +169,5 @@ def _libraries(unpacked: Path, program: Path) -> list[str]:
 def _one(unpacked: Path, soname: str) -> list[Path]:
     places = sorted(path for path in unpacked.rglob(soname) if path.is_file())
     if not places:
-        raise SetupError(f"no package has the library {soname} that the ssh server needs")
+        raise SetupError(f"no package has the library {soname} that a program of the appliance needs")
     return places[:1]

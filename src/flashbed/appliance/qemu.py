@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from flashbed.appliance import compiling
 from flashbed.appliance.building import Appliance
 from flashbed.common.errors import SetupError
 
@@ -26,7 +27,6 @@ class Machine:
     program: str
     package: str
     arguments: tuple[str, ...]
-    command_line: str
     last_disk_first: bool
     """The order in which Linux finds virtio-mmio disks, against that on the command line."""
 
@@ -36,17 +36,10 @@ MACHINES = {
         "qemu-system-x86_64",
         "qemu-system-x86",
         ("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max"),
-        # No ACPI, and so no way to turn off: it starts anew instead, where QEMU ends
-        "console=ttyS0 nas.off=restart reboot=t",
         False,
     ),
-    "arm64": Machine(
-        "qemu-system-aarch64", "qemu-system-arm", ("-M", "virt", "-cpu", "cortex-a53"), "console=ttyAMA0", True
-    ),
+    "arm64": Machine("qemu-system-aarch64", "qemu-system-arm", ("-M", "virt", "-cpu", "cortex-a53"), True),
 }
-
-QUIET = "loglevel=6 printk.devkmsg=on panic=10"
-"""Of the kernel's messages those that say something; and all of ours."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,10 @@ def command(
         )
     words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
     words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
-    words += ["-kernel", str(appliance.kernel), "-initrd", str(appliance.initramfs)]
-    words += ["-append", f"{machine.command_line} {QUIET}"]
+    words += ["-kernel", str(appliance.kernel)]
+    if appliance.initramfs:
+        words += ["-initrd", str(appliance.initramfs)]
+        words += ["-append", compiling.command_line("virtual", appliance.architecture.name)]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
         words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]

@@ -20,6 +20,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _TAKEN = {"bin", "dev", "etc", "lib", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "init"}
 """Folders of the appliance's own root."""
 _DEVICE = re.compile(r"/dev/[a-z][a-z0-9/_-]{0,40}")
+_VOLUME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}/[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}")
 _KEY = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/=]{40,2000}( [ -~]{0,200})?")
 _MOST_RULES = 256
 """As appliance/user/exportd/exports.h has it."""
@@ -58,6 +59,12 @@ def _device(text: str) -> str:
     return text
 
 
+def _volume(text: str) -> str:
+    if not _VOLUME.fullmatch(text):
+        raise ValueError(f'"{text}" is no volume of LVM such as "vg0/data": its group and its name')
+    return text
+
+
 def _key(text: str) -> str:
     if not _KEY.fullmatch(text.strip()):
         raise ValueError("is no public key of OpenSSH: give the one line of a file such as ~/.ssh/id_ed25519.pub")
@@ -67,6 +74,7 @@ def _key(text: str) -> str:
 Clients = Annotated[str, AfterValidator(_clients)]
 Address = Annotated[str, AfterValidator(_address)]
 Device = Annotated[str, AfterValidator(_device)]
+Volume = Annotated[str, AfterValidator(_volume)]
 
 
 class Network(Strict):
@@ -92,6 +100,7 @@ class Disk(Strict):
 
     device: Device | None = Field(default=None, description="the block device that it lies on")
     mirror: list[Device] = Field(default=[], max_length=8, description="instead: the members of a RAID1")
+    volume: Volume | None = Field(default=None, description="instead: a logical volume of LVM, GROUP/NAME")
     create_mirror: bool = Field(default=False, description="members without superblocks, equal already, become one")
     filesystem: Literal["ext2", "ext4"] = Field(default="ext4", description="what it is formatted as")
     read_only: bool = Field(default=False, description="nothing is ever written to it")
@@ -163,13 +172,13 @@ class Settings(Strict):
                 yield Problem(
                     ("disks", name), "is no name for a disk: small letters, digits and -, and no folder of Linux's own"
                 )
-            if bool(disk.device) == bool(disk.mirror):
-                yield Problem(("disks", name), "needs either device or mirror")
+            if [bool(disk.device), bool(disk.mirror), bool(disk.volume)].count(True) != 1:
+                yield Problem(("disks", name), "needs exactly one of device, mirror and volume")
             if disk.create_mirror and not disk.mirror:
                 yield Problem(("disks", name, "create_mirror"), "belongs to mirror only")
             if len(disk.mirror) == 1:
                 yield Problem(("disks", name, "mirror"), "needs at least two devices")
-            for device in (*filter(None, [disk.device]), *disk.mirror):
+            for device in (*filter(None, [disk.device, disk.volume]), *disk.mirror):
                 if device in seen:
                     yield Problem(("disks", name), f"{device} is used twice")
                 seen.add(device)

@@ -23,9 +23,7 @@ def folder(architecture: str) -> Path:
 
 
 def describe(appliance: Appliance) -> Iterator[str]:
-    """Lines: the files, their sizes, and what is in the first file system."""
-    for file in (appliance.kernel, appliance.initramfs):
-        yield f"{file}: {file.stat().st_size:,} bytes"
-    yield f"both: {appliance.bytes:,} bytes"
+    """Lines: its bytes, and what is in the first file system."""
+    yield f"{appliance.kernel}: {appliance.bytes:,} bytes"
     inside = ", ".join(f"{part} {size:,}" for part, size in appliance.parts.items() if size)
     yield f"unpacked, in bytes: {inside}"

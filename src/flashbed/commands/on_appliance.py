@@ -29,12 +29,12 @@ Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME
 def nas_build(
     file: File = None,
     architecture: Architecture = "x86_64",
-    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the two files go.")] = Path("nas"),
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the file goes.")] = Path("nas"),
 ) -> None:
-    """Build an appliance: its kernel and its first file system, which a boot loader or QEMU takes."""
+    """Build an appliance: one file, FOLDER/appliance, which firmware, a boot loader or QEMU starts."""
     from flashbed.appliance import building, shipped
 
-    appliance = building.build(shipped.settings(file), architecture, to)
+    appliance = building.bootable(shipped.settings(file), architecture, to)
     for line in shipped.describe(appliance):
         out.print(line)
 
