@@ -32,7 +32,8 @@ TEXT = """\
 # How small the appliance's kernel is
 
 Written by `make kernel-size` from builds and boots; do not edit. What is measured, and how, and what such a kernel
-lacks: [small-kernels.md](small-kernels.md). Linux {version} ({package}) of Debian, unchanged.
+lacks: [small-kernels.md](small-kernels.md). Linux {version} ({package}) of Debian, with the patches that are listed
+there.
 
 {summary}
 {sections}"""

@@ -41,7 +41,8 @@ static bool tell(const char *name, const char *text)
 /* Where the lock manager is built in, no module's parameter says its port; else this is what that said */
 static void set_lock_ports(void)
 {
-	static const char *const files[] = { "/proc/sys/fs/nfs/nlm_tcpport", "/proc/sys/fs/nfs/nlm_udpport" };
+	static const char *const files[] = { "/sys/module/lockd/parameters/nlm_tcpport",
+					     "/sys/module/lockd/parameters/nlm_udpport" };
 
 	for (int i = 0; i < 2; i++) {
 		int file = open(files[i], O_WRONLY | O_CLOEXEC);

@@ -25,8 +25,8 @@ FOLDERS = ("/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/etc")
 APPLETS = (
     "[ ash awk basename blkdiscard blockdev cat chgrp chmod chown clear cp cut date dd df dirname dmesg du echo env "
     "expr false fdisk find free grep halt head hexdump hostname id ifconfig kill killall less ln ls lsmod md5sum "
-    "mkdir mke2fs mknod more mount mv netstat nslookup od passwd ping poweroff printf ps pwd readlink reboot rm "
-    "rmdir rmmod route sed seq sh sha256sum sleep sort stat sync sysctl tail tar tee test time top touch true "
+    "mkdir mke2fs mknod more mount mv netstat nslookup od passwd poweroff printf ps pwd readlink reboot rm "
+    "rmdir rmmod route sed seq sh sha256sum sleep sort stat sync tail tar tee test time top touch true "
     "umount uname uptime vi wc which xargs"
 )
 """What a person at the console may want of busybox, by name; nothing that stands in for the appliance's own."""

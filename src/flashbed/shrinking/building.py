@@ -145,15 +145,18 @@ def objects_of(target: Architecture, cache: Cache) -> Iterator[Path]:
 
 
 def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
-    """The kernel's source, which builds have beside them, and the version of Debian's package."""
+    """The kernel's source with the patches of appliance/kernel/patches/, and the version of Debian's package."""
     package = f"linux-source-{VERSION}"
     resolved = archive.resolve([package])
+    patches = sorted((paths.appliance() / "kernel" / "patches").glob("*.patch"))
 
     def fill(folder: Path) -> None:
         with stage(f"Fetching and unpacking the source of Linux {VERSION}"):
             kernel.unpack(archive, package, archive.fetch([package], resolved), folder / "linux", UNUSED)
+        for patch in patches:
+            run(["patch", "-p1", "--fuzz=0", "-d", folder / "linux", "-i", patch])
 
-    what = {"package": resolved.files, "left out": UNUSED}
+    what = {"package": resolved.files, "left out": UNUSED, "patches": [patch.read_text() for patch in patches]}
     return cache.entry(f"linux-source-{VERSION}", what, fill, products=["linux/Makefile"]), resolved.version(package)
 
 
