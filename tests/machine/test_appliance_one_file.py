@@ -104,5 +104,5 @@ def test_one_file_serves_on_a_pc(tmp_path: Path) -> None:
     shutil.copy(appliance.kernel, place / "BOOTX64.EFI")
     # QEMU shows a folder as a disk with FAT
     medium = f"if=none,id=medium,format=raw,readonly=on,file=fat:{tmp_path}/medium"
-    hung = ["-drive", medium, "-device", "ide-hd,bus=ide.1,drive=medium"]
+    hung = ["-drive", medium, "-device", "virtio-blk-pci,drive=medium"]
     serves([*pc(wanted, image, ports), *uefi(tmp_path / "ovmf"), *hung], ports)
