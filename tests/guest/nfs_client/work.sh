@@ -7,12 +7,12 @@ here=$1 there=$2
 mkdir "$here" "$here/src" && cd "$here/src"
 for part in a b c d; do
 	mkdir $part
-	awk -v part=$part 'BEGIN { for (file = 0; file < 12; file++) {
+	awk -v part=$part 'BEGIN { for (file = 0; file < 6; file++) {
 		name = part "/" file ".c"
 		for (line = 0; line < 40 + file; line++) print "int " part file "_" line " = OLD;" > name
 		close(name) } }'
 done
-test "$(find . -name '*.c' | wc -l)" = 48
+test "$(find . -name '*.c' | wc -l)" = 24
 
 cd .. && tar cf src.tar src && mkdir unpacked && tar xf src.tar -C unpacked
 (cd src && find . -type f | sort | xargs md5sum) > sums
@@ -20,13 +20,13 @@ cd .. && tar cf src.tar src && mkdir unpacked && tar xf src.tar -C unpacked
 
 cd unpacked/src
 sed -i 's/OLD/NEW/' */*.c                                            # writes another file, and renames it into place
-test "$(cat */*.c | grep -c NEW)" = 2184 && ! grep -q OLD */*.c
+test "$(cat */*.c | grep -c NEW)" = 1020 && ! grep -q OLD */*.c
 for file in a/*.c; do cp $file $file.new && echo "/* end */" >> $file.new && mv $file.new $file; done
-grep -l '/. end' */*.c > changed && test "$(wc -l < changed)" = 12
+grep -l '/. end' */*.c > changed && test "$(wc -l < changed)" = 6
 
 for file in */*.c; do awk '{ print length($0), $2 }' $file | sort -n > ${file%.c}.o & test "${file##*/}" != 5.c || wait; done
 wait
-cat */*.o | sort | uniq > whole && test "$(wc -l < whole)" = 2185
+cat */*.o | sort | uniq > whole && test "$(wc -l < whole)" = 1021
 test "$(cat "$there"/unpacked/src/*/*.o | md5sum)" = "$(cat */*.o | md5sum)"
 ln whole hard && ln -s whole soft && cmp hard soft && test "$(readlink soft)" = whole
 
