@@ -53,8 +53,8 @@ CASES = [
     *("negative_places", "renamed_over_links", "odd_names", "times"),
     *("large_content", "holes", "a_large_hole", "moved_ends", "mapped", "direct"),
     *("up_to_2_gb", "more_than_2_gb", "more_than_4_gb", "room_comes_back", "a_full_disk"),
-    *("locks", "locks_of_the_whole", "who_is_in_the_way", "locks_that_touch", "locks_split_and_join"),
-    *("locks_change_kind", "locks_go_with_a_close", "locks_go_with_their_holder"),
+    *("locks", "locks_of_the_whole", "who_is_in_the_way", "readers_in_the_way", "locks_that_touch"),
+    *("locks_split_and_join", "locks_change_kind", "locks_go_with_a_close", "locks_go_with_their_holder"),
     *("far_locks", "ranges_that_are_none", "places_from_elsewhere"),
     *("locks_are_waited_for", "several_wait", "the_holder_is_killed", "the_waiting_is_killed"),
     "each_waits_for_the_other",
@@ -63,6 +63,12 @@ CASES = [
 
 OF_DATAGRAMS = ["sent_again"]
 """While the wire loses and doubles frames."""
+
+FAULTS_OF_LINUX = ["readers_in_the_way"]
+"""Cases that fail because of the server's kernel. lockd of Debian's 6.1.192 forgets, when it is asked who would be in the
+way of a lock (NLM's TEST, fcntl's F_GETLK), that the lock is to write: other readers are not named. The lock itself is
+refused as it should be. When this is mended, the test says so.
+"""
 
 TOOLS = "awk cat cmp cp find grep ln md5sum mkdir mv readlink rm sed sort tar test uniq wc xargs"
 """Of busybox, for work.sh."""
@@ -116,8 +122,7 @@ def test_linux_as_a_client_finds_all_as_it_should_be(
     with Wire(seed=version) as wire:
         server = on_a_wire(qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), wire.port)
         log, said = run_pair(server, client_command(kernel, initramfs, wire.port), SECONDS)
-    assert [line for line in said.splitlines() if line.startswith(("ok ", "FAILED "))] == [
-        f"ok {case}" for case in cases
-    ], said + log
+    found = [line.split()[:2] for line in said.splitlines() if line.startswith(("ok ", "FAILED "))]
+    assert found == [["FAILED" if case in FAULTS_OF_LINUX else "ok", case] for case in cases], said + log
     assert "nas: down" in log
     assert (wire.lost > 100 and wire.doubled > 100) == (transport == "udp"), (wire.lost, wire.doubled)

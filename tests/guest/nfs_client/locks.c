@@ -82,15 +82,32 @@ static int who_is_in_the_way(void)
 		lock = (struct flock) { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 6, .l_pid = 77 };
 		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == FREE);
 		MUST(lock.l_start == 5 && lock.l_len == 6 && lock.l_pid == 77); /* all else as it was */
-		MUST(!other(&stranger, 'l', F_RDLCK, 100, 50) && !other(&stranger, 'l', F_WRLCK, 1000, 0));
+		MUST(!other(&stranger, 'l', F_WRLCK, 100, 50) && !other(&stranger, 'l', F_WRLCK, 1000, 0));
 		lock = (struct flock) { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
-		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == F_RDLCK && lock.l_start == 100 && lock.l_len == 50);
+		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == F_WRLCK && lock.l_start == 100 && lock.l_len == 50);
 		MUST(lock.l_pid && lock.l_pid != getpid() && (mount || lock.l_pid == stranger.pid));
-		lock = (struct flock) { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
-		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == FREE); /* two may read */
 		lock = (struct flock) { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 900, .l_len = 0 };
 		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == F_WRLCK && lock.l_start == 1000 && !lock.l_len);
 		MUST(end_stranger(&stranger) && !close(file) && !unlink(at(0, "who")));
+	}
+	return 0;
+}
+
+/* The same of a reader: in the way of who wants to write, and not of who wants to read */
+static int readers_in_the_way(void)
+{
+	for (int mount = 0; mount < 2; mount++) {
+		struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
+		struct stranger stranger;
+		int file = open(at(0, "readers"), O_CREAT | O_RDWR, 0644);
+
+		MUST(file >= 0 && begin_stranger(&stranger, at(mount, "readers")));
+		MUST(!other(&stranger, 'l', F_RDLCK, 100, 50));
+		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == FREE);
+		MUST(is_refused(file, F_WRLCK, 120, 1));
+		lock = (struct flock) { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
+		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == F_RDLCK && lock.l_start == 100 && lock.l_len == 50);
+		MUST(end_stranger(&stranger) && !close(file) && !unlink(at(0, "readers")));
 	}
 	return 0;
 }
@@ -133,7 +150,9 @@ static int try_splitting(int a, const struct stranger *b)
 	MUST_PASS(spans(a, 50, F_WRLCK, 0, 100));
 	MUST(!other(b, 'l', F_RDLCK, 40, 20)); /* three, of two kinds */
 	MUST_PASS(spans(a, 39, F_WRLCK, 0, 40));
-	MUST_PASS(spans(a, 40, F_RDLCK, 40, 20));
+	MUST(is_refused(a, F_WRLCK, 40, 1) && is_refused(a, F_WRLCK, 59, 1)); /* the middle lets others read */
+	MUST(!set_lock(a, F_RDLCK, 40, 20, F_SETLK) && !set_lock(a, F_UNLCK, 40, 20, F_SETLK));
+	MUST(is_refused(a, F_RDLCK, 39, 1) && is_refused(a, F_RDLCK, 60, 1));
 	MUST_PASS(spans(a, 99, F_WRLCK, 60, 40));
 	MUST(!other(b, 'l', F_WRLCK, 100, 100) && !other(b, 'l', F_WRLCK, 30, 100)); /* touches, and overlaps */
 	MUST_PASS(spans(a, 0, F_WRLCK, 0, 200));
@@ -201,6 +220,7 @@ const struct nfs_case lock_cases[] = {
 	{ "locks", locks },
 	{ "locks_of_the_whole", locks_of_the_whole },
 	{ "who_is_in_the_way", who_is_in_the_way },
+	{ "readers_in_the_way", readers_in_the_way },
 	{ "locks_that_touch", locks_that_touch },
 	{ "locks_split_and_join", locks_split_and_join },
 	{ "locks_change_kind", locks_change_kind },
