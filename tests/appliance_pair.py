@@ -79,8 +79,8 @@ def client_command(kernel: Kernel, initramfs: Path, port: int) -> list[str]:
 
 
 def on_a_wire(command: Sequence[str], port: int) -> list[str]:
-    """The command of an appliance at that wire. Its disks do not wait for the host's at each flush: no power fails here,
-    and most calls of NFS end with one.
+    """The command of an appliance at that wire. Its disks do not wait for the host's at each flush, with which most
+    calls of NFS end: no power fails here.
     """
     words = [
         f"socket,id=net0,connect=127.0.0.1:{port}" if word.startswith("user,id=net0") else word for word in command
