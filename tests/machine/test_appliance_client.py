@@ -67,6 +67,9 @@ OF_DATAGRAMS = ["sent_again"]
 SOON = ",timeo=3"
 """What is not answered in 0.3 s is sent again, not in 1.1 s."""
 
+NO_ATTRIBUTES_KEPT = (",actimeo=0", ",noac")
+"""Of the two mounts: each asks the server for attributes each time, and the second waits for each write, too."""
+
 FAULTS_OF_LINUX = ["readers_in_the_way"]
 """Cases that fail because of the server's kernel. lockd of Debian's 6.1.192 forgets, when it is asked who would be in
 the way of a lock (NLM's TEST, fcntl's F_GETLK), that the lock is to write: other readers are not named. The lock itself
@@ -115,7 +118,7 @@ def test_linux_as_a_client_finds_all_as_it_should_be(
     options = f"vers={version},proto={transport},mountproto={transport},mountaddr={SERVER}"
     options += SOON if transport == "udp" else ""
     program = programs.own(image.open_cache(), target).read_bytes()
-    words = ["/bin/asks", SERVER, "/data", str(files), options, options]
+    words = ["/bin/asks", SERVER, "/data", str(files), *(options + more for more in NO_ATTRIBUTES_KEPT)]
     unpacked = client_archive(kernel, program, what_it_runs(tmp_path), words)
     initramfs = tmp_path / "client.xz"
     initramfs.write_bytes(lzma.compress(unpacked, check=lzma.CHECK_CRC32, preset=0))

@@ -76,7 +76,7 @@ static int mount_at(const char *folder, const char *export, const char *options)
 	int tries = 0;
 
 	snprintf(from, sizeof from, "%s:%s", server_address, export);
-	snprintf(all, sizeof all, "%s,nosharecache,noac,addr=%s", options, server_address);
+	snprintf(all, sizeof all, "%s,nosharecache,addr=%s", options, server_address);
 	mkdir(folder, 0755);
 	while (mount(from, folder, "nfs", 0, all)) {
 		if (++tries == MOUNT_TRIES)
