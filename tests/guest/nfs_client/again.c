@@ -48,7 +48,7 @@ static int loop(int rounds)
 
 static int many_in_a_row(void)
 {
-	return loop(200);
+	return loop(100);
 }
 
 static int sent_again(void)
