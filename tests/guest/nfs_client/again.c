@@ -56,7 +56,7 @@ static int sent_again(void)
 	int line;
 
 	MUST(tell_wire("lose"));
-	line = loop(30);
+	line = loop(15);
 	tell_wire("keep");
 	return line;
 }
