@@ -155,7 +155,7 @@ static int renamed_over_links(void)
 	return 0;
 }
 
-/* Behind a file: FIFOs, and names of all lengths and bytes */
+/* FIFOs, and names of all lengths and bytes */
 static int odd_names(void)
 {
 	char name[260];
