@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two guests on one wire of their own: an appliance that serves, and a Linux with Debian's kernel that is its client.
+"""Two guests on one wire of their own: an appliance that serves, and a Linux that is its client.
 
 The client's user space is the appliance's, too: its program answers the client's lock manager as it does the server's.
 """
@@ -10,66 +10,82 @@ import contextlib
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.appliance import compiling, cpio, modules
 from flashbed.image.debian import Archive
+from flashbed.shrinking import building
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
+PC, MICROVM = "q35", "microvm,acpi=off,pcie=off,usb=off,rtc=on"
+"""Machines: the one for Debian's kernel, the other for a small one."""
 NETWORK_OF_ITS_OWN = f'[network]\naddress = "{SERVER}/24"\n'
 QUIET = "loglevel=6 printk.devkmsg=on panic=10"
 
 
 @dataclass(frozen=True)
-class Debian:
-    """Debian's kernel for x86_64: its image, and its modules by name."""
+class Kernel:
+    """Of a client, for x86_64: its image, its modules by name, and the machine of QEMU that it runs on."""
 
     image: Path
     modules: dict[str, Path]
+    machine: str
 
 
-def debian_kernel(archive: Archive, folder: Path) -> Debian:
+def debian_kernel(archive: Archive, folder: Path) -> Kernel:
     """Fetched from the mirror, and unpacked into `folder`."""
     resolved = archive.resolve(["linux-image-amd64"])
     debs = archive.fetch(["linux-image-amd64"], resolved)
     archive.unpack([deb for deb in debs if deb.name.startswith("linux-image-6")], folder)
-    return Debian(next(folder.glob("boot/vmlinuz-*")), modules.found_in(folder / "lib/modules"))
+    return Kernel(next(folder.glob("boot/vmlinuz-*")), modules.found_in(folder / "lib/modules"), PC)
 
 
-def client_archive(kernel: Debian, program: bytes, asks: bytes, *arguments: str) -> bytes:
-    """The client's first file system: `asks` is what it runs on its console, with `arguments`."""
+def small_kernel(more: Path) -> Kernel:
+    """The appliance's own, with what the fragment `more` adds. Takes minutes the first time."""
+    built = building.build("x86_64", [*building.nas_fragments("x86_64"), more])
+    return Kernel(built.image, {modules.plain(name): path for name, path in built.modules.items()}, MICROVM)
+
+
+def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], words: Sequence[str]) -> bytes:
+    """The client's first file system: `words` is what it runs on its console, and `files` what that needs."""
     order = modules.in_order(kernel.modules, MODULES)
     loads = []
     for name in order:
         ports = f" nlm_tcpport={compiling.LOCKD_PORT} nlm_udpport={compiling.LOCKD_PORT}" if name == "lockd" else ""
         loads.append(f"module /lib/modules/{name}.ko{ports}")
     lines = ["hostname client", *loads, f"network eth0 {CLIENT}/24", "service /sbin/exportd", "nfsd 1 +3 tcp udp"]
-    lines.append(f"console /bin/asks {' '.join(arguments)}")
+    lines.append(f"console {' '.join(words)}")
     nodes = [cpio.folder(path) for path in ("/dev", "/proc", "/sys", "/run", "/tmp")]
-    nodes += [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init"), cpio.program("/bin/asks", asks)]
+    nodes += [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init"), *files]
     nodes += [cpio.file(f"/lib/modules/{name}.ko", kernel.modules[name].read_bytes()) for name in order]
     nodes += [cpio.character_device("/dev/console", 5, 1), cpio.file("/etc/nas.conf", "\n".join(lines).encode())]
     return cpio.archive(nodes)
 
 
-def client_command(kernel: Path, initramfs: Path, port: int) -> list[str]:
-    """QEMU for the client, whose wire is plugged into the server's at `port` of this host."""
+def client_command(kernel: Kernel, initramfs: Path, port: int) -> list[str]:
+    """QEMU for the client, at the wire that is at `port` of this host."""
+    card = "virtio-net-device" if kernel.machine == MICROVM else "virtio-net-pci"
     return [
-        *("qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-accel", "tcg", "-m", "512M", "-nodefaults"),
+        *("qemu-system-x86_64", "-M", kernel.machine, "-cpu", "max", "-accel", "tcg", "-m", "512M", "-nodefaults"),
         *("-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"),
-        *("-kernel", str(kernel), "-initrd", str(initramfs)),
+        *("-kernel", str(kernel.image), "-initrd", str(initramfs)),
         *("-append", f"console=ttyS0 nas.off=restart reboot=t ipv6.disable=1 {QUIET}"),
         *("-netdev", f"socket,id=net0,connect=127.0.0.1:{port}"),
-        *("-device", "virtio-net-pci,netdev=net0,mac=52:54:00:12:34:02"),
+        *("-device", f"{card},netdev=net0,mac=52:54:00:12:34:02"),
     ]
 
 
 def on_a_wire(command: Sequence[str], port: int) -> list[str]:
-    """The command of an appliance, with its network changed into one end of that wire."""
-    return [f"socket,id=net0,listen=127.0.0.1:{port}" if word.startswith("user,id=net0") else word for word in command]
+    """The command of an appliance at that wire. Its disks do not wait for the host's at each flush, with which most
+    calls of NFS end: no power fails here.
+    """
+    words = [
+        f"socket,id=net0,connect=127.0.0.1:{port}" if word.startswith("user,id=net0") else word for word in command
+    ]
+    return [f"{word},cache=unsafe" if word.startswith("if=none,id=disk") else word for word in words]
 
 
 def run_pair(server: Sequence[str], client: Sequence[str], seconds: int) -> tuple[str, str]:

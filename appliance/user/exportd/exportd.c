@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "portmap.h"
+#include "served.h"
 #include "settings.h"
 #include "statd.h"
 #include "transport.h"
@@ -106,6 +107,7 @@ int exportd_main(int count, char **arguments)
 	transport.readable = question;
 	statd.tell = tell;
 	announce();
+	served_learn(&map);
 	log_line("%zu rules for exports%s", exports.count, exports.count ? "" : ": nothing is exported");
 	for (;;)
 		transport_step(&transport, -1);

@@ -73,6 +73,21 @@ static void take_console(void)
 		close(console);
 }
 
+/*
+ * Where memory runs out, the kernel ends others before: it gains nothing by a service, which has less than half a
+ * megabyte, and which it would take time to start again. Not for ever: where nothing else is left, it may.
+ */
+static void keep_from_killer(void)
+{
+	static const char LAST[] = "-900";
+	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (file >= 0 && write(file, LAST, strlen(LAST)) < 0)
+		log_line("oom_score_adj: %s", strerror(errno));
+	if (file >= 0)
+		close(file);
+}
+
 static void run(struct running *service)
 {
 	char *arguments[SERVICE_WORDS + 1] = { NULL };
@@ -80,10 +95,12 @@ static void run(struct running *service)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (service->console)
+	if (service->console) {
 		take_console();
-	else
+	} else {
 		setsid();
+		keep_from_killer();
+	}
 	if (service->run) {
 		service->run();
 		_exit(1);
