@@ -51,6 +51,7 @@ class Wire:
             for end in ready:
                 if end is self._listening:
                     self._ends.append(end.accept()[0])
+                    self._ends[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # each frame at once
                 elif frames := self._read(end, came):
                     self._pass_on(end, frames)
 
