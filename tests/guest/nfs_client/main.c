@@ -22,7 +22,7 @@
 
 #include "cases.h"
 
-enum { CASE_S = 600, MOUNT_TRIES = 60, PAUSE_NS = 20000000 };
+enum { CASE_S = 1200, MOUNT_TRIES = 60, PAUSE_NS = 20000000 };
 
 int nfs_version, many;
 const char *server_address;
