@@ -5,13 +5,21 @@
 
 enum { KB = 1024 };
 
-/* A REMOVE that was sent twice may have been carried out the first time */
+/*
+ * A REMOVE that was sent twice may have been carried out the first time, and one behind a CREATE that was lost may come
+ * before it.
+ */
+static bool may_be_gone(const struct job *job, const struct call_times *times)
+{
+	return times->sendings > 1 || job->load->settings.shared->names[job->of.item].unsure;
+}
+
 static bool status_is_good(const struct job *job, uint32_t status, const struct call_times *times)
 {
 	if (job->of.op == OP_LOOKUP && job->of.absent)
 		return status == NFS_NO_ENTRY;
-	if (job->of.op == OP_REMOVE && times->sendings > 1 && status == NFS_NO_ENTRY)
-		return true;
+	if (job->of.op == OP_REMOVE && status == NFS_NO_ENTRY)
+		return may_be_gone(job, times);
 	return status == NFS_OK;
 }
 

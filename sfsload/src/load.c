@@ -96,6 +96,14 @@ static void ask(const struct job *job, struct nfs_request *request, char *name)
 
 static call_done answered;
 
+/* Of a call that creates or removes a file; none of others */
+static struct plain_name *name_of(const struct job *job)
+{
+	bool has_one = job->of.op == OP_CREATE || job->of.op == OP_REMOVE;
+
+	return has_one ? &job->load->settings.shared->names[job->of.item] : NULL;
+}
+
 static void send_job(struct job *job)
 {
 	struct load *load = job->load;
@@ -106,6 +114,8 @@ static void send_job(struct job *job)
 	char name[PATH_SIZE];
 	uint64_t sent_ns;
 
+	if (name_of(job))
+		plain_sent(name_of(job), job->of.op == OP_CREATE);
 	ask(job, &request, name);
 	load->settings.nfs->put(calls_begin(&load->calls, &procedure), &request);
 	sent_ns = calls_send(&load->calls, answered, job);
@@ -126,6 +136,8 @@ static void answered(void *context, enum rpc_outcome outcome, struct xdr_in *res
 	struct limited *next;
 
 	judge(job, outcome, results, times);
+	if (name_of(job))
+		plain_answered(name_of(job));
 	free(job);
 	if (!limit)
 		return;

@@ -5,12 +5,14 @@
 
 #include "fileset.h"
 #include "nfs.h"
+#include "plain.h"
 #include "result.h"
 
 struct shared {
 	uint64_t start_ns; /* when the load begins; set when all processes are ready */
 	struct handle root, links_folder, plain_folders[PLAIN_FOLDERS], links[LINKS];
 	/* Behind this structure */
+	struct plain_name *names; /* of each plain file, by its item */
 	struct handle *folders; /* of each folder */
 	struct handle *files; /* of each accessed file, by its place */
 	struct result *results; /* of each process */

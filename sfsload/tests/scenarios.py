@@ -83,6 +83,23 @@ def lost_requests_are_sent_again(bed: Any) -> None:
 
 
 @scenario
+def a_remove_may_come_before_a_lost_create_of_its_file(bed: Any) -> None:
+    """Each name is used anew after fifty others: in less time than a call that was lost is sent again."""
+    run = bed.load("udp", 3, {"drop_every": 10}, timeout=3000, load=2000, time=4)
+    assert run.result["errors"] == []
+    assert run.result["operations"]["remove"]["scheduled"] > 60
+    assert run.result["retransmissions"] > 60
+
+
+@scenario
+def a_remove_of_what_should_be_there_is_an_error(bed: Any) -> None:
+    run = bed.load("tcp", 3, {"status": {"remove": 2}})
+    assert {error["operation"] for error in run.result["errors"]} == {"remove"}
+    assert {error["error"] for error in run.result["errors"]} == {"no-entry"}
+    assert run.status == 4
+
+
+@scenario
 def lost_replies_are_asked_for_again_with_the_same_xid(bed: Any) -> None:
     run = bed.load("udp", 2, {"forget_every": 4}, timeout=60, time=2)
     check_whole(run, 2)

@@ -56,6 +56,8 @@ def out(**changed: str) -> dict[str, bytes]:
     files = {
         "sfsload.json": result(),
         "dmesg.txt": DMESG,
+        "snmp.server.txt": "Ip: Forwarding\nIp: 1\nUdp: InDatagrams NoPorts InErrors\nUdp: 900 0 7\nUdpLite: InErrors\nUdpLite: 3\n",
+        "snmp.load.txt": "Udp: InDatagrams NoPorts InErrors\nUdp: 800 1 2\n",
         "modules.txt": "nfsd 300000 9 - Live 0x0\nsunrpc 100000 5 nfsd, Live 0x0\n",
         "meminfo.booted": meminfo(100_000),
         "meminfo.serving": meminfo(90_000),
@@ -80,6 +82,8 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "operations": 300,
             "offered_operations": 301,
             "retransmissions": 2,
+            "server_lost_datagrams": 7,
+            "load_lost_datagrams": 2,
             "latency_mean_us": 1100,
             "latency_max_us": 12000,
             "latency_p50_us": 900,

@@ -53,6 +53,8 @@ wait $watcher
 /sbin/tc -s qdisc show dev server >/out/{nfs_output.LINK}
 /bin/ip netns exec load /sbin/tc -s qdisc show dev client >>/out/{nfs_output.LINK}
 cat /proc/net/softnet_stat >/out/{nfs_output.RECEIVED}
+cat /proc/net/snmp >/out/{nfs_output.SNMP["server"]}
+/bin/ip netns exec load cat /proc/net/snmp >/out/{nfs_output.SNMP["load"]}
 cat /proc/modules >/out/{nfs_output.MODULES}
 dmesg >/out/{nfs_output.LOG}
 stop_$SERVER_KIND

@@ -17,6 +17,8 @@ PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
 LINK, LOG, MODULES = "link.txt", "dmesg.txt", "modules.txt"
 RECEIVED = "softnet.txt"
 """A line a CPU: in its first column how many packets it has received, hexadecimal."""
+SNMP = {"server": "snmp.server.txt", "load": "snmp.load.txt"}
+"""By machine: the counters of its network, pairs of lines with names and numbers."""
 BEHIND = 5
 """sfsload's exit status where the load or its mix was not met."""
 
@@ -35,7 +37,7 @@ def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
     said = _json(out)
     log = _text(out, LOG)
     try:
-        return {**_of_load(said), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
+        return {**_of_load(said), **_lost(out), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise WorkloadOutputError(f"what the guest noted beside {RESULT} cannot be read: {error!r}") from None
 
@@ -73,6 +75,15 @@ def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
         found["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
     if mix["tested"]:
         found["mix_off_percent"] = 100.0 * mix["statistic"] / mix["critical"]
+    return found
+
+
+def _lost(out: Mapping[str, bytes]) -> dict[str, float]:
+    """Datagrams that came, and found their socket's buffer full or were not whole: by who lost them, since the boot."""
+    found = {}
+    for machine, name in SNMP.items():
+        names, numbers = (line.split()[1:] for line in _text(out, name).splitlines() if line.startswith("Udp: "))
+        found[f"{machine}_lost_datagrams"] = float(dict(zip(names, numbers, strict=True))["InErrors"])
     return found
 
 
