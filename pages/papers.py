@@ -27,13 +27,10 @@ from flashbed.study.loading import Study, load_study
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/papers.md"
 
-NOT_MEASURED_YET = frozenset({"lee2002"})
-"""Studies after papers that have no results to write of. They are not on the page until they are taken off here."""
-
 
 def studies_after_papers() -> list[Study]:
-    """The shipped studies that name what they repeat, and judge its claims, but for those not measured yet."""
-    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")) if path.stem not in NOT_MEASURED_YET)
+    """The shipped studies that name what they repeat, and judge its claims."""
+    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")))
     return [study for study in found if study.source and study.claims]
 
 
@@ -55,8 +52,6 @@ def main(words: list[str] | None = None) -> int:
         "--only", nargs="+", metavar="STUDY", choices=[study.name for study in studies], help="of these studies alone"
     )
     options = said.parse_args(words)
-    for name in sorted(NOT_MEASURED_YET):
-        print(f"{name} is not measured yet, and not on the page", file=sys.stderr)
     asked = [study for study in studies if not options.only or study.name in options.only]
     reports = {study.name: report_of(study, run.rows(run.stored(study)), {}) for study in asked}
     lost = list(missing(list(reports.values())))

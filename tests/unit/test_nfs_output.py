@@ -56,7 +56,7 @@ def out(**changed: str) -> dict[str, bytes]:
     files = {
         "sfsload.json": result(),
         "dmesg.txt": DMESG,
-        "snmp.server.txt": "Ip: Forwarding\nIp: 1\nUdp: InDatagrams NoPorts InErrors\nUdp: 900 0 7\nUdpLite: InErrors\nUdpLite: 3\n",
+        "snmp.server.txt": "Ip: X\nIp: 1\nUdp: InDatagrams InErrors\nUdp: 900 7\nUdpLite: InErrors\nUdpLite: 3",
         "snmp.load.txt": "Udp: InDatagrams NoPorts InErrors\nUdp: 800 1 2\n",
         "modules.txt": "nfsd 300000 9 - Live 0x0\nsunrpc 100000 5 nfsd, Live 0x0\n",
         "meminfo.booted": meminfo(100_000),

@@ -155,13 +155,5 @@ def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
 
 def test_which_studies_are_on_the_page() -> None:
     names = [study.name for study in papers.studies_after_papers()]
-    assert {"choi2014", "choi2014-accesses", "kim2007", "lee2013"} <= set(names)
+    assert {"choi2014", "choi2014-accesses", "kim2007", "lee2002", "lee2013"} <= set(names)
     assert "quick" not in names
-
-
-def test_what_is_not_measured_yet_is_a_study_after_a_paper_and_not_on_the_page() -> None:
-    for name in papers.NOT_MEASURED_YET:
-        study = load_study(paths.studies() / f"{name}.toml")
-        assert study.source
-        assert study.claims
-        assert sentences(study.source) not in sentences((Path(papers.REPOSITORY) / "docs/papers.md").read_text())
