@@ -4,9 +4,10 @@ what was lost.
 
     python pages/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
 
---measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half an
-hour. --campaign takes in the log of a fault campaign (make faults OPTIONS="--log LOG ..."). Ends with status 1 if a
-record says that something was lost. --check writes nothing, and ends with status 1 if the page would change.
+--measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half
+an hour, and the appliance's calls another hour. --campaign takes in the log of a fault campaign (make faults
+OPTIONS="--log LOG ..."). Ends with status 1 if a record says that something was lost. --check writes nothing, and ends
+with status 1 if the page would change.
 """
 
 from __future__ import annotations

@@ -14,6 +14,15 @@ from reliability_records import Counts, Record
 
 NOT_RUN = "not run"
 
+FUZZED = {
+    "media fuzz": "media core: requests, states, chip's bus",
+    "yaffs2 fuzz": "YAFFS2's mount",
+    "media corpora": "media core, kept corpora",
+    "yaffs2 corpora": "YAFFS2, kept corpus",
+    "appliance fuzz": "appliance: portmapper, mounts, status monitor, leases",
+}
+"""Records of fuzzing, and what each puts its inputs to."""
+
 TEXT = """\
 # What was tried to break it, and what was lost
 
@@ -38,7 +47,8 @@ share cells with a torn one: {liars}.
 
 {fuzzing}
 The kept corpora are what fuzzing with libFuzzer found before, the smallest set of inputs that reaches all that was
-reached. Each is put in again with the address and the undefined behaviour sanitizer.
+reached. Each is put in again with the address and the undefined behaviour sanitizer. The appliance's calls are such as
+its procedures take, changed and cut at random; each follows from its number. The same sanitizers judge.
 
 ## Faults
 
@@ -112,7 +122,7 @@ def _short(records: Mapping[str, Record]) -> str:
     faults = records.get("faults")
     tried = list(_counts(faults).get("faults", {}).values())
     tests = list(_counts(records.get("generated inputs")).get("tests", {}).values())
-    fuzzed = [records.get(name) for name in ("media fuzz", "yaffs2 fuzz", "media corpora", "yaffs2 corpora")]
+    fuzzed = [records.get(name) for name in FUZZED]
     rows = [
         ("power cuts", sum(_counts(one).get("cuts", 0) for one in cuts), _broken(cuts), all(map(_ran, cuts))),
         (
@@ -166,14 +176,8 @@ def _liars(records: Mapping[str, Record]) -> str:
 
 
 def _fuzzing(records: Mapping[str, Record]) -> str:
-    names = {
-        "media fuzz": "media core: requests, states, chip's bus",
-        "yaffs2 fuzz": "YAFFS2's mount",
-        "media corpora": "media core, kept corpora",
-        "yaffs2 corpora": "YAFFS2, kept corpus",
-    }
     rows = []
-    for name, what in names.items():
+    for name, what in FUZZED.items():
         record = records.get(name)
         command, cpu, state = _where(record)
         why = (record or {}).get("why")

@@ -55,7 +55,7 @@ def _number(text: str) -> int:
 
 
 def _total(pattern: str, said: str) -> int:
-    return sum(map(_number, re.findall(pattern, said)))
+    return sum(map(_number, re.findall(pattern, said, re.MULTILINE)))
 
 
 def media_cuts(said: str) -> Counts:
@@ -104,6 +104,13 @@ def fuzzing(said: str) -> Counts:
     return {"inputs": _total(r"stat::number_of_executed_units: +(\d+)", said), "violations": said.count("SUMMARY: ")}
 
 
+def calls(said: str) -> Counts:
+    """Runs of appliance/user/tests/fuzz.c: each is a record of TCP, a datagram, a line and a lease. It ends with the
+    first that a sanitizer refuses.
+    """
+    return {"inputs": 4 * _total(r"^fuzz: (\d+) runs", said)}
+
+
 def generated(said: str) -> Counts:
     """Hypothesis' statistics: how many examples, and what share of them ended with which exit status."""
     tests = {}
@@ -147,12 +154,12 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
     """All but the fault campaign, which takes as long as one likes and has a log of its own."""
     pytest = str(Path(python).with_name("pytest"))
     inputs = "tests/e2e/test_generated_inputs.py"
-    media, ftl, yaffs2 = "media", "kernel/media_ftl", "kernel/yaffs2"
+    media, ftl, yaffs2, appliance = "media", "kernel/media_ftl", "kernel/yaffs2", "appliance/user"
 
     def make(name: str, of: str, target: str, counted: Callable[[str], Counts], *words: str) -> Measure:
         where = f"{ftl}/tests" if of == ftl else of
         command = ("make", "-C", where, target, f"BUILD={REPOSITORY / 'build' / Path(of).name}", *words)
-        return Measure(name, of, command, counted, "clang" if target == "fuzz" else "make")
+        return Measure(name, of, command, counted, "clang" if counted is fuzzing else "make")
 
     return (
         make("media cuts", media, "cuts", media_cuts),
@@ -163,6 +170,7 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
         make("yaffs2 corpora", yaffs2, "test", corpora),
         make("media fuzz", media, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
         make("yaffs2 fuzz", yaffs2, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
+        make("appliance fuzz", appliance, "fuzz", calls, "RUNS=300000000"),
         Measure(
             "generated inputs",
             "src",
