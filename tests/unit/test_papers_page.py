@@ -12,10 +12,8 @@ import pytest
 from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
-from flashbed.common import paths
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import NOT_EXPLAINED, page, section, sections, unexplained
-from flashbed.study.loading import load_study
 
 Rows = list[dict[str, Any]]
 
