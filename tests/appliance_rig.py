@@ -18,7 +18,7 @@ from pathlib import Path
 from nfs_calls import Server
 
 READY_S = 240
-"""Of a busy host."""
+"""Of a busy host, without a line: while a kernel is built there is one every ten seconds."""
 
 
 @dataclass
@@ -42,11 +42,13 @@ class Appliance:
         """The same by version 4, from its root on."""
         return f"nfs://{self.server.address}{path}?version=4&nfsport={self.server.nfs}"
 
-    def wait_for(self, words: str, seconds: float) -> None:
-        """Until the log has them."""
-        end = time.monotonic() + seconds
+    def wait_for(self, words: str, seconds: float, *, of_silence: bool = False) -> None:
+        """Until the log has them. `of_silence`: the time begins anew with each line."""
+        end, lines = time.monotonic() + seconds, 0
         while words not in self.log:
             assert self.process.poll() is None, self.log
+            if of_silence and len(self.lines) > lines:
+                end, lines = time.monotonic() + seconds, len(self.lines)
             assert time.monotonic() < end, f"no {words!r} within {seconds} s in:\n{self.log}"
             time.sleep(0.05)
 
@@ -74,7 +76,7 @@ def running(folder: Path, settings: str | None = None, *options: str) -> Iterato
     reader = threading.Thread(target=lambda: appliance.lines.extend(process.stdout or ()), daemon=True)
     reader.start()
     try:
-        appliance.wait_for("Ctrl-C ends it.", READY_S)
+        appliance.wait_for("Ctrl-C ends it.", READY_S, of_silence=True)
         yield appliance
     finally:
         if process.poll() is None:

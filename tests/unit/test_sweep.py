@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,7 @@ class MadeUpKernel:
             on -= {"CONFIG_INET", "CONFIG_UNIX", "CONFIG_IPV6"}
         (objects / ".config").write_text("".join(f"{option}=y\n" for option in sorted(on)))
 
-    def compile(self, _: object, __: Path, objects: Path, ___: object) -> None:
+    def compile(self, _: object, __: Path, objects: Path, *___: object) -> None:
         if self.stop_after is not None and len(self.compiled) >= self.stop_after:
             raise InterruptedByUser("stopped")
         on = set(fragment.values((objects / ".config").read_text()))
@@ -85,6 +87,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     monkeypatch.setattr(packing, "sizes", made.sizes)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")
     monkeypatch.setattr(memory, "left", made.left)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     return made
 
 
@@ -111,11 +114,12 @@ def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, w
     assert found["CONFIG_NET"].also == ("CONFIG_INET", "CONFIG_UNIX")
     assert found["CONFIG_MMU"].why_not == "cannot be left out: another option or the architecture makes it y"
     assert [found[option].ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
-    assert len(kernel.compiled) == 5  # as it is, and four others: MMU was seen in the configuration
+    # As it is, its objects looked at again, and four others: MMU was seen in the configuration
+    assert len(kernel.compiled) == 6
 
 
 def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wanted: Fragment) -> None:
-    kernel.stop_after = 3
+    kernel.stop_after = 4
     with pytest.raises(InterruptedByUser):
         prices.sweep(TARGET, wanted)
     told = _by_option(prices.sweep(TARGET, wanted, stored=True))
@@ -123,15 +127,29 @@ def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wan
     assert told["CONFIG_UNIX"].why_not == "not measured yet"
     kernel.stop_after = None
     whole = prices.sweep(TARGET, wanted)
-    assert len(kernel.compiled) == 5
+    assert len(kernel.compiled) == 7
     assert prices.sweep(TARGET, wanted) == whole
-    assert len(kernel.compiled) == 5
+    assert len(kernel.compiled) == 7
 
 
 def test_only_what_is_asked_for_is_built(kernel: MadeUpKernel, wanted: Fragment) -> None:
     [found] = prices.sweep(TARGET, wanted, ["CONFIG_UNIX"])
     assert (found.setting.option, found.image) == ("CONFIG_UNIX", 50)
-    assert len(kernel.compiled) == 2
+    assert len(kernel.compiled) == 3
+
+
+def test_several_at_a_time_tell_the_same_and_leave_no_copy(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    at_once = prices.sweep(TARGET, wanted)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    assert prices.sweep(TARGET, wanted) == at_once
+    assert list((tmp_path / "cache/variants").iterdir()) == []
+    objects = tmp_path / "cache/linux-objects-made-up/.config"
+    assert set(fragment.values(objects.read_text())) == {option for option in WEIGHT if option != "CONFIG_IPV6"}
 
 
 def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: MadeUpKernel, wanted: Fragment) -> None:

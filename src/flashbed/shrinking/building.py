@@ -213,10 +213,20 @@ def check(wanted: Fragment, objects: Path) -> None:
         )
 
 
-def compile_kernel(target: Architecture, source: Path, objects: Path, on_step: Callable[[], None]) -> None:
-    """Brings the objects up to date with their .config."""
-    command = make(target, source / "linux", f"O={objects}", target.target, "modules", jobs=os.cpu_count() or 1)
+def compile_kernel(
+    target: Architecture, source: Path, objects: Path, on_step: Callable[[], None], jobs: int | None = None
+) -> None:
+    """Brings the objects up to date with their .config. `jobs`: compilers at a time, one for each CPU of this host if
+    it is not said.
+    """
+    jobs = jobs or os.cpu_count() or 1
+    targets = [target.target, "modules"] if _has_modules(objects) else [target.target]
+    command = make(target, source / "linux", f"O={objects}", *targets, jobs=jobs)
     run(command, on_line=lambda _: on_step())
+
+
+def _has_modules(objects: Path) -> bool:
+    return fragment.values((objects / ".config").read_text()).get("CONFIG_MODULES") == "y"
 
 
 def collect(target: Architecture, objects: Path, folder: Path) -> None:
@@ -233,13 +243,10 @@ def collect(target: Architecture, objects: Path, folder: Path) -> None:
         shutil.copyfile(objects / place, folder / name)
     modules = folder / MODULES
     modules.mkdir()
+    if not _has_modules(objects):
+        return
     for name in ("modules.order", "modules.builtin"):
         shutil.copyfile(objects / name, modules / name)
     for line in (objects / "modules.order").read_text().split():
         module = objects / Path(line).with_suffix(".ko")
         run([f"{target.prefix}strip", "--strip-debug", "-o", modules / module.name, module])
-
-
-def remove(folder: Path) -> None:
-    """Takes away what `collect` copied."""
-    shutil.rmtree(folder, ignore_errors=True)
