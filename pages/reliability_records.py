@@ -170,7 +170,7 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
         make("yaffs2 corpora", yaffs2, "test", corpora),
         make("media fuzz", media, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
         make("yaffs2 fuzz", yaffs2, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
-        make("appliance fuzz", appliance, "fuzz", calls, "RUNS=300000000"),
+        make("appliance fuzz", appliance, "fuzz", calls, "RUNS=700000000"),
         Measure(
             "generated inputs",
             "src",
