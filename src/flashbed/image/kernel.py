@@ -92,7 +92,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
     version = match[1]
     package = f"linux-source-{version}"
-    resolved = archive.resolve([package])
+    resolved = archive.resolve([package], alone=True)
     fragment = _fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
     if match[2] == DEBUG:
         fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()

@@ -27,6 +27,8 @@ from flashbed.image.debian import Archive
 
 LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib", "usr/lib")
 
+BUSYBOX_PACKAGES = ("busybox-static",)
+
 FIO_OPTIONS = (
     "--build-static",
     "--disable-native",  # else it is built for the host's CPU and dies of an illegal instruction
