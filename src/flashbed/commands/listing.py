@@ -19,7 +19,7 @@ from flashbed.common.tomlfile import nearest
 from flashbed.execution import inputs, measurement
 from flashbed.execution.measuring import failure_folder
 from flashbed.execution.run import find_study, open_store
-from flashbed.image import emulator, lockfile, modules, pins
+from flashbed.image import emulator, lockfile, modules, pins, toolchain
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.study.loading import load_study, study_schema
@@ -154,7 +154,8 @@ def write_lock(study: str | None) -> str:
 def update_packages() -> str:
     """Forgets which versions of packages were taken, and moves the repository's lock to those of today."""
     pins.choose(inputs.without_packages())
-    image.open_archive().forget_versions()
+    for architecture in (toolchain.ARCHITECTURE, toolchain.HOST):
+        image.open_archive().of(architecture).forget_versions()
     return write_lock(None)
 
 

@@ -102,10 +102,12 @@ def _lock(
     versions = sorted({*kernels, *(cell.kernel for cell in cells)})
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
     archive = image.open_archive()
-    asked = {one.name: one.files(archive).found for one in requests.of_guests(archive, versions, sets)}
+    asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
+    for one in requests.of_guests(archive, versions, sets):
+        asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found
     before = pins.current().lock
     suite = before.suite if before else lockfile.SUITE
-    return Lock(path, suite, own_sources.sources(), profiles, {archive.architecture: asked})
+    return Lock(path, suite, own_sources.sources(), profiles, asked)
 
 
 def without_packages() -> Pins:

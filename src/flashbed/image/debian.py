@@ -71,6 +71,10 @@ class Archive:
         self._kept_to = kept_to
         self._notes = root / NOTES
 
+    def of(self, architecture: str) -> Archive:
+        """The same for another architecture, beside it."""
+        return type(self)(self.root.with_name(f"debian-{architecture}"), architecture, self._kept_to)
+
     @property
     def _apt(self) -> Apt:
         return Apt(self.root, self.architecture, self._pins.lock.suite if self._pins.lock else SUITE)

@@ -60,9 +60,8 @@ def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
 
     entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO])
     files = {f"{GUEST_FOLDER}/{group}/{path.name}": path for group in GROUPS for path in _in(entry.folder / group)}
-    return Kernel(
-        entry, resolved.version(next(name for name in packages if name.startswith("linux-image"))), LEFT_OUT, files
-    )
+    version = resolved.version(next(name for name in packages if name.startswith("linux-image")))
+    return Kernel(entry, version, LEFT_OUT, files, ours.environment)
 
 
 def _in(folder: Path) -> list[Path]:

@@ -12,11 +12,12 @@ from flashbed.image.debian import Archive, Packages, asked
 
 
 class Request(NamedTuple):
-    """As Archive.resolve takes it."""
+    """As Archive.resolve takes it, and the architecture that it is for."""
 
     packages: tuple[str, ...]
     source: bool = False
     alone: bool = False
+    architecture: str = toolchain.ARCHITECTURE
 
     @property
     def name(self) -> str:
@@ -26,7 +27,8 @@ class Request(NamedTuple):
     def files(self, archive: Archive) -> Packages:
         """What is used: as noted, else as locked, else as the mirror has it."""
         how = {"source": self.source, "alone": self.alone}
-        return archive.known(self.packages, **how) or archive.resolve(self.packages, **how)
+        here = archive.of(self.architecture)
+        return here.known(self.packages, **how) or here.resolve(self.packages, **how)
 
 
 def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[Request]:
@@ -34,6 +36,7 @@ def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSe
     called today.
     """
     found = [Request((emulator.SOURCE,), source=True), Request(toolchain.SYSROOT_PACKAGES)]
+    found.append(Request(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
     found.append(Request(programs.BUSYBOX_PACKAGES))
     for version in kernels:
         if of_debian := re.match(r"\d+\.\d+", version):
