@@ -83,7 +83,7 @@ KINDS = (
     Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),
     Kind("list of the sysroot's files", r"image/sysroot-[^/]+/FILES\.txt", ALL),
     Kind("list of a part's files", rf"{ENTRY}/FILES\.txt", why_not="`flashbed image build` looks at it, and no run"),
-    Kind("versions of packages", r"debian-arm64/versions\.json", ("truncated", "emptied", "overwritten", "zeroed")),
+    Kind("versions of packages", r"debian-arm64/packages\.json", ("truncated", "emptied", "overwritten", "zeroed")),
     Kind("package", r"debian-arm64/cache/archives/[^/]+\.deb", ALL, weight=0.5),
     Kind("source of the emulator", r"debian-arm64/sources/qemu[^/]+", why_not="read by a build of minutes only"),
     Kind("source", r"debian-arm64/sources/[^/]+", ALL, weight=0.3),

@@ -22,7 +22,7 @@ from flashbed.image.cache import MANIFEST
 WHOLE = ("results/cells", "conditions", "media", "allowed", "elsewhere")
 """Folders of the cache whose files must be the same to the byte."""
 
-NOTED = "debian-arm64/versions.json"
+NOTED = "debian-arm64/packages.json"
 SCRATCH = ("work", "results/tmp", "results/claims", "failures/.tmp")
 """Folders in which nothing stays, not even an empty folder."""
 

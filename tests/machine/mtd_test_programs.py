@@ -30,12 +30,12 @@ FLAGS = ("-std=gnu11", "-O2", "-w", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "
 def mtd(cache: Cache, archive: Archive) -> Entry:
     """An entry with every program of MTD, by its name."""
     resolved = archive.resolve(["mtd-utils"], source=True)
-    root = toolchain.sysroot(cache, archive)
+    root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     recipe = {
         "source": resolved.files,
         "sysroot": root.digests,
         "script": digest_tree(Path(__file__)),
-        "compiler": toolchain.compiler_identity(),
+        "compiler": of_suite.identity,
     }
 
     def fill(folder: Path) -> None:
@@ -48,7 +48,7 @@ def mtd(cache: Cache, archive: Archive) -> Entry:
             compiler += [f"-I{tree / include}" for include in ("include", "ubi-utils/include")]
             for name, sources in MTD.items():
                 files = [str(tree / source) for source in (*sources, "lib/common.c")]
-                run([*compiler, "-o", str(folder / name), *files])
+                run([*compiler, "-o", str(folder / name), *files], env=of_suite.environment())
         shutil.rmtree(tree)
 
     return cache.entry(f"mtd-tests-{resolved.version('mtd-utils')}", recipe, fill, products=[*MTD])

@@ -84,7 +84,7 @@ def pc(wanted: Settings, image: Path, ports: Ports) -> list[str]:
 def uefi(folder: Path) -> list[str]:
     """Debian's UEFI firmware, fetched from the mirror."""
     archive = programs.archive_of(architecture.named("x86_64"))
-    debs = archive.fetch(["ovmf"], archive.resolve(["ovmf"], alone=True), alone=True)
+    debs = archive.fetch(["ovmf"], archive.resolve(["ovmf"], alone=True))
     archive.unpack(debs, folder)
     code, variables = (folder / "usr/share/OVMF" / name for name in ("OVMF_CODE.fd", "OVMF_VARS.fd"))
     return [

@@ -34,7 +34,7 @@ def main() -> None:
     logging.basicConfig(format="flashbed: %(message)s")
     attempts: dict[str, int] = {}
 
-    def prepare(_: Any) -> list[Any]:
+    def prepare(_: Any, **__: Any) -> list[Any]:
         made = []
         for name in cells:
             medium = SimpleNamespace(conditioned=False, size_bytes=0)

@@ -23,7 +23,7 @@ FILES = {
     f"{RESULT}/out/fio.json": "raw",
     "conditions/worn-0123456789abcdef/state.bin": "state",
     "media/kept/data.img": "content",
-    "debian-arm64/versions.json": '{"fio": [["a", "b"]]}',
+    "debian-arm64/packages.json": '{"fio": [["a", "b"]]}',
 }
 
 
@@ -62,7 +62,7 @@ LOST = {
     "raw output": (change(f"cache/{RESULT}/out/fio.json", "Raw"), "differs: "),
     "the report": (change("report/results.csv", "a,c\n"), "differs: report/results.csv"),
     "a file less": (lambda bed: (bed.cache / "media/kept/data.img").unlink(), "is gone: media/kept/data.img"),
-    "a version": (change("cache/debian-arm64/versions.json", '{"fio": [["a", "c"]]}'), "differs: debian-arm64"),
+    "a version": (change("cache/debian-arm64/packages.json", '{"fio": [["a", "c"]]}'), "differs: debian-arm64"),
     "work": (lambda bed: (bed.cache / "work/0123456789ab").mkdir(parents=True), "is left: work/0123456789ab"),
     "a claim": (change(f"cache/results/claims/{KEY}.lock", ""), f"lock: results/claims/{KEY}.lock"),
     "half a part": (change("cache/image/.cpio-base-0123456789abcdef.part/a", ""), "entry under way: "),

@@ -31,7 +31,7 @@ def recipe_of_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
     """`recipe_of_fio(version)`: with tmp_path as guest/."""
     monkeypatch.setattr(paths, "guest", lambda: tmp_path)
     monkeypatch.setattr(toolchain, "sysroot", lambda cache, archive: SimpleNamespace(digests={}))
-    monkeypatch.setattr(toolchain, "compiler_identity", lambda: "gcc")
+    monkeypatch.setattr(toolchain, "compiler", lambda cache, archive: SimpleNamespace(identity="gcc"))
 
     def recipe(version: str) -> Any:
         source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)

@@ -16,10 +16,10 @@ from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.execution import measurement
+from flashbed.execution import inputs, measurement
 from flashbed.execution.measuring import failure_folder
-from flashbed.execution.run import open_store
-from flashbed.image import emulator, modules
+from flashbed.execution.run import find_study, open_store
+from flashbed.image import emulator, lockfile, modules, pins, toolchain
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.study.loading import load_study, study_schema
@@ -127,18 +127,36 @@ def schema(kind: str) -> dict[str, Any]:
     return profile_schema(known[kind])
 
 
-def build_image(version: str, *, update: bool) -> Rows:
+def build_image(version: str) -> Rows:
     """Builds the guest for every shipped file system, and every module; the names and digests of its parts."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
     every_module = tuple(modules.to_choose())
     sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
-    built = image.build(version, sets, update=update, thorough=True)
+    built = image.build(version, sets, thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
         *sorted(built.digests.items()),
     ]
+
+
+def write_lock(study: str | None) -> str:
+    """Writes the lock of a study, or of the repository's own; what came of it, in a line."""
+    found = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(find_study(study)))
+    lockfile.write(found)
+    files = {file.name for asked in found.requests.values() for files in asked.values() for file in files}
+    return (
+        f"{found.path}: {len(files)} files of Debian {found.suite}, {len(found.profiles)} profiles, the lab's sources"
+    )
+
+
+def update_packages() -> str:
+    """Forgets which versions of packages were taken, and moves the repository's lock to those of today."""
+    pins.choose(inputs.without_packages())
+    for architecture in (toolchain.ARCHITECTURE, toolchain.HOST):
+        image.open_archive().of(architecture).forget_versions()
+    return write_lock(None)
 
 
 def _study_row(file: Path) -> tuple[str, ...]:

@@ -45,6 +45,9 @@ def run_command(
     limit: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
     ] = 900,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
+    ] = False,
 ) -> None:
     """Measure what is not measured yet, and write the report.
 
@@ -58,7 +61,7 @@ def run_command(
 
     parsed = _load(study, where)
     _check_folder(parsed, folder, where)
-    done = run.run(parsed, jobs=jobs, limit_s=limit)
+    done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder, where)

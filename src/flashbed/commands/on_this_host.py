@@ -69,14 +69,34 @@ def schema_command(
 def image_build(
     kernel: Annotated[str, typer.Option(metavar="VERSION", help="Version of Debian's linux-source package.")] = "6.1",
     update: Annotated[
-        bool, typer.Option("--update", help="Take the package versions that the mirror has today.")
+        bool, typer.Option("--update", help="Take what the suite has today, and move the lock to that.")
     ] = False,
 ) -> None:
     """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
     from flashbed.commands import listing
 
-    for name, detail in listing.build_image(kernel, update=update):
+    if update:
+        out.print(listing.update_packages())
+    for name, detail in listing.build_image(kernel):
         out.print(f"{name}: {detail}")
+
+
+@image_app.command("lock")
+def image_lock(
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STUDY]", help="A study file: its lock is written beside it. Default: the repository's."
+        ),
+    ] = None,
+) -> None:
+    """Write down what studies are measured with here: versions, digests and where each was from.
+
+    `flashbed run STUDY --locked` takes exactly that, here and elsewhere.
+    """
+    from flashbed.commands import listing
+
+    out.print(listing.write_lock(study))
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

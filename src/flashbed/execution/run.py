@@ -19,7 +19,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, measuring, repetition, same_guest
+from flashbed.execution import beforehand, inputs, measuring, repetition, same_guest
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
@@ -64,11 +64,13 @@ def open_store() -> Store:
     return Store(paths.cache_root() / "results")
 
 
-def prepare(study: Study, *, only_built: bool = False) -> list[Repetition]:
-    """The repetitions of a study, with their keys. Builds the guest if that is missing. Raises InputError for a medium
-    that the media core does not take, and for programs that no guest can have; with `only_built`, NotBuilt in place of
-    fetching or building anything of the guest.
+def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> list[Repetition]:
+    """The repetitions of a study, with their keys. Builds the guest if that is missing; with `locked`, of nothing but
+    what the study's lock names. Raises InputError for a medium that the media core does not take, and for programs that
+    no guest can have; SetupError for what is not as locked; with `only_built`, NotBuilt in place of fetching or
+    building anything of the guest.
     """
+    inputs.keep_to(study, strict=locked, quiet=only_built)
     parameter_list.check_study(study, image.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
@@ -121,14 +123,14 @@ def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
             yield "options", option, key
 
 
-def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Run:
+def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S, locked: bool = False) -> Run:
     """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
     InterruptedByUser.
     """
     host_commands.check(study)
     measuring.clean()
     store = open_store()
-    wanted = prepare(study)
+    wanted = prepare(study, locked=locked)
     known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
     missing = [r for r in wanted if r.key not in known]
     beforehand.check(study, [r.cell for r in missing])

@@ -20,7 +20,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, programs
 from flashbed.image.cache import Cache, Entry
-from flashbed.image.debian import Archive
+from flashbed.image.debian import Archive, Packages
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
@@ -91,30 +91,32 @@ class BuiltOnly(Cache):
 
 
 class _NotedOnly(Archive):
-    """What was asked before."""
+    """What was asked before, or is locked."""
 
-    def _apt(self, *_: str, cwd: Path | None = None) -> str:
-        raise NotBuilt("nothing is fetched from Debian's archive here")
+    def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
+        if (known := self.known(packages, source=source, alone=alone)) is None:
+            raise NotBuilt("nothing is fetched from Debian's archive here")
+        return known
 
-    def _update(self) -> None:
-        self._apt()
+    def fetch(self, packages: Sequence[str], resolved: Packages, *, source: bool = False) -> list[Path]:
+        if self.lacks(resolved):
+            raise NotBuilt("nothing is fetched from Debian's archive here")
+        return super().fetch(packages, resolved, source=source)
 
 
 def build(
     version: str,
     program_sets: Iterable[ProgramSet],
     *,
-    update: bool = False,
     thorough: bool = False,
     only_built: bool = False,
 ) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1), or a kernel beside it (6.1-debian); `update` takes the package
-    versions that the mirror has today; `thorough` also looks at what only later builds need, file by file. Raises
-    PartError for a module that there is not, before anything is built, and for packages and programs; NotBuilt with
-    `only_built`, if anything is missing.
+    `version` names Debian's kernel source package (6.1), or a kernel beside it (6.1-debian); `thorough` also looks at
+    what only later builds need, file by file. Raises PartError for a module that there is not, before anything is
+    built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
@@ -125,12 +127,12 @@ def build(
             raise PartError(error.message, "module", name) from None
     cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
     archive = open_archive(_NotedOnly if only_built else Archive)
-    if update:
-        archive.forget_versions()
     built = _kernel(cache, archive, version)
     common = modules.build_common(cache, built)
     chosen = modules.build_chosen(cache, built, wanted_modules)
-    busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"]).path("root/bin/busybox")
+    busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
+        "root/bin/busybox"
+    )
     outbox = programs.outbox(cache, archive).path("outbox")
     its_own = [initramfs.File(name, path, 0o644) for name, path in sorted(built.modules.items())]
     files = [*initramfs.base_files(busybox, outbox, common), *its_own]

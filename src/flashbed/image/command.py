@@ -41,7 +41,7 @@ def run(
     arguments = [str(part) for part in command]
     # A name with a slash is found from the folder that the command runs in, any other on the path
     name = str((cwd or Path()) / arguments[0]) if "/" in arguments[0] else arguments[0]
-    if shutil.which(name) is None:
+    if shutil.which(name, path=(env or {}).get("PATH")) is None:
         raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.")
     with children.started(
         children.guarded(arguments),

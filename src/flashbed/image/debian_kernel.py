@@ -18,11 +18,14 @@ from elftools.elf.elffile import ELFFile
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import CONFIG, GEN_INIT_CPIO, IMAGE, SYMBOLS, TREE, Kernel
 
 PACKAGE = "linux-image-arm64"
 HEADERS = "linux-headers-arm64"
+EMPTY = (PACKAGE, HEADERS)
+"""What users install; they only depend on the packages of today's kernel."""
 
 GROUPS = {
     "filesystem": ("crc32c_generic", "ext4"),
@@ -39,13 +42,8 @@ LEFT_OUT = ("media_nand",)
 
 def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
     """The kernel that Debian installs; `ours` is one of the same version that the lab has built."""
-    wanted = [
-        name.partition("_")[0]
-        for package in (PACKAGE, HEADERS)
-        for name, _ in archive.resolve([package]).files
-        if _is_wanted(name)
-    ]
-    resolved = archive.resolve(wanted, alone=True)
+    packages = wanted(archive)
+    resolved = archive.resolve(packages, alone=True)
     recipe = {
         "packages": resolved.files,
         "ours": ours.entry.digests,
@@ -55,23 +53,30 @@ def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
 
     def fill(folder: Path) -> None:
         with stage("Fetching Debian's own kernel"):
-            archive.unpack(archive.fetch(wanted, resolved, alone=True), folder / "unpacked")
+            archive.unpack(archive.fetch(packages, resolved), folder / "unpacked")
         _tree(folder / "unpacked", ours.tree, folder / TREE)
         _modules(folder / "unpacked" / "lib/modules", folder)
         shutil.rmtree(folder / "unpacked")
 
     entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO])
     files = {f"{GUEST_FOLDER}/{group}/{path.name}": path for group in GROUPS for path in _in(entry.folder / group)}
-    return Kernel(entry, resolved.version(wanted[0]), LEFT_OUT, files)
+    version = resolved.version(next(name for name in packages if name.startswith("linux-image")))
+    return Kernel(entry, version, LEFT_OUT, files, ours.environment)
 
 
 def _in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.ko"))
 
 
-def _is_wanted(name: str) -> bool:
-    """Whether a file of the archive is the kernel's or its headers', and none that only depends on them."""
-    return re.match(r"linux-(image|headers)-\d[^_]*(arm64|common)_", name) is not None
+def wanted(archive: Archive) -> list[str]:
+    """The packages of the kernel and of its headers: those that Debian's two empty ones depend on."""
+    debs = archive.fetch(EMPTY, archive.resolve(EMPTY, alone=True))
+    said = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
+    named = dict.fromkeys(re.findall(r"linux-(?:image|headers)-\d[^ ,]*-arm64", said))
+    common = [name.removesuffix("arm64") + "common" for name in named if name.startswith("linux-headers")]
+    if len(named) != 2:
+        raise SetupError(f"{' and '.join(EMPTY)} depend on {said.strip()}, which names no kernel with its headers")
+    return sorted((*named, *common))
 
 
 def _tree(unpacked: Path, ours: Path, tree: Path) -> None:

@@ -109,8 +109,10 @@ def _fill(root: Path, folder: Path) -> None:
     if missing := missing_packages():
         raise SetupError(f"the emulator cannot be built: `apt-get install {' '.join(missing)}` brings what is missing")
     tree = folder / "tree"
+    archive = Archive(root / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    resolved = archive.resolve([SOURCE], source=True)
     with stage(f"Fetching and unpacking the source of QEMU {VERSION}"):
-        _unpack(Archive(root / f"debian-{ARCHITECTURE}", ARCHITECTURE), tree)
+        _unpack(archive.fetch([SOURCE], resolved, source=True), tree)
     for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
         run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
     for name, place in OWN.items():
@@ -125,13 +127,12 @@ def _fill(root: Path, folder: Path) -> None:
     shutil.rmtree(tree)
 
 
-def _unpack(archive: Archive, tree: Path) -> None:
-    files = archive.fetch([SOURCE], archive.resolve([SOURCE], source=True), source=True)
+def _unpack(files: Sequence[Path], tree: Path) -> None:
     tarball = next((path for path in files if ".orig.tar" in path.name), None)
     if tarball is None or digest_file(tarball) != TARBALL:
         raise SetupError(
-            f"this host's Debian archive has another source of {SOURCE} than {VERSION}'s of Debian 12, which the "
-            "lab's clock is made for; apt needs a mirror of Debian 12 with its sources"
+            f"the Debian archive gave another source of {SOURCE} than {VERSION}'s of Debian 12, which the lab's clock "
+            "is made for; `flashbed run STUDY --locked` takes the one that the lock names"
         )
     tree.mkdir()
     run(["tar", "-xf", tarball, "-C", tree, "--strip-components=1"])

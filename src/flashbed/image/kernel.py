@@ -21,6 +21,7 @@ from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed.image.toolchain import Environment
 
 TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"
@@ -67,6 +68,8 @@ class Kernel:
     """Folders of kernel/ whose modules it cannot have."""
     modules: Mapping[str, Path] = field(default_factory=dict)
     """Modules of its own that a guest is to have, by their place there."""
+    environment: Environment = dict
+    """For programs that build against it: its compiler."""
 
     @property
     def image(self) -> Path:
@@ -92,7 +95,8 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
     version = match[1]
     package = f"linux-source-{version}"
-    resolved = archive.resolve([package])
+    resolved = archive.resolve([package], alone=True)
+    compiler = toolchain.compiler(cache, archive)
     fragment = _fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
     if match[2] == DEBUG:
         fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()
@@ -101,7 +105,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         "package": resolved.files,
         "config": fragment,
         "patches": [patch.read_text() for patch in patches],
-        "compiler": toolchain.compiler_identity(),
+        "compiler": compiler.identity,
         "left out": UNUSED,
         "command": toolchain.make("Image", "modules", jobs=0),
     }
@@ -112,15 +116,16 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
             unpack(archive, package, archive.fetch([package], resolved), tree, UNUSED)
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
-        _configure(tree, version, fragment)
+        _configure(tree, version, fragment, compiler.environment())
         with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
-            run(command, cwd=tree, on_line=lambda _: progress.advance())
+            run(command, cwd=tree, env=compiler.environment(), on_line=lambda _: progress.advance())
         _drop_objects(tree)
 
     entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
-    return Kernel(entry, resolved.version(package), LEFT_OUT_OF_NAS if match[2] == NAS else ())
+    left_out = LEFT_OUT_OF_NAS if match[2] == NAS else ()
+    return Kernel(entry, resolved.version(package), left_out, environment=compiler.environment)
 
 
 def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused: Sequence[str]) -> None:
@@ -149,10 +154,10 @@ def _wanted(fragment: str) -> set[str]:
     return {match.string for match in last.values() if match["value"]}
 
 
-def _configure(tree: Path, version: str, fragment: str) -> None:
+def _configure(tree: Path, version: str, fragment: str, environment: Mapping[str, str]) -> None:
     file = tree.with_name("fragment.config")
     file.write_text(fragment)
-    run(toolchain.make(f"KCONFIG_ALLCONFIG={file}", "allnoconfig", jobs=1), cwd=tree)
+    run(toolchain.make(f"KCONFIG_ALLCONFIG={file}", "allnoconfig", jobs=1), cwd=tree, env=environment)
     set_lines = set((tree / ".config").read_text().splitlines())
     if dropped := sorted(_wanted(fragment) - set_lines):
         raise SetupError(

@@ -188,8 +188,12 @@ def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: st
     module = scratch / subfolder
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
-    run(toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1))
+    environment = kernel.environment()
+    run(
+        toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1),
+        env=environment,
+    )
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
-        run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name])
+        run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
     shutil.rmtree(scratch)

@@ -27,6 +27,8 @@ from flashbed.image.debian import Archive
 
 LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib", "usr/lib")
 
+BUSYBOX_PACKAGES = ("busybox-static",)
+
 FIO_OPTIONS = (
     "--build-static",
     "--disable-native",  # else it is built for the host's CPU and dies of an illegal instruction
@@ -50,6 +52,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
     """
     resolved = archive.resolve(["fio"], source=True)
     root = toolchain.sysroot(cache, archive)
+    of_suite = toolchain.compiler(cache, archive)
     patches = fio_patches(resolved.version("fio"))
     recipe = {
         "source": resolved.files,
@@ -57,7 +60,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
         "sysroot": root.digests,
         "options": FIO_OPTIONS,
         "script": digest_tree(Path(__file__)),
-        "compiler": toolchain.compiler_identity(),
+        "compiler": of_suite.identity,
     }
 
     def fill(folder: Path) -> None:
@@ -69,12 +72,12 @@ def fio(cache: Cache, archive: Archive) -> Entry:
                 run(["patch", "-p1", "-i", patch], cwd=tree)
             # The build ID is a hash over debug information too, and that knows folders of this host.
             compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -Wl,--build-id=none -ffile-prefix-map={tree}=."
-            output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree)
+            output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree, env=of_suite.environment())
             if "unrecognized" in output or "unknown option" in output:
                 raise SetupError(f"fio's configure does not know an option of ours:\n{output[-800:]}")
-            run(["make", f"-j{os.cpu_count()}", "fio"], cwd=tree)
+            run(["make", f"-j{os.cpu_count()}", "fio"], cwd=tree, env=of_suite.environment())
         shutil.move(tree / "fio", folder / "fio")
-        run([f"{toolchain.PREFIX}strip", folder / "fio"])
+        run([f"{toolchain.PREFIX}strip", folder / "fio"], env=of_suite.environment())
         shutil.rmtree(tree)
 
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
@@ -88,12 +91,13 @@ def fio_patches(version: str) -> list[Path]:
 def own(cache: Cache, archive: Archive, source: Path) -> Entry:
     """An entry with a program of ours, of one C file, under the file's name without .c."""
     name = source.stem
-    root = toolchain.sysroot(cache, archive)
-    recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
+    root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
+    recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": of_suite.identity}
 
     def fill(folder: Path) -> None:
         flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
-        run([f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *flags, "-o", folder / name, source])
+        words = [f"--sysroot={root.folder}", *flags, "-o", str(folder / name), str(source)]
+        run([f"{toolchain.PREFIX}gcc", *words], env=of_suite.environment())
 
     return cache.entry(name, recipe, fill, products=[name])
 
@@ -115,18 +119,18 @@ def poweron(cache: Cache, archive: Archive) -> Entry:
 
 def sfsload(cache: Cache, archive: Archive) -> Entry:
     """An entry with `sfsload`, of ours: it puts a load on an NFS server."""
-    root = toolchain.sysroot(cache, archive)
+    root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     sources = [paths.sfsload() / name for name in ("Makefile", "src")]
-    recipe = {"sources": digest_tree(*sources), "sysroot": root.digests, "compiler": toolchain.compiler_identity()}
+    recipe = {"sources": digest_tree(*sources), "sysroot": root.digests, "compiler": of_suite.identity}
 
     def fill(folder: Path) -> None:
         tree = folder / "tree"
         shutil.copytree(paths.sfsload(), tree, ignore=shutil.ignore_patterns("build", "tests"))
         with stage("Building sfsload"):
             built = (f"BUILD={folder / 'build'}", f"SYSROOT={root.folder}", "CFLAGS=-O2")
-            run(["make", "-C", tree, f"-j{os.cpu_count()}", *built, "arm64"])
+            run(["make", "-C", tree, f"-j{os.cpu_count()}", *built, "arm64"], env=of_suite.environment())
         shutil.move(folder / "build" / "sfsload-arm64", folder / "sfsload")
-        run([f"{toolchain.PREFIX}strip", folder / "sfsload"])
+        run([f"{toolchain.PREFIX}strip", folder / "sfsload"], env=of_suite.environment())
         shutil.rmtree(folder / "build")
         shutil.rmtree(tree)
 

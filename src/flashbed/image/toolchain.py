@@ -1,29 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cross compiler and the sysroot it links guest programs against.
+"""The cross compiler and the sysroot it links guest programs against, both of the suite's own packages.
 
-The sysroot is made of the guest's own Debian packages, so headers that happen to be on the host never change a guest
-program.
+So neither the compiler of the host nor headers that happen to be on it change a guest. The compiler's programs run on
+libraries of their own, by a loader of their own: what is built is the same on each Debian, and on others.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from flashbed.common.errors import SetupError
+from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, Entry
-from flashbed.image.command import run
 from flashbed.image.debian import Archive
 
 ARCHITECTURE = "arm64"
 PREFIX = "aarch64-linux-gnu-"
 SYSROOT_PACKAGES = ("libc6-dev", "linux-libc-dev", "libaio-dev", "zlib1g-dev")
 
+HOST = "amd64"
+"""Debian's name of the processor that the compiler runs on."""
+COMPILER_PACKAGES = ("gcc-aarch64-linux-gnu",)
 
-@functools.cache
-def compiler_identity() -> str:
-    """The first line of `gcc --version` and of `ld --version`: what a build depends on besides its sources."""
-    return " | ".join(run([f"{PREFIX}{tool}", "--version"]).splitlines()[0] for tool in ("gcc", "ld"))
+LOADER = "lib64/ld-linux-x86-64.so.2"
+LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
+REAL = "real"
+"""Beside the root: the programs themselves, where the root has scripts that start them."""
+
+INNER = "usr/lib/gcc-cross/aarch64-linux-gnu/12"
+PRODUCTS = (
+    f"root/usr/bin/{PREFIX}gcc",
+    f"{REAL}/{INNER}/cc1",
+    f"{REAL}/usr/bin/{PREFIX}ld.bfd",
+    f"root/{INNER}/libgcc.a",
+)
+
+_STARTS = """#!/bin/sh
+root=${{0%/*}}/{up}
+exec "$root/{loader}" --inhibit-cache --library-path "{libraries}" --argv0 "$0" "$root/../{real}/{name}" "$@"
+"""
+"""gcc finds its parts beside the name it was started by, which is that of the script."""
+
+Environment = Callable[[], Mapping[str, str]]
+"""What the programs that a build starts have in their environment; asked for when something is to be built."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """gcc and binutils for the guest. `identity` is what a build depends on besides its sources."""
+
+    identity: tuple[tuple[str, str], ...]
+    environment: Environment
+    """With its programs first on the path."""
+
+
+def compiler(cache: Cache, archive: Archive) -> Compiler:
+    """That of the suite of `archive`, fetched when it is first used."""
+    of_host = archive.of(HOST)
+    resolved = of_host.resolve(COMPILER_PACKAGES)
+
+    def fill(folder: Path) -> None:
+        with stage("Fetching the compiler for the guest"):
+            of_host.unpack(of_host.fetch(COMPILER_PACKAGES, resolved), folder / "root")
+            _let_run_anywhere(folder / "root", folder / REAL)
+
+    def environment() -> Mapping[str, str]:
+        recipe = {"packages": resolved.files, "starts": _STARTS}
+        entry = cache.entry(f"compiler-{ARCHITECTURE}", recipe, fill, products=PRODUCTS)
+        return {"PATH": f"{entry.path('root/usr/bin')}:{os.environ.get('PATH', '')}"}
+
+    return Compiler(resolved.files, environment)
 
 
 def make(*arguments: str | Path, jobs: int) -> list[str]:
@@ -51,3 +101,36 @@ def sysroot(cache: Cache, archive: Archive, packages: Sequence[str] = SYSROOT_PA
     return cache.entry(
         "sysroot", {"packages": resolved.files}, build, products=[probe, "usr/include/stdio.h"], listed=True
     )
+
+
+def _let_run_anywhere(root: Path, real: Path) -> None:
+    """Puts a script in the place of each program below `root`, links to programs among them, which starts it by the
+    loader and with the libraries of `root`.
+    """
+    if not (root / LOADER).exists():
+        raise SetupError(f"the packages of the compiler have no {LOADER}")
+    for program, target in list(_programs(root)):
+        name = target.relative_to(root.resolve())
+        (real / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (real / name).exists():
+            shutil.copy(target, real / name)
+        depth = len(program.relative_to(root).parts) - 1
+        libraries = ":".join(f"$root/{folder}" for folder in LIBRARIES)
+        up = "/".join([".."] * depth)
+        program.unlink()
+        program.write_text(_STARTS.format(up=up, loader=LOADER, libraries=libraries, real=REAL, name=name))
+        program.chmod(0o755)
+
+
+def _programs(root: Path) -> Iterator[tuple[Path, Path]]:
+    """Dynamic ELF programs of the compiler, and links to them: each with the file that it is."""
+    for folder in ("usr/bin", INNER, "usr/aarch64-linux-gnu/bin"):
+        for path in sorted((root / folder).iterdir()):
+            target = path.resolve()
+            if target.is_file() and os.access(target, os.X_OK) and target.suffix != ".so" and _is_elf(target):
+                yield path, target
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"

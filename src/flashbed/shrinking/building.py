@@ -147,7 +147,7 @@ def objects_of(target: Architecture, cache: Cache) -> Iterator[Path]:
 def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
     """The kernel's source with the patches of appliance/kernel/patches/, and the version of Debian's package."""
     package = f"linux-source-{VERSION}"
-    resolved = archive.resolve([package])
+    resolved = archive.resolve([package], alone=True)
     patches = sorted((paths.appliance() / "kernel" / "patches").glob("*.patch"))
 
     def fill(folder: Path) -> None:

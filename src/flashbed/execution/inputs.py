@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lock that a study is under: what it names beside what is here, and a lock of what is used here.
+
+Must not know apt, nor how anything is built.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from flashbed import image
+from flashbed.common import paths
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import InputError, SetupError
+from flashbed.execution import repetition
+from flashbed.image import lockfile, own_sources, pins, requests
+from flashbed.image.lockfile import Lock
+from flashbed.image.pins import Pins
+from flashbed.profiles.library import FOLDERS, Library, Selector
+from flashbed.study.loading import Study, load_study
+from flashbed.study.plan import plan
+
+_log = logging.getLogger("flashbed")
+
+KERNELS = ("6.1", "6.1-debian", "6.12")
+"""Those that the lab offers, for the lock of the repository's own studies."""
+
+
+def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
+    """From now on this process takes inputs from the lock that `study` is under.
+
+    What is of another content here than it says is told, unless `quiet`; or raised as SetupError, if `strict`. Raises
+    InputError for a damaged lock, or if there is none to be strict about.
+    """
+    path = pins.path_for(study.path)
+    if not path.is_file():
+        if strict:
+            raise InputError(f"{path}: there is no lock to keep to; `flashbed image lock` writes one")
+        pins.choose(None)
+        return
+    lock = lockfile.read(path)
+    pins.choose(Pins(lock, strict=strict))
+    if quiet or not (other := list(differences(lock, study))):
+        return
+    told = f"{path}: was written for other files than are here: {', '.join(other)}"
+    if strict:
+        raise SetupError(
+            f"{told}. Take them back to what it was written for (git says what changed), or let `flashbed image lock` "
+            "write it anew; without --locked this is a caution"
+        )
+    _log.warning("%s; figures may be others than those of the lock", told)
+
+
+def differences(lock: Lock, study: Study) -> Iterator[str]:
+    """What of the lab's own files, and of the profiles that a study uses, is not what the lock says."""
+    here = own_sources.sources()
+    yield from (name for name in sorted(here) if lock.sources.get(name, here[name]) != here[name])
+    yield from (f"{name} (not here)" for name in sorted(lock.sources) if name not in here)
+    yield from (f"{name} (not in it)" for name in sorted(here) if lock.sources and name not in lock.sources)
+    for name, file in profiles_of(study):
+        if name not in lock.profiles:
+            yield f"profile {name} (not in it)"
+        elif lock.profiles[name] != digest_file(file):
+            yield f"profile {name}"
+
+
+def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
+    """The profiles that a study uses, by kind and name."""
+    for kind, folder in FOLDERS.items():
+        names = {Selector.parse(text).name for text in study.axes.get(kind) or (study.fixed[kind],)}
+        for name in sorted(names):
+            yield f"{folder}/{name}", study.library.file(kind, name).path
+
+
+def lock_study(study: Study) -> Lock:
+    """A lock beside a study, of what is used for it here. Not written yet."""
+    profiles = {name: digest_file(file) for name, file in profiles_of(study)}
+    return _lock(study.path.with_suffix(pins.ENDING), profiles, [study])
+
+
+def lock_shipped() -> Lock:
+    """The lock of the repository's own studies, of what is used here. Not written yet."""
+    studies = [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
+    library = Library((paths.profiles(),))
+    systems = [library.filesystem(name) for name in library.names("filesystem")]
+    more = [image.ProgramSet(system.packages, system.programs) for system in systems]
+    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), studies, KERNELS, more)
+
+
+def _lock(
+    path: Path,
+    profiles: Mapping[str, str],
+    studies: Iterable[Study],
+    kernels: Iterable[str] = (),
+    more: Iterable[image.ProgramSet] = (),
+) -> Lock:
+    """Of what these studies ask for, and of these kernels and programs besides."""
+    cells = [cell for study in studies for cell in plan(study)]
+    versions = sorted({*kernels, *(cell.kernel for cell in cells)})
+    sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
+    archive = image.open_archive()
+    asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
+    for one in requests.of_guests(archive, versions, sets):
+        asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found
+    before = pins.current().lock
+    suite = before.suite if before else lockfile.SUITE
+    return Lock(path, suite, own_sources.sources(), profiles, asked)
+
+
+def without_packages() -> Pins:
+    """The lock as it is, but for what Debian's archive gave: that is asked for anew."""
+    lock = pins.current().lock
+    return Pins(replace(lock, requests={}) if lock else None)

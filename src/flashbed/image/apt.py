@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""apt with state folders of its own: asked what a suite offers, and told to fetch files by address and digest.
+
+The host's package database is not touched, and root is not needed. Must not know what is noted or locked.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from flashbed.common import locks
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import SetupError, host_refusal
+from flashbed.image import mirrors
+from flashbed.image.command import run
+from flashbed.image.lockfile import File
+
+_log = logging.getLogger("flashbed")
+
+URI_LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) ?(?P<hash>\S*)")
+
+HELPER = "apt-helper"
+HELPER_FOLDER = "/usr/lib/apt"
+
+
+class Apt:
+    """For one architecture and suite, with its state below `root`. To be used by one process at a time."""
+
+    def __init__(self, root: Path, architecture: str, suite: str) -> None:
+        self._root = root
+        self._architecture = architecture
+        self._suite = suite
+
+    def offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
+        """The files that packages come in, with all they depend on unless they are wanted alone. Raises SetupError."""
+        fresh = not self._has_lists()
+        if fresh:
+            self._update()
+        try:
+            found = self._told(packages, source=source, alone=alone)
+        except SetupError:
+            if fresh:
+                raise
+            self._update()  # lists may be damaged, or older than the package
+            found = self._told(packages, source=source, alone=alone)
+        if not found:
+            raise SetupError(f"the Debian archive did not offer {' '.join(packages)}")
+        return found
+
+    def obtain(self, wanted: Iterable[File]) -> list[File]:
+        """Fetches what is not there; those that no mirror has. Raises SetupError if there is no mirror."""
+        if not (lost := self.lacking(wanted)):
+            return []
+        of = mirrors.known()
+        for attempt in range(max(len(of.main), len(of.security))):
+            words: list[str] = []
+            for one in lost:
+                for address in of.addresses(one.origin)[attempt : attempt + 1]:
+                    words += [address, str(self.place(one)), f"SHA256:{one.sha256}"]
+            if words:
+                self._download(words)
+            lost = self.lacking(lost)
+        return lost
+
+    def lacking(self, wanted: Iterable[File]) -> list[File]:
+        """Those that are not there. What is not what the mirror gave is removed, and counts among them."""
+        return [one for one in wanted if not self._is_whole(one)]
+
+    def place(self, one: File) -> Path:
+        return self._root / ("cache/archives" if one.name.endswith(".deb") else "sources") / one.name
+
+    def forget_lists(self) -> None:
+        """The next question goes to the mirror."""
+        locks.remove(self._root / "state/lists")
+
+    def _told(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
+        how = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
+        with locks.scratch(self._root / "tmp") as empty:  # apt leaves out what it finds downloaded
+            out = self._apt(*how, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
+        of = mirrors.known()
+        return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
+
+    def _download(self, words: Sequence[str]) -> None:
+        """Of each file its address, its place and its digest. What is not to be had there is not fetched."""
+        program = shutil.which(HELPER, path=f"{os.environ.get('PATH', '')}:{HELPER_FOLDER}") or HELPER
+        try:
+            run([program, "download-file", *words], env={"APT_CONFIG": str(self._configuration())})
+        except SetupError as error:
+            _log.info("%s", error.message)
+        for place in words[1::3]:
+            Path(f"{place}.FAILED").unlink(missing_ok=True)
+
+    def _is_whole(self, one: File) -> bool:
+        path = self.place(one)
+        if not path.exists():
+            return False
+        if digest_file(path) == one.sha256:
+            return True
+        _log.warning("%s: damaged; it is fetched again", path)
+        path.unlink()
+        return False
+
+    def _has_lists(self) -> bool:
+        """Whether apt was ever told what this suite has: a first `apt-get update` may have been killed."""
+        return any((self._root / "state/lists").glob(f"*_dists_{self._suite}_*_Packages*"))
+
+    def _apt(self, *arguments: str) -> str:
+        return run(["apt-get", *arguments], env={"APT_CONFIG": str(self._configuration())})
+
+    def _update(self) -> None:
+        mirrors.check_keys()
+        sources = mirrors.known().sources(self._suite)
+        self._configuration()
+        (self._root / "sources.list").write_text(sources)
+        self._apt("update")
+
+    def _configuration(self) -> Path:
+        try:
+            return self._write_configuration()
+        except OSError as error:
+            raise host_refusal(self._root, error) from None
+
+    def _write_configuration(self) -> Path:
+        root = self._root
+        for folder in ("state/lists/partial", "cache/archives/partial", "sources"):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        (root / "status").touch()
+        path = root / "apt.conf"
+        path.write_text(
+            f'APT::Architecture "{self._architecture}";\n'
+            f'APT::Architectures {{ "{self._architecture}"; }};\n'
+            'APT::Install-Recommends "false";\n'
+            f'Dir::State "{root}/state";\n'
+            f'Dir::State::status "{root}/status";\n'
+            f'Dir::Cache "{root}/cache";\n'
+            f'Dir::Etc::sourcelist "{root}/sources.list";\n'
+            'Dir::Etc::sourceparts "-";\n'
+            'Acquire::Languages "none";\n'
+            'Acquire::ForceHash "SHA256";\n'
+            'Acquire::AllowReleaseInfoChange "true";\n'  # a suite that was stable is oldstable one day
+            'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";\n'
+            'APT::Sandbox::User "root";\n'  # the cache need not be readable for apt's own user
+        )
+        return path
+
+
+def _offer(match: re.Match[str], of: mirrors.Mirrors) -> File:
+    kind, _, digest = match["hash"].partition(":")
+    if kind != "SHA256":
+        raise SetupError(f"the mirror gave no SHA-256 of {match['file']}; what it gives cannot be checked")
+    return File(match["file"], digest, int(match["size"]), of.origin(match["uri"]))

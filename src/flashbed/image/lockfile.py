@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lock: a TOML file that says what studies were measured with, by version, digest and origin. Read, written, and
+nothing else.
+
+Two kinds of input: what Debian's archive gave, by what was asked of it, and files of the lab's own, by their digests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import unquote
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from flashbed.common.errors import host_refusal
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile
+
+SUITE = "bookworm"
+"""Of Debian, whose kernels and tools the lab is made for, where no lock says otherwise."""
+
+HEAD = """\
+# What the studies here are measured with. Written by `flashbed image lock`; docs/pinned.md says how it is used.
+"""
+
+_ENDINGS = re.compile(r"\.(dsc|orig(-\w+)?\.tar\.\w+(\.asc)?|debian\.tar\.\w+|diff\.gz|tar\.\w+)$")
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+@dataclass(frozen=True, order=True)
+class File:
+    """A file of Debian's archive: its name, SHA-256, size, and where it lies there: "debian pool/main/..."."""
+
+    name: str
+    sha256: str
+    size: int
+    origin: str
+
+    @property
+    def version(self) -> str:
+        """Such as 3.33-3."""
+        return _ENDINGS.sub("", unquote(self.name.removesuffix(".deb").split("_")[1]))
+
+
+Requests = Mapping[str, Mapping[str, Sequence[File]]]
+"""By architecture, and what was asked for it: the files."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What a lock file says. `sources` and `profiles` are digests by name."""
+
+    path: Path
+    suite: str = SUITE
+    sources: Mapping[str, str] = field(default_factory=dict)
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    requests: Requests = field(default_factory=dict)
+
+    def files(self, architecture: str, request: str) -> tuple[File, ...] | None:
+        """What this request came to; None if it was not made."""
+        found = self.requests.get(architecture, {}).get(request)
+        return None if found is None else tuple(found)
+
+
+class _FileTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: str
+    sha256: Digest
+    bytes: Annotated[int, Field(ge=0)]
+    origin: Annotated[str, StringConstraints(pattern=r"^debian(-security)? [^ /][^ ]*$"), Field(alias="from")]
+
+
+class _LockTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1]
+    suite: Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
+    sources: dict[str, Digest] = {}
+    profiles: dict[str, Digest] = {}
+    requests: dict[str, dict[str, list[str]]] = {}
+    files: dict[str, _FileTable] = {}
+
+    def problems(self) -> list[Problem]:
+        """Files that a request names, and nobody describes."""
+        at: list[tuple[Keys, str]] = [
+            (("requests", architecture, request), name)
+            for architecture, requests in self.requests.items()
+            for request, names in requests.items()
+            for name in names
+        ]
+        return [Problem(keys, f'"{name}" is not in [files]') for keys, name in at if name not in self.files]
+
+
+def read(path: Path) -> Lock:
+    """Raises InputError, with the line, for what is no lock."""
+    table = TomlFile.read(path).validate(_LockTable)
+    files = {name: File(name, one.sha256, one.bytes, one.origin) for name, one in table.files.items()}
+    requests = {
+        architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
+        for architecture, asked in table.requests.items()
+    }
+    return Lock(path, table.suite, table.sources, table.profiles, requests)
+
+
+def write(lock: Lock) -> None:
+    """The same lock gives the same bytes. Raises HostResourceError."""
+    files = {one.name: one for asked in lock.requests.values() for found in asked.values() for one in found}
+    lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
+    for title, digests in (("sources", lock.sources), ("profiles", lock.profiles)):
+        lines += ["", f"[{title}]", *(f"{_text(name)} = {_text(digests[name])}" for name in sorted(digests))]
+    for architecture in sorted(lock.requests):
+        lines += ["", f"[requests.{architecture}]"]
+        for request, found in sorted(lock.requests[architecture].items()):
+            lines += [f"{_text(request)} = [", *(f"  {_text(one.name)}," for one in sorted(found)), "]"]
+    lines += ["", "[files]", *(_file(files[name]) for name in sorted(files))]
+    scratch = lock.path.with_name(f".{lock.path.name}.new")
+    try:
+        scratch.write_text("\n".join(lines) + "\n")
+        scratch.rename(lock.path)
+    except OSError as error:
+        raise host_refusal(lock.path, error) from None
+
+
+def _file(one: File) -> str:
+    told: dict[str, str | int] = {"version": one.version, "sha256": one.sha256, "bytes": one.size, "from": one.origin}
+    return f"{_text(one.name)} = {{ {', '.join(f'{name} = {_text(value)}' for name, value in told.items())} }}"
+
+
+def _text(value: str | int) -> str:
+    """A basic string of TOML is one of JSON, for what stands in a lock."""
+    return json.dumps(value, ensure_ascii=False)

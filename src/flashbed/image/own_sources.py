@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab's own files that reach results, by digest: sources of guest, kernel modules, media core, emulator and load,
+and profiles.
+
+What builds and tests leave beside them does not count, and neither do tests of the media core and of the load, which
+no wheel has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from flashbed.common import paths
+from flashbed.common.digest import digest_bytes, digest_file
+
+_LEFT = {"__pycache__", "build"}
+
+
+def sources() -> Mapping[str, str]:
+    """By the name of the folder: "guest", "kernel/media_blk"."""
+    return {name: _digest(folder, parts) for name, folder, parts in _folders()}
+
+
+def shipped_profiles() -> Mapping[str, str]:
+    """By kind and name: "boards/arm64-1000"."""
+    root = paths.profiles()
+    return {profile_name(path): digest_file(path) for path in sorted(root.glob("*/*.toml"))}
+
+
+def profile_name(path: Path) -> str:
+    """Of a profile's file."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+def _folders() -> Iterator[tuple[str, Path, tuple[str, ...]]]:
+    """Name, folder, and the parts of it that count; none where all do."""
+    yield "emulator", paths.emulator(), ()
+    yield "guest", paths.guest(), ()
+    for folder in sorted(paths.kernel().iterdir()):
+        if folder.is_dir() and folder.name not in _LEFT:
+            yield f"kernel/{folder.name}", folder, ()
+    yield "media", paths.media(), ("include", "src", "host", "Makefile", "sources.mk")
+    yield "sfsload", paths.sfsload(), ("Makefile", "src")
+
+
+def _digest(folder: Path, parts: tuple[str, ...]) -> str:
+    files = sorted(path for part in parts or (".",) for path in _files(folder / part))
+    lines = (f"{path.relative_to(folder).as_posix()}\0{digest_file(path)}\n" for path in files)
+    return digest_bytes("".join(lines).encode())
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        if not path.name.startswith(".") and path.suffix not in (".o", ".pyc"):
+            yield path
+    elif path.name not in _LEFT:
+        for inside in path.iterdir():
+            yield from _files(inside)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest and the emulator ask of Debian's archive, without fetching or building any of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from flashbed.image import DEBIAN, ProgramSet, debian_kernel, emulator, programs, toolchain
+from flashbed.image.debian import Archive, Packages, asked
+
+
+class Request(NamedTuple):
+    """As Archive.resolve takes it, and the architecture that it is for."""
+
+    packages: tuple[str, ...]
+    source: bool = False
+    alone: bool = False
+    architecture: str = toolchain.ARCHITECTURE
+
+    @property
+    def name(self) -> str:
+        """As it is noted and locked."""
+        return asked(self.packages, source=self.source, alone=self.alone)
+
+    def files(self, archive: Archive) -> Packages:
+        """What is used: as noted, else as locked, else as the mirror has it."""
+        how = {"source": self.source, "alone": self.alone}
+        here = archive.of(self.architecture)
+        return here.known(self.packages, **how) or here.resolve(self.packages, **how)
+
+
+def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[Request]:
+    """For guests with these kernels and programs, and the emulator, each once. `archive` says what Debian's kernel is
+    called today.
+    """
+    found = [Request((emulator.SOURCE,), source=True), Request(toolchain.SYSROOT_PACKAGES)]
+    found.append(Request(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
+    found.append(Request(programs.BUSYBOX_PACKAGES))
+    for version in kernels:
+        if of_debian := re.match(r"\d+\.\d+", version):
+            found.append(Request((f"linux-source-{of_debian[0]}",), alone=True))
+        if version.endswith(DEBIAN):
+            found.append(Request(debian_kernel.EMPTY, alone=True))
+            found.append(Request(tuple(debian_kernel.wanted(archive)), alone=True))
+    for one in sets:
+        if "fio" in one.built:
+            found.append(Request(("fio",), source=True))
+        if one.programs:
+            found.append(Request(tuple(sorted(one.packages))))
+    return list(dict.fromkeys(found))

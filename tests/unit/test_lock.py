@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lock: what it names is what is taken, or what is not to be had is told; and it is that of the tree it lies in."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import made_up_apt
+import pytest
+from made_up_apt import package
+
+from flashbed.common import paths
+from flashbed.common.errors import InputError, SetupError
+from flashbed.execution import inputs
+from flashbed.image import emulator, lockfile, mirrors, own_sources, pins
+from flashbed.image.debian import Archive
+from flashbed.image.lockfile import File, Lock
+from flashbed.image.mirrors import Mirrors
+from flashbed.image.pins import Pins
+from flashbed.study.loading import load_study
+
+DIGEST = "0" * 64
+
+
+@pytest.fixture
+def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return made_up_apt.install(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def archive_of(apt_log: Path, tmp_path: Path):
+    """An archive that keeps to a lock with these requests."""
+
+    def make(requests: dict[str, tuple[File, ...]], *, strict: bool = False) -> Archive:
+        lock = Lock(tmp_path / "the.lock", requests={"arm64": requests})
+        return Archive(tmp_path / "debian", "arm64", Pins(lock, strict=strict))
+
+    return make
+
+
+def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
+    files = (package("b"), File("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
+    lock = Lock(tmp_path / "a.lock", "trixie", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
+    lockfile.write(lock)
+    first = lock.path.read_bytes()
+    assert lockfile.read(lock.path) == lock
+    lockfile.write(lockfile.read(lock.path))
+    assert lock.path.read_bytes() == first
+    assert b'version = "1:2+b1"' in first
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("fio_3.33-3.dsc", "3.33-3"),
+        ("fio_3.33.orig.tar.gz.asc", "3.33"),
+        ("qemu_7.2+dfsg-7+deb12u18.debian.tar.xz", "7.2+dfsg-7+deb12u18"),
+        ("zlib1g_1%3a1.2.13.dfsg-1_arm64.deb", "1:1.2.13.dfsg-1"),
+        ("linux-source-6.12_6.12.117-1~deb12u1_all.deb", "6.12.117-1~deb12u1"),
+    ],
+)
+def test_the_version_of_a_file(name: str, version: str) -> None:
+    assert File(name, DIGEST, 1, "debian x").version == version
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("format = 2", r"the\.lock:1: format"),
+        ('format = 1\nsuite = "book worm"', "suite"),
+        ('format = 1\nsuite = "x"\n[sources]\nguest = "12"', r"the\.lock:4: sources\.guest"),
+        ('format = 1\nsuite = "x"\n[requests.arm64]\na = ["b.deb"]', r'the\.lock:4: .*"b\.deb" is not in \[files\]'),
+        ("format = 1\nsuite", "not valid TOML"),
+    ],
+)
+def test_what_is_no_lock_is_told_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "the.lock").write_text(text)
+    with pytest.raises(InputError, match=told):
+        lockfile.read(tmp_path / "the.lock")
+
+
+def test_what_is_locked_is_fetched_without_asking_what_there_is(archive_of, apt_log: Path) -> None:
+    archive = archive_of({"a": (package("a"), package("needed"))}, strict=True)
+    resolved = archive.resolve(["a"])
+    assert [path.read_bytes() for path in archive.fetch(["a"], resolved)] == [b"package a", b"package needed"]
+    assert not [line for line in apt_log.read_text().splitlines() if line.split()[0] in ("update", "install")]
+
+
+def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of) -> None:
+    archive = archive_of({"a": (package("a"), package("gone"))}, strict=True)
+    with pytest.raises(
+        SetupError, match=r"the\.lock: a: no mirror here has gone_1_arm64\.deb .*debian pool/gone_1\.deb"
+    ):
+        archive.resolve(["a"])
+
+
+def test_what_is_not_locked_is_not_taken_where_the_lock_must_be_kept_to(archive_of) -> None:
+    with pytest.raises(SetupError, match=r"the\.lock: does not name source b for arm64, which is needed"):
+        archive_of({"a": (package("a"),)}, strict=True).resolve(["b"], source=True)
+
+
+def test_without_strictness_what_is_gone_is_a_caution(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+    archive = archive_of({"a": (replace(package("a"), name="a_0_arm64.deb", origin="debian pool/a-gone.deb"),)})
+    assert archive.resolve(["a"]).found == (package("a"),)
+    assert "no mirror here has a_0_arm64.deb" in caplog.text
+    assert "taking what bookworm has now" in caplog.text
+
+
+def test_what_was_taken_stays_until_it_must_be_as_locked(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+    """And then that stays."""
+    archive_of({}).resolve(["c"])
+    locked = (replace(package("c"), name="c_2_arm64.deb"),)
+    with caplog.at_level(logging.WARNING):
+        assert archive_of({"c": locked}).resolve(["c"]).found == (package("c"),)
+    assert "names 2 for c, and 1 is used here" in caplog.text
+    assert archive_of({"c": locked}, strict=True).resolve(["c"]).found == locked
+    assert archive_of({"c": locked}).resolve(["c"]).found == locked
+
+
+def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "Debian|trixie|http://a.example/debian/\nDebian|trixie-security|http://b.example/debian-security/\n"
+    said += "Debian|trixie-updates|http://a.example/debian/\nUbuntu|noble|http://u.example/ubuntu/\n"
+    monkeypatch.setattr(mirrors, "run", lambda *_: said)
+    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
+    known = mirrors.known()
+    assert known == Mirrors(("http://a.example/debian/",), ("http://b.example/debian-security/",))
+    lines = known.sources("bookworm").splitlines()
+    assert [line.split(" ", 2)[2] for line in lines if line.startswith("deb ")] == [
+        "http://a.example/debian/ bookworm main",
+        "http://a.example/debian/ bookworm-updates main",
+        "http://b.example/debian-security/ bookworm-security main",
+    ]
+    assert known.addresses("debian-security pool/x.deb") == ["http://b.example/debian-security/pool/x.deb"]
+    assert known.origin("http://a.example/debian/pool/x.deb") == "debian pool/x.deb"
+
+
+def test_a_host_that_is_no_debian_is_told_how_to_name_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirrors, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
+    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
+    with pytest.raises(SetupError, match=mirrors.VARIABLE):
+        mirrors.known()
+    monkeypatch.setenv(mirrors.VARIABLE, "http://m.example/debian http://m.example/debian-security/")
+    assert mirrors.known() == Mirrors(("http://m.example/debian/",), ("http://m.example/debian-security/",))
+
+
+def test_debian_s_keys_are_asked_for_by_their_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirrors, "KEYRING", tmp_path / "none")
+    with pytest.raises(SetupError, match="apt-get install debian-archive-keyring"):
+        mirrors.check_keys()
+
+
+def test_the_repository_s_lock_is_that_of_its_own_files() -> None:
+    """If this fails, `flashbed image lock` takes the change into it."""
+    lock = pins.shipped()
+    assert lock is not None
+    assert lock.sources == own_sources.sources()
+    assert lock.profiles == own_sources.shipped_profiles()
+
+
+def test_the_repository_s_lock_names_the_emulator_s_source() -> None:
+    lock = pins.shipped()
+    assert lock is not None
+    files = lock.files("arm64", f"source {emulator.SOURCE}")
+    assert files is not None
+    assert emulator.TARBALL in {one.sha256 for one in files}
+
+
+def test_a_change_of_a_source_or_a_profile_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = load_study(paths.studies() / "quick.toml")
+    lock = pins.shipped()
+    assert lock is not None
+    other = replace(
+        lock,
+        path=tmp_path / "the.lock",
+        sources={**lock.sources, "guest": DIGEST, "kernel/lost": DIGEST},
+        profiles={**lock.profiles, "boards/arm64-1000": DIGEST, "boards/s3c2440-400": DIGEST},
+    )
+    lockfile.write(other)
+    monkeypatch.setattr(pins, "shipped_path", lambda: other.path)
+    told = "written for other files than are here: guest, kernel/lost (not here), profile boards/arm64-1000"
+    try:
+        inputs.keep_to(study, strict=False)
+        assert f"{told}; figures may be others" in caplog.text
+        with pytest.raises(SetupError) as error:
+            inputs.keep_to(study, strict=True)
+        assert f"{told}. Take them back" in error.value.message
+        assert pins.current().strict
+    finally:
+        pins.choose(None)
+
+
+def test_a_study_s_own_lock_is_the_one_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = tmp_path / "mine.toml"
+    assert pins.path_for(study) == pins.shipped_path()
+    (tmp_path / "mine.lock").write_text("format = 1")
+    assert pins.path_for(study) == tmp_path / "mine.lock"
+
+
+def test_a_change_beside_the_sources_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest = tmp_path / "guest"
+    (guest / "patches").mkdir(parents=True)
+    (guest / "patches/one.patch").write_text("1")
+    monkeypatch.setattr(paths, "guest", lambda: guest)
+    before = own_sources.sources()["guest"]
+    (guest / "build").mkdir()
+    (guest / "build/outbox").write_text("built")
+    (guest / "outbox.o").write_text("built")
+    assert own_sources.sources()["guest"] == before
+    (guest / "patches/two.patch").write_text("2")
+    assert own_sources.sources()["guest"] != before
