@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError, SetupError
+from flashbed.common.page import Table
 from flashbed.shrinking import architecture, comparison, html, memory, packing, prices, purposes, tables
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.packing import Sizes
 from flashbed.shrinking.prices import Price, Variant
 from flashbed.shrinking.sizes import Share
-from flashbed.shrinking.tables import Table
 
 BASE = {"CONFIG_NET": "y", "CONFIG_INET": "y", "CONFIG_EXT4_FS": "m", "CONFIG_IPV6": "n"}
 WHOLE = Variant(image=1000, raw=3000, modules={"ext4": 300, "nfsd": 50}, free_kib=16000, config=BASE)
