@@ -35,6 +35,9 @@ DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
 
 
+SOURCE = "kernel_source"
+"""The column that says which source a kernel of the user's own is of: a short name, and git's hash of the tree."""
+
 MANY = 5000
 """Repetitions; to plan more takes seconds, and says so."""
 
@@ -74,14 +77,14 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> 
     parameter_list.check_study(study, image.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
-    versions = sorted({cell.kernel for cell in cells})
+    kernels = dict.fromkeys(cell.own_kernel or cell.kernel for cell in cells)
     sets = {repetition.program_set(cell) for cell in cells}
     try:
-        images = {version: image.build(version, sets, only_built=only_built) for version in versions}
+        images = {kernel: image.build(kernel, sets, only_built=only_built) for kernel in kernels}
     except image.PartError as error:
         raise _of_profile(study, error) from None
     with _noted("Working out their keys", len(cells)) as progress:
-        return [_prepared(cell, images[cell.kernel], progress) for cell in cells]
+        return [_prepared(cell, images[cell.own_kernel or cell.kernel], progress) for cell in cells]
 
 
 def _prepared(cell: Cell, guest: image.GuestImage, progress: Stage | None) -> Repetition:
@@ -186,7 +189,8 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
-    return {**result["coordinates"], **plain, **told, **metrics}
+    own = {SOURCE: record.repetition.image.kernel.package_version} if cell.own_kernel else {}
+    return {**result["coordinates"], **plain, **own, **told, **metrics}
 
 
 def _steady(result: Mapping[str, Any], cell: Cell) -> str:

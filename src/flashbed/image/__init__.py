@@ -18,12 +18,13 @@ from elftools.common.exceptions import ELFError
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, programs
+from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, own_kernel, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive, Packages
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
+from flashbed.profiles.kernel_choice import KernelChoice
 
 DEBIAN = "-debian"
 """Behind a kernel's version: Debian's own, as it is installed."""
@@ -105,7 +106,7 @@ class _NotedOnly(Archive):
 
 
 def build(
-    version: str,
+    version: str | KernelChoice,
     program_sets: Iterable[ProgramSet],
     *,
     thorough: bool = False,
@@ -114,7 +115,8 @@ def build(
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1), or a kernel beside it (6.1-debian); `thorough` also looks at
+    `version` names Debian's kernel source package (6.1), a kernel beside it (6.1-debian), or one of the user's own;
+    `thorough` also looks at
     what only later builds need, file by file. Raises PartError for a module that there is not, before anything is
     built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
@@ -154,7 +156,9 @@ def build(
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
-def _kernel(cache: Cache, archive: Archive, version: str) -> Kernel:
+def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice) -> Kernel:
+    if isinstance(version, KernelChoice):
+        return own_kernel.build(cache, archive, version)
     if version.endswith(DEBIAN):
         return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
     return kernel.build(cache, archive, version)

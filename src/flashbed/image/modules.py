@@ -22,6 +22,7 @@ from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
+from flashbed.profiles.kernel_choice import KERNELS
 
 CHOSEN = ("iosched", "media_ftl", "watch", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
@@ -115,12 +116,17 @@ def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[st
     return files
 
 
+def _of(kernel: Kernel) -> dict[str, object]:
+    """What a recipe says of the kernel that modules are built against."""
+    return {"kernel": kernel.entry.digests, **({"source": kernel.source} if kernel.source else {})}
+
+
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with the modules of the folder `name`, stripped of debug information."""
     parts = [paths.kernel() / part for part in (name, SHARED)]
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
-        "kernel": kernel.entry.digests,
+        **_of(kernel),
         "sources": digest_tree(*parts, *core),
         "script": digest_tree(Path(__file__)),
     }
@@ -144,7 +150,7 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     wanted = OF_THE_KERNEL[name]
     change = paths.kernel() / wanted.change if wanted.change else None
     recipe = {
-        "kernel": kernel.entry.digests,
+        **_of(kernel),
         "script": digest_tree(Path(__file__)),
         **wanted._asdict(),
         **({"changed by": digest_tree(change)} if change else {}),
@@ -189,10 +195,17 @@ def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: st
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
     environment = kernel.environment()
-    run(
-        toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1),
-        env=environment,
-    )
+    command = toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1)
+    try:
+        run(command, env=environment)
+    except SetupError as error:
+        if not kernel.source:
+            raise
+        why = "; ".join(line for line in error.message.splitlines() if "error: " in line) or error.message
+        raise InputError(
+            f"{kernel.package_version}, Linux {kernel.version}: the module {subfolder} does not build with it; the "
+            f"lab's own are written for Linux {' and '.join(KERNELS)}: {why}"
+        ) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
         run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
