@@ -49,6 +49,9 @@ def commit(folder: Path, tag: str) -> None:
 
 
 def everything(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Each file below a folder, with its bytes and its time."""
+    """Each file below a folder, with its bytes and its time; git renews the time of an object that it has again."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+    return {
+        str(path.relative_to(folder)): (path.read_bytes(), 0 if "objects" in path.parts else path.stat().st_mtime_ns)
+        for path in files
+    }

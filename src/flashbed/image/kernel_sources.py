@@ -2,8 +2,8 @@
 """Sources of kernels that the user brings, each named by git's hash of its tree: a revision, a folder as it is now, a
 package of Debian's; and each of them with patches.
 
-All objects that are not in a repository of the user's are in one of the lab's own, so nothing is written to theirs.
-Must not know how a kernel is built.
+All objects that are not in a repository of the user's are in one of the lab's own, so nothing is written to theirs
+(git renews the times of objects there that it would write again). Must not know how a kernel is built.
 """
 
 from __future__ import annotations
