@@ -20,7 +20,7 @@ from flashbed.common.metrics import METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes")
+BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes", "kernel_source")
 """The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]
@@ -51,6 +51,8 @@ class ResultRow:
     """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
     writes: str = ""
     """Whether its writes allocated or overwrote, where a pattern tells."""
+    kernel_source: str = ""
+    """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
     compresses: bool = False
     """Whether its file system may have stored fewer bytes than it was given."""
 
@@ -166,6 +168,7 @@ def results_of(
             _text(row.get("steady")),
             _text(row.get("fresh")),
             _text(row.get("writes")),
+            _text(row.get("kernel_source")),
         )
         found[repetition.combination, repetition.seed] = repetition
     for combination, seed in planned:

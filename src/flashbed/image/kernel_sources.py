@@ -45,7 +45,9 @@ class Source:
     home: str
     """What objects are kept for: a folder of the user's, a package."""
     before: str | None = None
-    """The tree that it is a change of, if that is known."""
+    """The tree that it is a change of: without its patches, without what is not committed, or where the user's range of
+    revisions begins.
+    """
     objects: Path | None = None
     """The user's objects that it needs beside the lab's."""
     notes: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ class Sources:
         ref = f"refs/packages/{digest_bytes(f'{name} {version}'.encode())}"
         with self._alone(name), suppress(GitError):
             tree = self._git("rev-parse", "--verify", "--quiet", ref)
-            return Source(tree, f"{name} ({version})", name, tree)
+            return Source(tree, f"{name} ({version})", name)
         with self._alone(name), locks.scratch(self.root / "unpacked") as scratch:
             unpack(scratch / "linux")
             with stage(f"Noting the source of {name}"):
@@ -89,7 +91,7 @@ class Sources:
                 self._git("add", "--all", "--force", ".", at=scratch / "linux", env=files)
                 tree = self._git("write-tree", env=files)
             self._git("update-ref", ref, tree)
-        return Source(tree, f"{name} ({version})", name, tree)
+        return Source(tree, f"{name} ({version})", name)
 
     def patched(self, source: Source, patches: Sequence[Patch]) -> Source:
         """The source with these patches on it, in this order. Raises InputError that names the one that does not
@@ -167,15 +169,12 @@ class Sources:
             except GitError as error:
                 raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         name, home = folder.resolve().name, str(folder.resolve())
-        committed = self._committed(folder, prefix)
+        committed = _tree_of(folder, "HEAD", prefix)
         if committed == tree:
             head = git("rev-parse", "--short=12", "HEAD", at=folder)
-            return Source(tree, f"{name}@{head}", home, _parent(folder, prefix), objects)
+            return Source(tree, f"{name}@{head}", home, None, objects)
         note = f"{folder}: has changes that are not committed; they are in what is measured"
         return Source(tree, f"{name} (not committed)", home, committed, objects, (note,))
-
-    def _committed(self, folder: Path, prefix: str) -> str | None:
-        return _tree_of(folder, "HEAD", prefix)
 
     def _plain(self, folder: Path) -> Source:
         """A folder that is in no repository, without what a build leaves. A .gitignore in it does not count: that of a
@@ -248,7 +247,3 @@ def _tree_of(folder: Path, revision: str, prefix: str) -> str | None:
         return git("rev-parse", "--verify", "--quiet", name, at=folder)
     except GitError:
         return None
-
-
-def _parent(folder: Path, prefix: str) -> str | None:
-    return _tree_of(folder, "HEAD^", prefix)

@@ -61,7 +61,7 @@ class Tree:
     against: str | None = None
     """Where a range of revisions was given: its beginning."""
     against_id: str | None = None
-    """Of the tree that a revision is compared with: of `against`, or of the commit before."""
+    """Of the tree of `against`."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _tree(source: str, base: Path) -> Tree:
     wanted = (end.removeprefix(".") or "HEAD") if dots else begin
     object_id = _known(folder, wanted, prefix)
     against = (begin or "HEAD") if dots else None
-    against_id = _known(folder, against, prefix) if against else _before(folder, prefix, wanted)
+    against_id = _known(folder, against, prefix) if against else None
     files = {name: _in_revision(folder, object_id, name) for name in ("Makefile", *_IN_A_KERNEL)}
     return Tree(folder, _version_in(files, f"{folder}@{wanted}"), wanted, object_id, against, against_id)
 
@@ -189,14 +189,6 @@ def _known(folder: Path, revision: str, prefix: str) -> str:
         return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, at=folder)
     except GitError:
         raise KernelProblem(f"{revision} has no folder {prefix} in the repository of {folder}") from None
-
-
-def _before(folder: Path, prefix: str, revision: str) -> str | None:
-    """What a revision without a range is compared with: the commit before it; None if there is none."""
-    try:
-        return _known(folder, f"{revision}^{{commit}}^", prefix)
-    except KernelProblem:
-        return None
 
 
 def _text(path: Path) -> str | None:
