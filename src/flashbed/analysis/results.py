@@ -20,7 +20,19 @@ from flashbed.common.metrics import METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes", "kernel_source")
+BOOKKEEPING = (
+    "seed",
+    "outcome",
+    "reason",
+    "key",
+    "check",
+    "limit",
+    "mounted",
+    "steady",
+    "fresh",
+    "writes",
+    "kernel_source",
+)
 """The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]

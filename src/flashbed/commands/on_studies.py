@@ -192,6 +192,8 @@ def _report(done: Any, folder: Path) -> None:
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
+    for one in done.ran:
+        out.print(one.sentence)
     path = reporting.write(done, folder)
     out.print(f"Report: {path.absolute()}")
 

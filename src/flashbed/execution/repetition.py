@@ -20,7 +20,7 @@ from flashbed.common import children
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import measurement, memory
+from flashbed.execution import measurement, memory, ran
 from flashbed.execution.memory import Memory
 from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
@@ -152,7 +152,10 @@ def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: thread
         make_medium(cell, image, files)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop)
+    changed = image.kernel.changed
+    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop, changed.functions if changed else ())
+    if changed is not None:
+        ran.note(repetition.key, changed, folder / qemu.RAN)
     outcome = _named(outcome, image)
     if outcome.status == "measured":
         try:

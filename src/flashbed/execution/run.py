@@ -19,11 +19,13 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, inputs, measuring, repetition, same_guest
+from flashbed.execution import beforehand, inputs, measuring, ran, repetition, same_guest
 from flashbed.execution.measuring import Record as Record
+from flashbed.execution.ran import Ran
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
+from flashbed.image.changed_code import Changed
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.library import Kind, Selector
 from flashbed.study import host_commands
@@ -51,6 +53,8 @@ class Run:
     fresh: int
     different: Sequence[Different] = ()
     """Second results that differ from those here: there must be none."""
+    ran: Sequence[Ran] = ()
+    """Of each kernel that is a change of another, whether the changed lines ran."""
 
     @property
     def failures(self) -> list[Record]:
@@ -78,9 +82,10 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> 
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
     kernels = dict.fromkeys(cell.own_kernel or cell.kernel for cell in cells)
+    first = next((kernel for kernel in kernels if not isinstance(kernel, str)), None)
     sets = {repetition.program_set(cell) for cell in cells}
     try:
-        images = {kernel: image.build(kernel, sets, only_built=only_built) for kernel in kernels}
+        images = {kernel: image.build(kernel, sets, only_built=only_built, first=first) for kernel in kernels}
     except image.PartError as error:
         raise _of_profile(study, error) from None
     with _noted("Working out their keys", len(cells)) as progress:
@@ -142,7 +147,9 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     limits, twins = measuring.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
     for record in measuring.measure(store, missing, jobs or cores(), limits, twins):
         known[record.repetition.key] = record
-    return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
+    records = [known[r.key] for r in wanted]
+    _look_again(records, study.seeds[0], limits)
+    return Run(study, records, len(missing), _different(store, wanted), _ran(records))
 
 
 def stored(study: Study) -> Run:
@@ -155,7 +162,40 @@ def stored(study: Study) -> Run:
     except image.NotBuilt:  # and so nothing is measured with the guest of today
         return Run(study, [], 0)
     records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
-    return Run(study, records, 0, _different(store, wanted))
+    return Run(study, records, 0, _different(store, wanted), _ran(records))
+
+
+def _ran(records: Sequence[Record]) -> list[Ran]:
+    """By kernel, of what is noted of these guests."""
+    kernels: dict[str, tuple[Changed, list[tuple[str, ran.Ranges]]]] = {}
+    for record in records:
+        kernel = record.repetition.image.kernel
+        if kernel.changed is None:
+            continue
+        _, guests = kernels.setdefault(kernel.package_version, (kernel.changed, []))
+        if (ranges := _watched(record, kernel.changed)) is not None:
+            guests.append((record.repetition.cell.label, ranges))
+    return [ran.told(name, changed, guests) for name, (changed, guests) in kernels.items()]
+
+
+def _watched(record: Record, changed: Changed) -> ran.Ranges | None:
+    return ran.noted(record.result.get(same_guest.RUN_AS) or record.result["key"], changed)
+
+
+def _look_again(records: Sequence[Record], seed: int, limits: measuring.Limits) -> None:
+    """Guests that were measured when nobody asked for the lines that are changed now are run once more, one seed of
+    each cell, until all lines have run.
+    """
+    for one in records:
+        changed = one.repetition.image.kernel.changed
+        if changed is None or not changed.functions or one.repetition.cell.seed != seed or _watched(one, changed):
+            continue
+        of_kernel = [record for record in records if record.repetition.image is one.repetition.image]
+        if any(told.ran == told.lines for told in _ran(of_kernel)):
+            continue
+        if _watched(one, changed) is None:
+            with stage("Looking whether the changed lines run"):
+                measuring.run_again(one.repetition, limits)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:

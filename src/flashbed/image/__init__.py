@@ -111,12 +111,13 @@ def build(
     *,
     thorough: bool = False,
     only_built: bool = False,
+    first: KernelChoice | None = None,
 ) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
     `version` names Debian's kernel source package (6.1), a kernel beside it (6.1-debian), or one of the user's own;
-    `thorough` also looks at
+    `first` is what such a one is a change of, if it does not say so itself. `thorough` also looks at
     what only later builds need, file by file. Raises PartError for a module that there is not, before anything is
     built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
@@ -129,7 +130,7 @@ def build(
             raise PartError(error.message, "module", name) from None
     cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
     archive = open_archive(_NotedOnly if only_built else Archive)
-    built = _kernel(cache, archive, version)
+    built = _kernel(cache, archive, version, first)
     common = modules.build_common(cache, built)
     chosen = modules.build_chosen(cache, built, wanted_modules)
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
@@ -156,9 +157,9 @@ def build(
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
-def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice) -> Kernel:
+def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice, first: KernelChoice | None = None) -> Kernel:
     if isinstance(version, KernelChoice):
-        return own_kernel.build(cache, archive, version)
+        return own_kernel.build(cache, archive, version, first)
     if version.endswith(DEBIAN):
         return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
     return kernel.build(cache, archive, version)

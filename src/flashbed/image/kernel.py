@@ -19,6 +19,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry
+from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import Environment
@@ -74,6 +75,8 @@ class Kernel:
     """Of a kernel of the user's own, git's hash of its tree: modules may differ where its products do not."""
     version: str = ""
     """Of such a kernel, the version of Linux."""
+    changed: Changed | None = None
+    """Of such a kernel, the lines that are changed in it, if it is known what it is a change of."""
 
     @property
     def image(self) -> Path:

@@ -7,24 +7,26 @@ What modules are built against is taken out of there, so that kernels of one hom
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashbed.common import locks, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import kernel, toolchain
-from flashbed.image.cache import Cache
+from flashbed.image import changed_code, kernel, toolchain
+from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
+from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, SYMBOLS, TREE, Kernel
 from flashbed.image.kernel_sources import Source, Sources
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
@@ -32,6 +34,8 @@ _log = logging.getLogger("flashbed")
 
 NAME = "linux-own"
 """Of its entries in the cache."""
+
+LINES = "lines.json"
 
 KEPT = ("arch/arm64", "block", "drivers/mtd", "fs", "include", "lib", "scripts", "security", "tools/include", "usr")
 """What of a built tree modules are built against, ours and the kernel's own, beside the files at its top."""
@@ -107,9 +111,15 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.partition("-")[0].split("."))
 
 
-def build(cache: Cache, archive: Archive, choice: KernelChoice) -> Kernel:
-    """The kernel of a choice that is the user's own. Raises InputError for what does not apply, or compile."""
+def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelChoice | None = None) -> Kernel:
+    """The kernel of a choice that is the user's own. `first` is another one, which it counts as a change of if it says
+    itself of none, and both have one home. Raises InputError for what does not apply, or compile.
+    """
     wanted = source(archive, choice)
+    if wanted.before is None and first is not None and first != choice:
+        other = source(archive, first)
+        if other.home == wanted.home:
+            wanted = replace(wanted, before=other.tree)
     compiler = toolchain.compiler(cache, archive)
     fragment = _fragment(choice.version)
     recipe = {
@@ -118,7 +128,7 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice) -> Kernel:
         "compiler": compiler.identity,
         "kept": KEPT,
         "left out": LEFT_OUT,
-        "command": _make("Image", "modules", jobs=0),
+        "command": toolchain.make("Image", "modules", jobs=0),
     }
 
     def fill(folder: Path) -> None:
@@ -130,8 +140,38 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice) -> Kernel:
     entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
     left_out = kernel.LEFT_OUT_OF_NAS if choice.version.endswith(NAS) else ()
     return Kernel(
-        entry, wanted.label, left_out, environment=compiler.environment, source=wanted.tree, version=choice.version
+        entry,
+        wanted.label,
+        left_out,
+        environment=compiler.environment,
+        source=wanted.tree,
+        version=choice.version,
+        changed=_changed(cache, entry, wanted, choice, compiler.environment),
     )
+
+
+def _changed(
+    cache: Cache, entry: Entry, wanted: Source, choice: KernelChoice, environment: toolchain.Environment
+) -> Changed | None:
+    """Where the changed lines lie in the kernel; None if nothing says what it is a change of."""
+    if wanted.before is None:
+        return None
+    diff = Sources(root()).changes(wanted, wanted.before)
+    lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
+    script = digest_tree(Path(changed_code.__file__))
+    recipe = {"kernel": entry.digests, "source": wanted.tree, "lines": lines, "script": script}
+
+    def fill(folder: Path) -> None:
+        with work_on(wanted, choice.version) as work, stage("Looking where the changed lines are"):
+            Sources(root()).check_out(wanted, work.tree, work.index)
+            found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder)
+        (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
+
+    return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
+
+
+def _is_code(file: str) -> bool:
+    return Path(file).suffix in (".c", ".h", ".S")
 
 
 @contextmanager
@@ -159,6 +199,9 @@ def compile_in(
             _forget_since(work.tree, marker.stat().st_mtime_ns)
         Sources(root()).check_out(wanted, work.tree, work.index)
     marker.touch()
+    (work.tree / ".version").unlink(
+        missing_ok=True
+    )  # counts the builds of a folder, and each kernel is to be the first
     kernel.configure(work.tree, choice.version, fragment, environment())
     flags = f"KCFLAGS={prefix_map(work.tree)}"
     wrong: list[str] = []
@@ -170,7 +213,7 @@ def compile_in(
                 wrong.append(line.strip())
 
         try:
-            command = _make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
+            command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
             run(command, cwd=work.tree, env=environment(), on_line=on_line)
         except SetupError as error:
             marker.unlink()  # make ended by itself: what it had finished is whole
@@ -182,11 +225,6 @@ def compile_in(
 def prefix_map(tree: Path) -> str:
     """A compiler's option that leaves the place of the tree out of what is built."""
     return f"-ffile-prefix-map={tree}=."
-
-
-def _make(*arguments: str | Path, jobs: int) -> list[str]:
-    # The number of a build would count up in a folder that stays
-    return toolchain.make("KBUILD_BUILD_VERSION=1", *arguments, jobs=jobs)
 
 
 def _fragment(version: str) -> str:
