@@ -84,7 +84,9 @@ def program_set(cell: Cell) -> ProgramSet:
     watch = WATCH if cell.board.cpus > 1 else None
     wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
-    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
+    sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.queue_scheduler))
+    own = tuple((module, Path(source)) for module, source in sources if module and source)
+    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built, own)
 
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:

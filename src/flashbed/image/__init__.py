@@ -43,6 +43,8 @@ class ProgramSet(NamedTuple):
     programs: tuple[str, ...]
     modules: tuple[str, ...] = ()
     built: tuple[str, ...] = ("fio",)
+    own_modules: tuple[tuple[str, Path], ...] = ()
+    """Those of the modules that are made from a folder of the user's."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,9 @@ def build(
     built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
-    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
+    own_modules = dict(own for wanted in wanted_sets for own in wanted.own_modules)
+    _check_own(wanted_sets)
+    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules if name not in own_modules}
     for name in sorted(wanted_modules):
         try:
             modules.check_names({name})
@@ -132,7 +136,10 @@ def build(
     archive = open_archive(_NotedOnly if only_built else Archive)
     built = _kernel(cache, archive, version, first)
     common = modules.build_common(cache, built)
-    chosen = modules.build_chosen(cache, built, wanted_modules)
+    chosen = {
+        **modules.build_chosen(cache, built, wanted_modules),
+        **{name: _own_module(cache, built, name, folder) for name, folder in own_modules.items()},
+    }
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
@@ -163,6 +170,27 @@ def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice, first: 
     if version.endswith(DEBIAN):
         return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
     return kernel.build(cache, archive, version)
+
+
+def _check_own(wanted_sets: Iterable[ProgramSet]) -> None:
+    """One guest image has one module of a name. Raises PartError."""
+    folders: dict[str, Path | None] = {}
+    for wanted in wanted_sets:
+        own = dict(wanted.own_modules)
+        for name in wanted.modules:
+            if folders.setdefault(name, own.get(name)) != own.get(name):
+                raise PartError(f"{name} is made from two folders in one study; give one another name", "module", name)
+    for name, folder in folders.items():
+        if folder is not None and name not in (makes := modules.made_in(folder)):
+            made = f"it makes {', '.join(makes)}" if makes else "it has no Kbuild with a line obj-m := NAME.o"
+            raise PartError(f"{name} does not come out of {folder}: {made}", "module", name)
+
+
+def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
+    try:
+        return modules.build_folder(cache, built, folder).path(f"{name}.ko")
+    except modules.BuildError as error:
+        raise PartError(f"{name} does not compile from {folder}: {error.message}", "module", name) from None
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:

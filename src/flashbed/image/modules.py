@@ -62,6 +62,13 @@ OF_THE_KERNEL = {
 }
 """Modules of the kernel's tree that few guests load, by the name of an entry."""
 
+_MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
+
+OWN = "own-module"
+"""What a folder of the user's is called where it is built, whatever its own name is."""
+
+LEFT_BY_A_BUILD = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
+
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
 
@@ -73,11 +80,17 @@ def names() -> list[str]:
 
 def made_by(folder: str) -> tuple[str, ...]:
     """The modules that the folder `folder` of kernel/ makes, by the line `obj-m` of its Kbuild file."""
-    kbuild = paths.kernel() / folder / "Kbuild"
-    said = re.search(r"^obj-m := (.*)$", kbuild.read_text(), re.MULTILINE)
-    if said is None:
+    if not (made := made_in(paths.kernel() / folder)):
+        kbuild = paths.kernel() / folder / "Kbuild"
         raise SetupError(f"{kbuild}: has no line `obj-m := NAME.o`, which says what modules it makes")
-    return tuple(name.removesuffix(".o") for name in said[1].split())
+    return made
+
+
+def made_in(folder: Path) -> tuple[str, ...]:
+    """The modules that a folder of whoever's makes; none if it does not say so."""
+    file = next((file for name in ("Kbuild", "Makefile") if (file := folder / name).is_file()), None)
+    said = _MAKES.findall(file.read_text(errors="replace")) if file else []
+    return tuple(name.removesuffix(".o") for line in said for name in line.split() if name.endswith(".o"))
 
 
 def to_choose() -> dict[str, str]:
@@ -121,9 +134,28 @@ def _of(kernel: Kernel) -> dict[str, object]:
     return {"kernel": kernel.entry.digests, **({"source": kernel.source} if kernel.source else {})}
 
 
+class BuildError(InputError):
+    """A module that does not compile, with a kernel of the user's or from a source of theirs: the compiler's words."""
+
+
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
-    """An entry with the modules of the folder `name`, stripped of debug information."""
-    parts = [paths.kernel() / part for part in (name, SHARED)]
+    """An entry with the modules of the folder `name` of kernel/, stripped of debug information."""
+    return _build(cache, kernel, paths.kernel() / name, name)
+
+
+def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
+    """The same of a folder of the user's; what the lab's modules share is beside it, too. Raises BuildError."""
+    try:
+        return _build(cache, kernel, folder, OWN)
+    except BuildError:
+        raise
+    except SetupError as error:
+        raise BuildError(_first_errors(error)) from None
+
+
+def _build(cache: Cache, kernel: Kernel, source: Path, name: str) -> Entry:
+    """`name` is what the folder is called where it is built."""
+    parts = [source, paths.kernel() / SHARED]
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
         **_of(kernel),
@@ -134,7 +166,8 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
         for part in parts:
-            shutil.copytree(part, scratch / "kernel" / part.name)
+            called = name if part == source else part.name
+            shutil.copytree(part, scratch / "kernel" / called, ignore=LEFT_BY_A_BUILD)
         for part in core:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)
@@ -160,8 +193,7 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        leave_out = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
-        shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=leave_out)
+        shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=LEFT_BY_A_BUILD)
         if change:
             _change(change, scratch, wanted.folder)
         found = [f"-I{scratch / place}" for place in wanted.includes]
@@ -172,6 +204,11 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
             built.rename(folder / f"{wanted.name}.ko")
 
     return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def _first_errors(error: SetupError) -> str:
+    """The compiler's own words, of all that make says of a build that failed."""
+    return "; ".join([line for line in error.message.splitlines() if "error: " in line][:3]) or error.message
 
 
 def _change(by: Path, tree: Path, subfolder: str) -> None:
@@ -201,10 +238,9 @@ def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: st
     except SetupError as error:
         if not kernel.source:
             raise
-        why = "; ".join(line for line in error.message.splitlines() if "error: " in line) or error.message
-        raise InputError(
+        raise BuildError(
             f"{kernel.package_version}, Linux {kernel.version}: the module {subfolder} does not build with it; the "
-            f"lab's own are written for Linux {' and '.join(KERNELS)}: {why}"
+            f"lab's own are written for Linux {' and '.join(KERNELS)}: {_first_errors(error)}"
         ) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)

@@ -70,6 +70,8 @@ class Study:
     """What people call its axes and values."""
     kernels: Mapping[str, KernelChoice] = field(default_factory=dict)
     """What the study's words for kernels mean."""
+    kernels_asked_for: bool = False
+    """Whether they are those of the command line."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
 
@@ -131,6 +133,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         bytes_per_day=content.bytes_per_day,
         labels=questions.checked_labels(file, content),
         kernels=chosen,
+        kernels_asked_for=bool(kernels),
     )
 
 

@@ -141,7 +141,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         "medium": {**cell.medium.core_parameters, **cell.medium.begins},
         "translation": cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}),
         "filesystem": _filesystem_inputs(cell.filesystem),
-        "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
+        "scheduler": cell.scheduler.model_dump(exclude={"title", "source", "module_source"}),
         "kernel": cell.kernel,
         "workload": {"tool": cell.workload.tool, "parameters": dict(cell.workload.parameters)},
         "seed": cell.seed,
@@ -160,8 +160,10 @@ def _board_inputs(board: Board) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None or name not in _OPTIONAL}
 
 
-_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses")
-"""What of a file system says where it can stand, and changes no result there."""
+_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses", "module_source")
+"""What of a file system says where it can stand, and changes no result there; or where its module is made, whose bytes
+are in a key.
+"""
 
 
 @cache
