@@ -49,10 +49,8 @@ class Ran:
         if not self.lines:
             return f"{self.kernel}: no changed line became code of this kernel{beside}: no difference means nothing."
         if not self.ran:
-            return (
-                f"{self.kernel}: none of the {self.lines} changed lines ran in any guest{beside}: no difference means "
-                "nothing."
-            )
+            none = f"none of the {self.lines} changed lines ran" if self.lines > 1 else "the changed line never ran"
+            return f"{self.kernel}: {none} in any guest{beside}: no difference means nothing."
         rest = f"; not {_listed(self.never)}" if self.never else ""
         return f"{self.kernel}: {self.ran} of {self.lines} changed lines ran, first in {self.first}{rest}{beside}."
 

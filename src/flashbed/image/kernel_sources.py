@@ -106,6 +106,7 @@ class Sources:
                 "GIT_WORK_TREE": str(scratch / "empty"),
             }
             self._git("read-tree", source.tree, env=env)
+            name = source.name
             for patch in patches:
                 (scratch / "patch").write_bytes(patch.data)
                 try:
@@ -114,12 +115,12 @@ class Sources:
                 except GitError as error:
                     why = "; ".join(str(error).replace(str(scratch / "patch"), patch.path.name).splitlines())
                     raise InputError(
-                        f"{patch.path}: does not apply to {source.name}: {why}. Make it anew from that source, with "
+                        f"{patch.path}: does not apply to {name}: {why}. Make it anew from that source, with "
                         "paths as `git diff` writes them (a/fs/..., b/fs/...)"
                     ) from None
+                name += f" + {patch.path.name}"
             tree = self._git("write-tree", env=env)
-        names = "".join(f" + {patch.path.name}" for patch in patches)
-        return Source(tree, f"{source.name}{names}", source.home, source.tree, source.objects, source.notes)
+        return Source(tree, name, source.home, source.tree, source.objects, source.notes)
 
     def check_out(self, source: Source, folder: Path, index: Path) -> None:
         """Brings `folder` to what the source is: files that are the same stay untouched, and so does what no source

@@ -63,6 +63,11 @@ class Work:
         return self.folder / TREE
 
     @property
+    def built(self) -> Path:
+        """Has the hash of the tree that all objects are of; is not there while they are of several."""
+        return self.folder / "built"
+
+    @property
     def index(self) -> Path:
         """Git's, of what lies in the tree."""
         return self.folder / "index"
@@ -146,12 +151,17 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelCho
         environment=compiler.environment,
         source=wanted.tree,
         version=choice.version,
-        changed=_changed(cache, entry, wanted, choice, compiler.environment),
+        changed=_changed(cache, entry, wanted, choice, fragment, compiler.environment),
     )
 
 
 def _changed(
-    cache: Cache, entry: Entry, wanted: Source, choice: KernelChoice, environment: toolchain.Environment
+    cache: Cache,
+    entry: Entry,
+    wanted: Source,
+    choice: KernelChoice,
+    fragment: str,
+    environment: toolchain.Environment,
 ) -> Changed | None:
     """Where the changed lines lie in the kernel; None if nothing says what it is a change of."""
     if wanted.before is None:
@@ -162,9 +172,11 @@ def _changed(
     recipe = {"kernel": entry.digests, "source": wanted.tree, "lines": lines, "script": script}
 
     def fill(folder: Path) -> None:
-        with work_on(wanted, choice.version) as work, stage("Looking where the changed lines are"):
-            Sources(root()).check_out(wanted, work.tree, work.index)
-            found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder)
+        with work_on(wanted, choice.version) as work:
+            if not work.built.exists() or work.built.read_text() != wanted.tree:
+                compile_in(work, wanted, choice, fragment, environment)
+            with stage("Looking where the changed lines are"):
+                found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder)
         (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
 
     return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
@@ -194,6 +206,7 @@ def compile_in(
 ) -> None:
     """Brings a folder of objects up to date with a source. Raises InputError if that does not compile."""
     marker = work.folder / _BUILDING
+    work.built.unlink(missing_ok=True)
     with stage(f"Taking the source of {wanted.label}"):
         if marker.exists():
             _forget_since(work.tree, marker.stat().st_mtime_ns)
@@ -202,7 +215,12 @@ def compile_in(
     (work.tree / ".version").unlink(
         missing_ok=True
     )  # counts the builds of a folder, and each kernel is to be the first
-    kernel.configure(work.tree, choice.version, fragment, environment())
+    try:
+        kernel.configure(work.tree, choice.version, fragment, environment())
+    except SetupError as error:
+        marker.unlink()
+        known = f"the lab's configuration is for Linux {' and '.join(KERNELS)}, and this is {choice.version}"
+        raise InputError(f'kernel "{choice.text}" ({wanted.label}): {known}: {error.message}') from None
     flags = f"KCFLAGS={prefix_map(work.tree)}"
     wrong: list[str] = []
     with stage(f"Building Linux {choice.version} of {wanted.label}", total=COMPILE_STEPS) as progress:
@@ -220,6 +238,7 @@ def compile_in(
             why = "; ".join(wrong[:MOST_TOLD]) or error.message
             raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
     marker.unlink()
+    work.built.write_text(wanted.tree)
 
 
 def prefix_map(tree: Path) -> str:

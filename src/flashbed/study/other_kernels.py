@@ -16,14 +16,15 @@ AXIS = "kernel"
 
 
 def instead(study: StudyFile, kernels: Sequence[str]) -> StudyFile:
-    """The study with these on its axis of kernels. Several are compared where the study compares: figures and tables
-    show each, and the answer is given for each.
+    """The study with these for its kernels: one is fixed, as the study's own was. Of several it gets an axis; then
+    figures and tables show each, and the answer is given for each.
     """
     if not kernels:
         return study
-    axes = {**study.axes, AXIS: tuple(kernels)}
-    found = study.model_copy(update={"axes": axes, "kernel": None})
-    return found if AXIS in study.axes or len(kernels) == 1 else _told_apart(found)
+    if AXIS not in study.axes and len(kernels) == 1:
+        return study.model_copy(update={AXIS: kernels[0]})
+    found = study.model_copy(update={"axes": {**study.axes, AXIS: tuple(kernels)}, AXIS: None})
+    return found if AXIS in study.axes else _told_apart(found)
 
 
 def _told_apart(study: StudyFile) -> StudyFile:
