@@ -46,7 +46,7 @@ SLOWER = """\
  \tret = ext2_get_blocks(inode, iblock, max_blocks, &bno, &new, &boundary,
  \t\t\tcreate);
  \tif (ret <= 0)
-"""
+"""  # noqa: W293 (as git writes it)
 
 NEVER = """\
 --- a/fs/ext2/inode.c
