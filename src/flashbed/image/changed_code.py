@@ -77,15 +77,23 @@ def changed_lines(diff: str) -> dict[str, list[int]]:
 
 
 def look(
-    tree: Path, table: Path, lines: Mapping[str, Sequence[int]], environment: toolchain.Environment, scratch: Path
+    tree: Path,
+    table: Path,
+    lines: Mapping[str, Sequence[int]],
+    environment: toolchain.Environment,
+    scratch: Path,
+    modules: Collection[str] = (),
 ) -> Changed:
-    """Where these lines are in the kernel that was compiled in `tree`, and whose System.map is `table`."""
+    """Where these lines are in the kernel that was compiled in `tree`, and whose System.map is `table`. `modules` are
+    folders that become modules, and lie nowhere before they are loaded.
+    """
     commands = _commands(tree, lines)
     symbols = _symbols(table.read_text())
     not_told: dict[str, str] = {}
     for file in lines:
         if not commands[file]:
-            not_told[file] = "is no part of this kernel"
+            in_module = any(file.startswith(f"{folder}/") for folder in modules)
+            not_told[file] = "is of a module, of which this is not told" if in_module else "is no part of this kernel"
         elif len(commands[file]) > MOST_OBJECTS:
             not_told[file] = f"is part of {len(commands[file])} objects, too many to look at"
     objects = {made: command for file in lines if file not in not_told for made, command in commands[file].items()}

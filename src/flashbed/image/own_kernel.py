@@ -21,7 +21,7 @@ from flashbed.common import locks, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import changed_code, kernel, toolchain
+from flashbed.image import changed_code, kernel, modules, toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
@@ -176,7 +176,8 @@ def _changed(
             if not work.built.exists() or work.built.read_text() != wanted.tree:
                 compile_in(work, wanted, choice, fragment, environment)
             with stage("Looking where the changed lines are"):
-                found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder)
+                apart = [one.folder for one in modules.OF_THE_KERNEL.values()]
+                found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder, apart)
         (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
 
     return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
