@@ -17,9 +17,10 @@ from pathlib import Path
 
 from flashbed.common.errors import host_refusal
 from flashbed.image import own_kernel
-from flashbed.image.changed_code import INSTRUCTION_BYTES, Changed
+from flashbed.image.changed_code import Changed
+from flashbed.image.module_code import Piece
 
-_ADDRESS = re.compile(r"^0x([0-9a-f]+):(.*)$")
+_ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
 _CODE = re.compile(r"^OBJD-T: ([0-9a-f]+)$")
 
 CHANGED_LINES = "changed lines"
@@ -75,7 +76,12 @@ def note(key: str, changed: Changed, log: Path) -> None:
     """Keeps what ran of a guest's watched code, by the emulator's log. Raises HostResourceError."""
     text = log.read_text(errors="replace") if log.exists() else ""
     place = _place(key)
-    told = {"watched": changed.digest, "ran": sorted(set(executed(text)))}
+    pieces = list(executed(text))
+    ranges = {(address, address + len(code)) for address, code in pieces}
+    in_modules = [piece for piece in pieces if changed.room[0] <= piece[0] < changed.room[1]]
+    for section in changed.modules:
+        ranges |= set(section.ran(in_modules))
+    told = {"watched": changed.digest, "ran": sorted(ranges)}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         scratch = place.with_suffix(".new")
@@ -94,18 +100,18 @@ def noted(key: str, changed: Changed) -> Ranges | None:
     return None
 
 
-def executed(log: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of each piece of code that the emulator wrote down (`-d in_asm`)."""
-    address = 0
+def executed(log: str) -> Iterator[Piece]:
+    """Each piece of code that the emulator wrote down (`-d in_asm`)."""
+    address, code = 0, b""
     for line in log.splitlines():
         if match := _ADDRESS.match(line):
-            address = int(match[1], 16)
-            if match[2].strip():  # an emulator that knows a disassembler has a line for each instruction
-                yield address, address + INSTRUCTION_BYTES
+            if code:
+                yield address, code
+            address, code = int(match[1], 16), b""
         elif match := _CODE.match(line):
-            size = len(match[1]) // 2
-            yield address, address + size
-            address += size
+            code += bytes.fromhex(match[1])
+    if code:
+        yield address, code
 
 
 def told(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ranges]]) -> Ran:

@@ -155,7 +155,7 @@ def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: thread
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     changed = image.kernel.changed
-    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop, changed.functions if changed else ())
+    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop, changed.watched if changed else ())
     if changed is not None:
         ran.note(repetition.key, changed, folder / qemu.RAN)
     outcome = _named(outcome, image)

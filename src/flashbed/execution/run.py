@@ -188,7 +188,7 @@ def _look_again(records: Sequence[Record], seed: int, limits: measuring.Limits) 
     """
     for one in records:
         changed = one.repetition.image.kernel.changed
-        if changed is None or not changed.functions or one.repetition.cell.seed != seed or _watched(one, changed):
+        if changed is None or not changed.watched or one.repetition.cell.seed != seed or _watched(one, changed):
             continue
         of_kernel = [record for record in records if record.repetition.image is one.repetition.image]
         if any(told.ran == told.lines for told in _ran(of_kernel)):

@@ -20,11 +20,15 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import SetupError
 from flashbed.image import toolchain
 from flashbed.image.command import run
+from flashbed.image.module_code import ModuleSection
 
 MOST_OBJECTS = 40
 """A header that more objects include is not followed: each of them would be compiled again."""
 
 INSTRUCTION_BYTES = 4
+
+ROOM_BYTES = 2 << 30
+"""Modules lie in so much below the kernel, on arm64 with addresses of 39 bits; Linux 6.1 takes 128 MiB of it."""
 
 _FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)")
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
@@ -45,20 +49,45 @@ class Changed:
     """Begin and end of each function that has any of them."""
     not_told: Mapping[str, str] = field(default_factory=dict)
     """Changed files and lines of which nothing can be told, and why."""
+    modules: Sequence[ModuleSection] = ()
+    """Code of modules that lines of theirs became part of, with addresses of their own."""
+    room: tuple[int, int] = (0, 0)
+    """Where the kernel puts modules."""
+
+    @property
+    def watched(self) -> Sequence[tuple[int, int]]:
+        """Begin and end of all code that is to be watched."""
+        return [*self.functions, *([self.room] if self.modules else [])]
 
     @cached_property
     def digest(self) -> str:
         """Of what is to be watched."""
-        return digest_bytes(json.dumps([sorted(map(list, self.functions))]).encode())
+        told = [sorted(map(list, self.functions)), [section.as_json() for section in self.modules]]
+        return digest_bytes(json.dumps(told).encode())
 
     def as_json(self) -> dict[str, Any]:
-        return {"code": self.code, "functions": self.functions, "not_told": self.not_told}
+        modules = [section.as_json() for section in self.modules]
+        told = {"code": self.code, "functions": self.functions, "not_told": self.not_told}
+        return {**told, "modules": modules, "room": self.room}
 
 
 def from_json(text: str) -> Changed:
     """What `as_json` gave."""
     told = json.loads(text)
-    return Changed(told["code"], [(begin, end) for begin, end in told["functions"]], told["not_told"])
+    functions = [(begin, end) for begin, end in told["functions"]]
+    modules = tuple(ModuleSection.from_json(section) for section in told["modules"])
+    return Changed(told["code"], functions, told["not_told"], modules, tuple(told["room"]))
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that was built with line numbers."""
+
+    folder: str
+    """In the kernel's tree."""
+    listing: str
+    """Of a disassembler."""
+    sections: Sequence[ModuleSection]
 
 
 def changed_lines(diff: str) -> dict[str, list[int]]:
@@ -82,18 +111,17 @@ def look(
     lines: Mapping[str, Sequence[int]],
     environment: toolchain.Environment,
     scratch: Path,
-    modules: Collection[str] = (),
+    modules: Sequence[Module] = (),
 ) -> Changed:
-    """Where these lines are in the kernel that was compiled in `tree`, and whose System.map is `table`. `modules` are
-    folders that become modules, and lie nowhere before they are loaded.
+    """Where these lines are in the kernel that was compiled in `tree`, and whose System.map is `table`; or in one of
+    its modules.
     """
     commands = _commands(tree, lines)
     symbols = _symbols(table.read_text())
     not_told: dict[str, str] = {}
     for file in lines:
-        if not commands[file]:
-            in_module = any(file.startswith(f"{folder}/") for folder in modules)
-            not_told[file] = "is of a module, of which this is not told" if in_module else "is no part of this kernel"
+        if not commands[file] and not any(file.startswith(f"{module.folder}/") for module in modules):
+            not_told[file] = "is no part of this kernel"
         elif len(commands[file]) > MOST_OBJECTS:
             not_told[file] = f"is part of {len(commands[file])} objects, too many to look at"
     objects = {made: command for file in lines if file not in not_told for made, command in commands[file].items()}
@@ -112,6 +140,15 @@ def look(
                 if file in everything:
                     everything[file].setdefault(int(number), set()).add(base + offset)
                     functions.add((base + function, base + section.end_of(function)))
+    used = {}
+    for module in modules:
+        bases = {section.name: section for section in module.sections}
+        for section in sections(module.listing):
+            for place, offset, _ in section.instructions if section.name in bases else ():
+                file, _, number = place.rpartition(":")
+                if file in everything:
+                    everything[file].setdefault(int(number), set()).add(bases[section.name].base + offset)
+                    used[bases[section.name].base] = bases[section.name]
     code: dict[str, list[int]] = {}
     for file, found in everything.items():
         text = (tree / file).read_text(errors="replace").splitlines()
@@ -124,7 +161,8 @@ def look(
                 code[f"{file}:{line}"] = sorted(found[beside])
     wanted = {address for addresses in code.values() for address in addresses}
     holding = sorted((begin, end) for begin, end in functions if any(begin <= address < end for address in wanted))
-    return Changed(code, holding, not_told)
+    begin = min(symbols.get("_text", [0]))
+    return Changed(code, holding, not_told, list(used.values()), (begin - ROOM_BYTES, begin))
 
 
 def says_nothing(text: Sequence[str], number: int) -> bool:
@@ -156,6 +194,7 @@ def with_code(text: Sequence[str], number: int, found: Collection[int]) -> int |
 class Section:
     """A section of an object, as a disassembler lists it: offsets of functions, and the line of each instruction."""
 
+    name: str
     starts: dict[str, int] = field(default_factory=dict)
     instructions: list[tuple[str, int, int]] = field(default_factory=list)
     """Place, offset, and the offset of its function."""
@@ -182,8 +221,8 @@ def sections(listing: str) -> list[Section]:
     found: list[Section] = []
     place, function = "", 0
     for line in listing.splitlines():
-        if _SECTION.match(line):
-            found.append(Section())
+        if match := _SECTION.match(line):
+            found.append(Section(match[1]))
             place = ""
         elif match := _FUNCTION.match(line):
             function = int(match[1], 16)
@@ -230,14 +269,17 @@ def _listing(tree: Path, command: str, made: str, environment: toolchain.Environ
         return None
     try:
         run(["sh", "-c", changed], cwd=tree, env=environment())
-        return run(
-            [f"{toolchain.PREFIX}objdump", "--disassemble", "--line-numbers", "--no-show-raw-insn", to],
-            env=environment(),
-        )
+        return disassembled(to, environment)
     except SetupError:
         return None
     finally:
         to.unlink(missing_ok=True)
+
+
+def disassembled(file: Path, environment: toolchain.Environment) -> str:
+    """What a disassembler says of an object or a module with line numbers."""
+    words = ("--disassemble", "--line-numbers", "--no-show-raw-insn")
+    return run([f"{toolchain.PREFIX}objdump", *words, file], env=environment())
 
 
 def _symbols(table: str) -> dict[str, list[int]]:

@@ -188,22 +188,36 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
         **wanted._asdict(),
         **({"changed by": digest_tree(change)} if change else {}),
     }
-    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
-    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
 
     def fill(folder: Path) -> None:
-        scratch = folder / "scratch"
-        shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=LEFT_BY_A_BUILD)
-        if change:
-            _change(change, scratch, wanted.folder)
-        found = [f"-I{scratch / place}" for place in wanted.includes]
-        with stage(f"Building the kernel's module {name}"):
-            _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=[*defined, *found])
-        if wanted.name:
-            (built,) = folder.glob("*.ko")
-            built.rename(folder / f"{wanted.name}.ko")
+        _fill_of_the_kernel(kernel, name, folder)
 
     return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def with_lines(kernel: Kernel, name: str, folder: Path) -> Path:
+    """The module of an entry of OF_THE_KERNEL that makes one, with line numbers, built in an empty folder."""
+    _fill_of_the_kernel(kernel, name, folder, lines=True)
+    (built,) = folder.glob("*.ko")
+    return built
+
+
+def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool = False) -> None:
+    wanted = OF_THE_KERNEL[name]
+    change = paths.kernel() / wanted.change if wanted.change else None
+    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
+    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
+    scratch = folder / "scratch"
+    shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=LEFT_BY_A_BUILD)
+    if change:
+        _change(change, scratch, wanted.folder)
+    found = [f"-I{scratch / place}" for place in wanted.includes]
+    with stage(f"Building the kernel's module {name}"):
+        flags = [*defined, *found, *(["-g1"] if lines else [])]
+        _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=flags, lines=lines)
+    if wanted.name:
+        (built,) = folder.glob("*.ko")
+        built.rename(folder / f"{wanted.name}.ko")
 
 
 def _first_errors(error: SetupError) -> str:
@@ -226,8 +240,18 @@ def _as_defined(setting: str) -> str | None:
     return f"-D{option}={value.replace(chr(34), chr(92) + chr(34))}" if value.startswith('"') else None
 
 
-def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: str, flags: Sequence[str] = ()) -> None:
-    """Builds the modules of a folder below `scratch`, strips them of debug information, and leaves them in `to`."""
+def _make(
+    kernel: Kernel,
+    scratch: Path,
+    subfolder: str,
+    to: Path,
+    *settings: str,
+    flags: Sequence[str] = (),
+    lines: bool = False,
+) -> None:
+    """Builds the modules of a folder below `scratch`, and leaves them in `to`, without debug information unless that is
+    for `lines`.
+    """
     module = scratch / subfolder
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
@@ -244,5 +268,6 @@ def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: st
         ) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
-        run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
+        if not lines:
+            run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
     shutil.rmtree(scratch)

@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +21,12 @@ from flashbed.common import locks, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import changed_code, kernel, modules, toolchain
-from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image import changed_code, kernel, module_code, modules, toolchain
+from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, SYMBOLS, TREE, Kernel
+from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
 from flashbed.image.kernel_sources import Source, Sources
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
@@ -144,43 +144,50 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelCho
 
     entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
     left_out = kernel.LEFT_OUT_OF_NAS if choice.version.endswith(NAS) else ()
-    return Kernel(
+    built = Kernel(
         entry,
         wanted.label,
         left_out,
         environment=compiler.environment,
         source=wanted.tree,
         version=choice.version,
-        changed=_changed(cache, entry, wanted, choice, fragment, compiler.environment),
     )
+    return replace(built, changed=_changed(cache, built, wanted, choice, fragment))
 
 
-def _changed(
-    cache: Cache,
-    entry: Entry,
-    wanted: Source,
-    choice: KernelChoice,
-    fragment: str,
-    environment: toolchain.Environment,
-) -> Changed | None:
+def _changed(cache: Cache, built: Kernel, wanted: Source, choice: KernelChoice, fragment: str) -> Changed | None:
     """Where the changed lines lie in the kernel; None if nothing says what it is a change of."""
     if wanted.before is None:
         return None
     diff = Sources(root()).changes(wanted, wanted.before)
     lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
-    script = digest_tree(Path(changed_code.__file__))
-    recipe = {"kernel": entry.digests, "source": wanted.tree, "lines": lines, "script": script}
+    script = digest_tree(Path(changed_code.__file__), Path(module_code.__file__))
+    recipe = {"kernel": built.entry.digests, "source": wanted.tree, "lines": lines, "script": script}
 
     def fill(folder: Path) -> None:
         with work_on(wanted, choice.version) as work:
             if not work.built.exists() or work.built.read_text() != wanted.tree:
-                compile_in(work, wanted, choice, fragment, environment)
+                compile_in(work, wanted, choice, fragment, built.environment)
             with stage("Looking where the changed lines are"):
-                apart = [one.folder for one in modules.OF_THE_KERNEL.values()]
-                found = changed_code.look(work.tree, entry.path(SYMBOLS), lines, environment, folder, apart)
+                apart = _modules_with_lines(built, lines, folder / "modules")
+                found = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
         (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
 
     return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
+
+
+def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
+    """The kernel's own modules that any of these files belong to, as guests load them."""
+    found = []
+    for number, (name, one) in enumerate(modules.OF_THE_KERNEL.items()):
+        if one.change or one.makes or not any(file.startswith(f"{one.folder}/") for file in files):
+            continue  # another source than the kernel's, or several modules
+        (scratch / name).mkdir(parents=True)
+        file = modules.with_lines(built, name, scratch / name)
+        listing = changed_code.disassembled(file, built.environment)
+        found.append(changed_code.Module(one.folder, listing, module_code.sections_of(file, number)))
+    shutil.rmtree(scratch, ignore_errors=True)
+    return found
 
 
 def _is_code(file: str) -> bool:
