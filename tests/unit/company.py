@@ -48,7 +48,8 @@ def main() -> None:
                 board=board,
                 translation=between,
             )
-            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
+            image = SimpleNamespace(kernel=SimpleNamespace(changed=None))
+            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell, image=image))
         return made
 
     def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, _host: Memory) -> Finished:

@@ -20,7 +20,19 @@ from flashbed.common.metrics import COUNTED, METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = ("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes")
+BOOKKEEPING = (
+    "seed",
+    "outcome",
+    "reason",
+    "key",
+    "check",
+    "limit",
+    "mounted",
+    "steady",
+    "fresh",
+    "writes",
+    "kernel_source",
+)
 """The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]
@@ -53,6 +65,8 @@ class ResultRow:
     """Whether its writes allocated or overwrote, where a pattern tells."""
     counted: Mapping[str, int] = field(default_factory=dict)
     """CPU time, and what the medium did until all had reached it, by name."""
+    kernel_source: str = ""
+    """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
     compresses: bool = False
     """Whether its file system may have stored fewer bytes than it was given."""
 
@@ -170,6 +184,7 @@ def results_of(
             _text(row.get("fresh")),
             _text(row.get("writes")),
             {name.removeprefix(COUNTED): int(count) for name, count in counted.items() if _is_finite(count)},
+            _text(row.get("kernel_source")),
         )
         found[repetition.combination, repetition.seed] = repetition
     for combination, seed in planned:

@@ -210,6 +210,12 @@ def _told(record: Record, progress: Stage) -> Record:
     return record
 
 
+def run_again(wanted: Repetition, limits: Limits) -> None:
+    """Runs a guest for what is noted beside its result; that is there already, and stays as it is."""
+    with locks.scratch(work_folder()) as work, memory.scratch(1) as host:
+        _attempt(wanted, Place(work, host), limits, threading.Event())
+
+
 def _claimed(
     claim: locks.Lock,
     store: Store,
