@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, inputs, measuring, repetition, same_guest
+from flashbed.execution import attempt, beforehand, inputs, measuring, repetition, same_guest
+from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
@@ -123,9 +124,16 @@ def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
             yield "options", option, key
 
 
-def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S, locked: bool = False) -> Run:
-    """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
-    InterruptedByUser.
+def run(
+    study: Study,
+    *,
+    jobs: int | None = None,
+    limit_s: float = DEFAULT_LIMIT_S,
+    locked: bool = False,
+    site: Site | None = None,
+) -> Run:
+    """Runs what is missing at `site`; without one on this host, `jobs` guests at a time. Raises FlashbedError for what
+    stops the whole run, InterruptedByUser.
     """
     host_commands.check(study)
     measuring.clean()
@@ -136,9 +144,11 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     beforehand.check(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
-    limits, twins = measuring.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
-    for record in measuring.measure(store, missing, jobs or cores(), limits, twins):
-        known[record.repetition.key] = record
+    limits, twins = attempt.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
+    if missing:
+        with nullcontext(site) if site is not None else attempt.here(jobs or cores()) as where:
+            for record in measuring.measure(store, missing, where, limits, twins):
+                known[record.repetition.key] = record
     return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
 
 
