@@ -7,6 +7,7 @@ Heavy modules are imported where they are used, so that `flashbed --help` and a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +49,12 @@ def run_command(
     locked: Annotated[
         bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
     ] = False,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER", help="Run the cells on a Dask cluster: tcp://HOST:PORT, or local:N; see docs/cluster.md."
+        ),
+    ] = None,
 ) -> None:
     """Measure what is not measured yet, and write the report.
 
@@ -61,7 +68,8 @@ def run_command(
 
     parsed = _load(study, where)
     _check_folder(parsed, folder, where)
-    done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked)
+    with _site(workers, jobs) as site:
+        done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, site=site)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder, where)
@@ -139,6 +147,15 @@ def import_command(
     out.print(
         f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
     )
+
+
+def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
+    """Where the cells run; None: on this host."""
+    if workers is None:
+        return nullcontext()
+    from flashbed.cluster import connecting
+
+    return connecting.connected(workers, jobs)
 
 
 def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Dask cluster as the site of attempts: what it stores is what this host would have, whoever is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import made_up_cells
+import pytest
+
+from flashbed.cluster import connecting
+from flashbed.common.errors import InputError, SetupError
+
+PROGRAM = Path(made_up_cells.__file__)
+SOURCES = str(Path(connecting.__file__).parents[2])
+
+
+def environment(cache: Path, **more: str) -> dict[str, str]:
+    path = f"{SOURCES}:{PROGRAM.parent}"
+    return {**os.environ, "PYTHONPATH": path, "FLASHBED_CACHE": str(cache), **more}
+
+
+@contextmanager
+def scheduler(cache: Path) -> Iterator[str]:
+    """The address of a scheduler, a process of its own."""
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    with started([*command, "--no-dashboard"], cache) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if found := re.search(r"Scheduler at: +(tcp://\S+)", line):
+                yield found[1]
+                return
+        pytest.fail("the scheduler did not start")
+
+
+@contextmanager
+def started(command: list[str], cache: Path, **more: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command, env=environment(cache, **more), stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def worker(address: str, cache: Path, attempts: Path) -> subprocess.Popen[str]:
+    """One with a thread, no nanny, and a shelf of its own."""
+    options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--preload", "made_up_worker"]
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
+    cache.mkdir(parents=True)
+    return subprocess.Popen(
+        [*command, "--local-directory", str(cache)],
+        env=environment(cache, **{made_up_cells.ATTEMPTS: str(attempts)}),
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "import made_up_cells; made_up_cells.main()", str(cache), str(cells), where]
+    return subprocess.Popen(command, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[list[str], str]:
+    out, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    return json.loads(out.splitlines()[-1]), said
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def attempts(file: Path) -> list[list[str]]:
+    return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.mark.parametrize("cells", [100, pytest.param(1000, marks=pytest.mark.long)])
+def test_cells_on_four_workers_one_of_which_is_killed(tmp_path: Path, cells: int) -> None:
+    log = tmp_path / "attempts"
+    with scheduler(tmp_path / "scheduler") as address:
+        workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(4)]
+        try:
+            process = begin(tmp_path / "cluster", cells, address)
+            while len(attempts(log)) < cells // 2:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            busy = workers[1]
+            busy.send_signal(signal.SIGKILL)
+            before = len(attempts(log))
+            outcomes, said = end(process)
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+    assert outcomes == ["measured"] * cells
+    assert cells // 2 <= before < cells * 3 // 4
+    assert re.search(r"flashbed: worker tcp://\S+ is gone; what it was measuring, others measure", said)
+    made = attempts(log)
+    assert {int(who) for who, _ in made} == {one.pid for one in workers}
+    assert all(0 < often <= 2 for often in Counter(key for _, key in made).values())
+    end(begin(tmp_path / "here", cells, "here"))
+    there = tree(tmp_path / "cluster/results")
+    assert len(there) == 4 * cells
+    assert there == tree(tmp_path / "here/results")
+
+
+def test_files_come_to_each_worker_once(tmp_path: Path) -> None:
+    log = tmp_path / "attempts"
+    with scheduler(tmp_path / "scheduler") as address:
+        workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(2)]
+        try:
+            end(begin(tmp_path / "cluster", 20, address))
+            shelves = [tree(tmp_path / name / "shared") for name in ("scheduler", "worker-0", "worker-1")]
+            written = [path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()]
+            assert shelves[0] == shelves[1] == shelves[2]
+            assert len(shelves[0]) == 8
+            end(begin(tmp_path / "another", 20, address))
+            assert written == [
+                path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()
+            ]
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+
+
+@pytest.mark.parametrize("name", ["", "local", "local:0", "local:-1", "localhost:8786", "tcp://host", "http://host:1"])
+def test_what_is_no_cluster(name: str) -> None:
+    with pytest.raises(InputError, match=r"^--workers .*: give the address of a Dask scheduler, such as tcp://HOST:87"):
+        connecting.check(name)
+
+
+def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "ANSWERS_WITHIN_S", 1)
+    with pytest.raises(SetupError) as caught, connecting.connected("tcp://127.0.0.1:9"):
+        pass
+    assert caught.value.message.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there (")
+    assert caught.value.message.endswith("); `dask scheduler` starts one, and says its address")
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SetupError) as caught, connecting.connected("local:1"):
+        pass
+    assert caught.value.message.endswith("`pip install 'flashbed[cluster]'`")
