@@ -4,65 +4,30 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import made_up_cells
 import pytest
+from dask_processes import SOURCES, environment, plain_worker, scheduler
+from distributed import Client
 
 from flashbed.cluster import connecting
 from flashbed.common.errors import InputError, SetupError
 
 PROGRAM = Path(made_up_cells.__file__)
-SOURCES = str(Path(connecting.__file__).parents[2])
-
-
-def environment(cache: Path, **more: str) -> dict[str, str]:
-    path = f"{SOURCES}:{PROGRAM.parent}"
-    return {**os.environ, "PYTHONPATH": path, "FLASHBED_CACHE": str(cache), **more}
-
-
-@contextmanager
-def scheduler(cache: Path) -> Iterator[str]:
-    """The address of a scheduler, a process of its own."""
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    with started([*command, "--no-dashboard"], cache) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if found := re.search(r"Scheduler at: +(tcp://\S+)", line):
-                yield found[1]
-                return
-        pytest.fail("the scheduler did not start")
-
-
-@contextmanager
-def started(command: list[str], cache: Path, **more: str) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(command, env=environment(cache, **more), stderr=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def worker(address: str, cache: Path, attempts: Path) -> subprocess.Popen[str]:
-    """One with a thread, no nanny, and a shelf of its own."""
-    options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--preload", "made_up_worker"]
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
-    cache.mkdir(parents=True)
-    return subprocess.Popen(
-        [*command, "--local-directory", str(cache)],
-        env=environment(cache, **{made_up_cells.ATTEMPTS: str(attempts)}),
-        stderr=subprocess.DEVNULL,
-    )
+    """One whose attempts are made up."""
+    return plain_worker(address, cache, "--preload", "made_up_worker", **{made_up_cells.ATTEMPTS: str(attempts)})
 
 
 def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
@@ -132,6 +97,70 @@ def test_files_come_to_each_worker_once(tmp_path: Path) -> None:
             for one in workers:
                 one.kill()
                 one.wait()
+
+
+def another_lab(folder: Path) -> Path:
+    """The lab with a comment more."""
+    copy = folder / "another"
+    shutil.copytree(f"{SOURCES}/flashbed", copy / "flashbed")
+    with (copy / "flashbed/common/units.py").open("a") as file:
+        file.write("# another\n")
+    return copy
+
+
+def no_lab(folder: Path) -> Path:
+    """Something else of that name: what is imported of the lab is not there."""
+    (folder / "nothing/flashbed").mkdir(parents=True)
+    (folder / "nothing/flashbed/__init__.py").touch()
+    return folder / "nothing"
+
+
+@pytest.mark.parametrize("when", ["before", "later"])
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        (
+            another_lab,
+            r"worker tcp://\S+: has flashbed .* \(\w{12}\), and this is .* \(\w{12}\); install the same there",
+        ),
+        (
+            no_lab,
+            r"worker tcp://\S+: cannot load flashbed \(.*No module named 'flashbed.\w+'.*\); install flashbed\[cluster",
+        ),
+    ],
+    ids=["another lab", "no lab"],
+)
+def test_a_worker_of_another_lab(tmp_path: Path, there: Callable[[Path], Path], told: str, when: str) -> None:
+    """Also one that comes when the run has begun."""
+    with scheduler(tmp_path / "scheduler") as address:
+        sources = f"{there(tmp_path)}:{PROGRAM.parent}"
+        if when == "later":
+            process = begin(tmp_path / "cluster", 3, address)
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "no workers at the moment" in line:
+                    break
+        other = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
+        try:
+            if when == "before":
+                deadline = time.monotonic() + 30
+                while not workers_of(address):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.1)
+                process = begin(tmp_path / "cluster", 3, address)
+            said = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+            other.kill()
+            other.wait()
+    assert process.returncode == 1
+    assert re.fullmatch(f"SetupError: {told}.*", said.splitlines()[-1]), said
+    assert not list((tmp_path / "cluster/results").glob("cells/*/*"))
+
+
+def workers_of(address: str) -> list[str]:
+    with Client(address, set_as_default=False) as client:
+        return list(client.nthreads())
 
 
 @pytest.mark.parametrize("name", ["", "local", "local:0", "local:-1", "localhost:8786", "tcp://host", "http://host:1"])

@@ -25,6 +25,8 @@ ANSWERS_WITHIN_S = 10
 
 FORMS = "give the address of a Dask scheduler, such as tcp://HOST:8786, or local:N for N workers on this host"
 
+LOCAL_WORKER = "flashbed.cluster.local_worker"
+
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 
@@ -54,7 +56,7 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
     with ExitStack() as held:
         if local := _LOCAL.fullmatch(workers):
             # The workers' own memory is small; their guests' is not Dask's to watch
-            how = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+            how = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None, "preload": LOCAL_WORKER}
             cluster = held.enter_context(LocalCluster(int(local[1]), **how))
             client = held.enter_context(Client(cluster, set_as_default=False))
         else:
@@ -72,12 +74,12 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
 def _check_labs(client: Client) -> None:
     """Raises SetupError if the scheduler or a worker has not this lab. A worker that comes later looks itself."""
     from flashbed.cluster.scheduler import Keeper
+    from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab
 
     def told(where: str, found: object) -> None:
         if isinstance(found, BaseException):
-            what = "cannot load flashbed" if isinstance(found, ImportError) else "did not answer"
-            raise SetupError(f"{where}: {what} ({_line(found)}); install flashbed[cluster] there, as it is here")
+            raise SetupError(f"{where}: {NO_LAB.format(_line(found))}")
         if found != lab.identity():
             raise SetupError(f"{where}: {other_lab(lab.identity(), str(found))}")
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from flashbed.cluster import lab
 from flashbed.cluster.shelf import Article
 from flashbed.common.digest import digest_file
 from flashbed.execution import repetition
@@ -37,8 +36,6 @@ Files = Mapping[str, Path]
 class Order:
     """What a worker is asked for."""
 
-    lab: str
-    """The identity of the lab that asks."""
     cell: Cell
     key: str
     environment: Mapping[str, str]
@@ -70,7 +67,6 @@ def order(wanted: Repetition, files: Files, limits: Limits, guests: int) -> Orde
     articles = {part: article(path) for part, path in files.items()}
     image = wanted.image
     return Order(
-        lab=lab.identity(),
         cell=wanted.cell,
         key=wanted.key,
         environment=dict(wanted.environment),

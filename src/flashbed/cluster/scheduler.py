@@ -11,7 +11,7 @@ from distributed import SchedulerPlugin
 from distributed.scheduler import Scheduler
 
 from flashbed.cluster import lab
-from flashbed.cluster.shelf import Article, Incoming, Shelf, shelf
+from flashbed.cluster.shelf import Article, Incoming, Piece, Shelf, shelf
 from flashbed.common.errors import FlashbedError
 
 LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
@@ -37,7 +37,7 @@ class Keeper(SchedulerPlugin):
         wanted = [Article(*told) for told in articles]
         return [article.digest for article in wanted if not self._shelf.has(article)]
 
-    async def keep(self, article: list[Any], who: str, piece: bytes) -> str:
+    async def keep(self, article: list[Any], who: str, piece: Piece) -> str:
         """The next piece of an article, of whoever brings it; what is wrong, if anything is."""
         wanted = Article(*article)
         incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._shelf, wanted))
@@ -52,7 +52,7 @@ class Keeper(SchedulerPlugin):
             del self._incoming[wanted.digest, who]
         return ""
 
-    async def give(self, article: list[Any], offset: int) -> bytes | None:
+    async def give(self, article: list[Any], offset: int) -> Piece | None:
         """A piece of an article; None if it is not here."""
         try:
             return self._shelf.piece(Article(*article), offset)

@@ -32,8 +32,15 @@ class Article:
     size: int
 
 
-Pull = Callable[[str, int], bytes]
-"""Gives a piece of the file with this digest, from this offset on; at its end fewer bytes."""
+Piece = bytes | int
+"""In a message; a number for so many zeros, of which media mostly are."""
+
+Pull = Callable[[int], Piece]
+"""Gives a piece of a file from this offset on; at its end fewer bytes."""
+
+
+def in_message(piece: bytes) -> Piece:
+    return piece if piece != bytes(len(piece)) else len(piece)
 
 
 class Shelf:
@@ -67,15 +74,15 @@ class Shelf:
                 if not self.has(article):
                     incoming = Incoming(self, article)
                     while not incoming.is_whole:
-                        incoming.add(pull(article.digest, incoming.size))
+                        incoming.add(pull(incoming.size))
                     incoming.finish()
         return self.path(article)
 
-    def piece(self, article: Article, offset: int) -> bytes:
+    def piece(self, article: Article, offset: int) -> Piece:
         """Some bytes of a file that is there. Raises OSError."""
         with self.path(article).open("rb") as file:
             file.seek(offset)
-            return file.read(PIECE_BYTES)
+            return in_message(file.read(PIECE_BYTES))
 
     def sweep(self) -> None:
         """Removes what was begun by processes that were killed, an hour ago or before."""
@@ -98,19 +105,20 @@ class Incoming:
         """Whether all of it has come; an empty file needs a piece, too, for it has to be made."""
         return self.size >= self._article.size and self._part.exists()
 
-    def add(self, piece: bytes) -> None:
+    def add(self, piece: Piece) -> None:
         """The next piece. Raises HostResourceError."""
-        if not piece and self.size < self._article.size:
+        size = piece if isinstance(piece, int) else len(piece)
+        if not size and self.size < self._article.size:
             raise HostResourceError(f"{self._article.name}: ends after {self.size} of {self._article.size} bytes")
         with self._refusals():
             self._shelf.root.mkdir(parents=True, exist_ok=True)
             with self._part.open("r+b" if self.size else "wb") as file:
-                if piece.count(0) != len(piece):
+                if isinstance(piece, int):
+                    file.truncate(self.size + piece)
+                else:
                     file.seek(self.size)
                     file.write(piece)
-                else:
-                    file.truncate(self.size + len(piece))
-        self.size += len(piece)
+        self.size += size
 
     def finish(self) -> None:
         """Gives it its name. Raises HostResourceError if it is not what its digest says."""

@@ -8,22 +8,23 @@ so it may be made as often as it takes.
 from __future__ import annotations
 
 import logging
+import pickle
 import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from flashbed.cluster import scheduler, worker
+from flashbed.cluster import lab, scheduler
 from flashbed.cluster.order import Files, article, files_of, order
-from flashbed.cluster.shelf import PIECE_BYTES, Article
+from flashbed.cluster.shelf import PIECE_BYTES, Article, in_message
 from flashbed.cluster.worker import Refusal
-from flashbed.common.errors import HostResourceError, InterruptedByUser
+from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished, Repetition
@@ -36,6 +37,29 @@ WORKERS_POLL_S = 2.0
 """Between two looks at which workers there are."""
 
 LOST = "each worker that ran it was lost: out of memory?"
+
+
+NO_LAB = "cannot load flashbed ({}); install flashbed[cluster] there, as it is here"
+
+Came = Finished | Refusal | tuple[str, str]
+"""Of a worker; the last one, its address and why, of one that has no lab."""
+
+
+def _entry() -> Callable[[str, bytes, str], Came]:
+    """What a task is. It travels as it stands here, and not by its name: a worker that cannot read a task dies of it,
+    and one without the lab has to be able to say so.
+    """
+
+    def enter(of_lab: str, packed: bytes, task: str) -> Came:
+        try:
+            from flashbed.cluster.worker import carry_out
+        except ImportError as error:
+            from distributed import get_worker
+
+            return get_worker().address, str(error)
+        return carry_out(of_lab, packed, task)
+
+    return enter
 
 
 class Cluster:
@@ -78,18 +102,22 @@ class Cluster:
         self._share(files)
         asked = order(wanted, files, limits, self._guests_of_a_host())
         task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
-        future = self._client.submit(worker.carry_out, asked, task, key=task, pure=False)
+        packed = pickle.dumps(asked)
+        future = self._client.submit(_entry(), lab.identity(), packed, task, key=task, pure=False)
         try:
             came = self._came(future, stop)
         except KilledWorker:
             return repetition.failed(wanted, LOST, "killed")
         finally:
             future.release()
+        if isinstance(came, tuple):
+            address, why = came
+            raise SetupError(f"worker {address}: {NO_LAB.format(why)}")
         if isinstance(came, Refusal):
             raise type(came.error)(f"worker {came.worker}: {came.error.message}")
         return came
 
-    def _came(self, future: Future[Any], stop: threading.Event) -> Finished | Refusal:
+    def _came(self, future: Future[Any], stop: threading.Event) -> Came:
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         while not done.wait(STOP_POLL_S):
@@ -99,7 +127,7 @@ class Cluster:
                 raise self._scheduler_is_gone(None)
         if future.status in ("cancelled", "lost"):
             raise self._scheduler_is_gone(None)
-        came: Finished | Refusal = future.result()
+        came: Came = future.result()
         return came
 
     def _guests_of_a_host(self) -> int:
@@ -130,7 +158,7 @@ class Cluster:
         keep, who = getattr(self._client.scheduler, scheduler.KEEP), secrets.token_hex(4)
         with path.open("rb") as file:
             while True:
-                piece = file.read(PIECE_BYTES)
+                piece = in_message(file.read(PIECE_BYTES))
                 if refused := self._client.sync(keep, article=list(astuple(one)), who=who, piece=piece):
                     raise HostResourceError(f"the scheduler: {refused}")
                 if file.tell() >= one.size:

@@ -6,6 +6,7 @@ Keeps no results: what it had begun when it was lost, another does.
 
 from __future__ import annotations
 
+import pickle
 import threading
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from distributed.utils import sync
 
 from flashbed.cluster import lab, scheduler
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
-from flashbed.cluster.shelf import Article, shelf
+from flashbed.cluster.shelf import Article, Piece, shelf
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, beforehand, measuring
@@ -32,21 +33,19 @@ class Refusal:
     error: FlashbedError
 
 
-def carry_out(asked: Order, task: str) -> Finished | Refusal:
-    """Runs in a thread of the worker, as the task of this name."""
+def carry_out(of_lab: str, packed: bytes, task: str) -> Finished | Refusal:
+    """Runs in a thread of the worker, as the task of this name, for the lab of this identity. `packed` is an Order;
+    another lab may not even be able to read it.
+    """
     here = get_worker()
     try:
-        _check(asked)
+        if of_lab != lab.identity():
+            raise SetupError(other_lab(of_lab, lab.identity()))
+        asked = pickle.loads(packed)
+        beforehand.check_programs([asked.cell])
         return _carry_out(asked, here, Released(here, task))
     except FlashbedError as error:
         return Refusal(here.address, error)
-
-
-def _check(asked: Order) -> None:
-    """Raises SetupError if this worker would give other results than the lab that asks, or none."""
-    if asked.lab != lab.identity():
-        raise SetupError(other_lab(asked.lab, lab.identity()))
-    beforehand.check_programs([asked.cell])
 
 
 def other_lab(asked: str, found: str) -> str:
@@ -56,7 +55,7 @@ def other_lab(asked: str, found: str) -> str:
 
 def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
     def place(article: Article) -> Path:
-        return shelf().fetched(article, lambda _, offset: _pulled(here, article, offset))
+        return shelf().fetched(article, lambda offset: _pulled(here, article, offset))
 
     _clean_once()
     with attempt.here(asked.guests) as site, TemporaryDirectory(dir=site.work) as kept:
@@ -71,9 +70,9 @@ def _clean_once() -> None:
     measuring.clean()
 
 
-def _pulled(here: Worker, article: Article, offset: int) -> bytes:
+def _pulled(here: Worker, article: Article, offset: int) -> Piece:
     call = getattr(here.scheduler, scheduler.GIVE)
-    piece: bytes | None = sync(here.loop, call, article=list(astuple(article)), offset=offset)
+    piece: Piece | None = sync(here.loop, call, article=list(astuple(article)), offset=offset)
     if piece is None:
         raise HostResourceError(f"the scheduler does not have {article.name} any more; run again")
     return piece

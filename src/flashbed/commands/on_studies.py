@@ -20,8 +20,23 @@ from flashbed.common.errors import (
     InputError,
 )
 
+
+def _studies(begun: str) -> list[str]:
+    """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
+    from flashbed.common import paths
+
+    shipped = [file.stem for file in paths.studies().glob("*.toml")]
+    own = [file.name for file in Path().glob("*.toml")]
+    return sorted(name for name in {*shipped, *own} if name.startswith(begun))
+
+
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study file, or the name of a shipped study (see `flashbed list`).")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study file, or the name of a shipped study (see `flashbed list`).",
+        autocompletion=_studies,
+    ),
 ]
 
 OutFolder = Annotated[
