@@ -27,7 +27,7 @@ def script(*more: str) -> str:
     for word, argument in instructions():
         assert word in KNOWN, word
         if word == "RUN":
-            lines.append(argument)
+            lines.append(f"{{ {argument}; }} || exit 1")
         elif word == "WORKDIR":
             lines.append(f"mkdir -p {argument} && cd {argument}")
         elif word == "ENV":

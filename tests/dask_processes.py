@@ -25,12 +25,19 @@ def environment(cache: Path, **more: str) -> dict[str, str]:
 @contextmanager
 def scheduler(cache: Path) -> Iterator[str]:
     """The address of a scheduler, a process of its own."""
+    with scheduler_process(cache) as (_, address):
+        yield address
+
+
+@contextmanager
+def scheduler_process(cache: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and its address."""
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
     with started([*command, "--no-dashboard"], cache) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if found := re.search(r"Scheduler at: +(tcp://\S+)", line):
-                yield found[1]
+                yield process, found[1]
                 return
         raise AssertionError("the scheduler did not start")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import made_up_cells
 import pytest
-from dask_processes import SOURCES, environment, plain_worker, scheduler
+from dask_processes import SOURCES, environment, plain_worker, scheduler, scheduler_process
 from distributed import Client
 
 from flashbed.cluster import connecting
@@ -77,6 +77,30 @@ def test_cells_on_four_workers_one_of_which_is_killed(tmp_path: Path, cells: int
     there = tree(tmp_path / "cluster/results")
     assert len(there) == 4 * cells
     assert there == tree(tmp_path / "here/results")
+
+
+def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask asks for it for a while; what was finished is kept."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
+    log = tmp_path / "attempts"
+    with scheduler_process(tmp_path / "scheduler") as (process, address):
+        one = worker(address, tmp_path / "worker", log)
+        try:
+            run = begin(tmp_path / "cluster", 1000, address)
+            while len(attempts(log)) < 5:
+                assert run.poll() is None, run.communicate()
+                time.sleep(0.01)
+            process.kill()
+            said = run.communicate(timeout=60)[1]
+        finally:
+            run.kill()
+            one.kill()
+            one.wait()
+    assert run.returncode == 1
+    told = r"HostResourceError: the scheduler of the cluster is gone.*; what was finished is kept: run again"
+    assert re.fullmatch(told, said.splitlines()[-1]), said
+    assert "Traceback" not in said
+    assert len(list((tmp_path / "cluster/results/cells").glob("*/*"))) >= 3
 
 
 def test_files_come_to_each_worker_once(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
         raise SetupError(
             f"--workers needs Dask ({error.name} is not installed): `pip install 'flashbed[cluster]'`"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # of lost workers the lab tells itself
+    for name in ("distributed", "distributed.client"):  # of lost workers and schedulers the lab tells itself
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as held:
         if local := _LOCAL.fullmatch(workers):
             # The workers' own memory is small; their guests' is not Dask's to watch

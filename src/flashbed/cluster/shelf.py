@@ -125,7 +125,9 @@ class Incoming:
         with self._refusals():
             if digest_file(self._part) != self._article.digest:
                 self._part.unlink()
-                raise HostResourceError(f"{self._article.name}: was damaged on its way; run again")
+                raise HostResourceError(
+                    f"{self._article.name}: was damaged on its way, or where it came from; remove shared/ there"
+                )
             self._part.chmod(0o755)
             to = self._shelf.path(self._article)
             to.parent.mkdir(exist_ok=True)
