@@ -16,12 +16,17 @@ from running import command_lines
 STUDY = """
     [axes]
     filesystem = ["ext2", "fat16"]
-    medium = ["usb-stick-2g:condition=worn", "usb-stick-2g:from=kept"]
     [workload]
     tool = "fio"
     pattern = "write"
     request = "16k"
     file = "1M"
+"""
+
+
+MEDIA = """
+    [axes]
+    medium = ["usb-stick-2g:condition=full", "usb-stick-2g:from=kept"]
 """
 
 
@@ -48,9 +53,9 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("where", ["local:2", "remote"])
 def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache: Path, request, where: str) -> None:
-    """The media are worn, and one is kept, so that their files go to the workers, too."""
+    """A medium is full, and one is kept, so that their files go to the workers, too."""
     assert flashbed("medium", "create", "kept", "usb-stick-2g").returncode == 0
-    study = study_file(STUDY, medium=None)
+    study = study_file(STUDY.replace("[axes]", MEDIA.strip()), medium=None)
     address = where if where.startswith("local") else request.getfixturevalue("remote")
     done = flashbed("run", study, "--workers", address, "--out", "there")
     assert done.returncode == 0, done.stderr
@@ -66,7 +71,7 @@ def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_run_on_a_cluster_that_is_stopped(start, study_file, fresh_cache: Path, number: signal.Signals) -> None:
     """SIGINT as of a key press: to all processes of the terminal."""
-    study = study_file(STUDY.replace("1M", "64M").replace(":from=kept", ":condition=full"), medium=None)
+    study = study_file(STUDY.replace("1M", "64M"))
     process = start("run", study, "--workers", "local:2", start_new_session=True)
     try:
         deadline = time.monotonic() + 120
@@ -100,7 +105,7 @@ def test_a_run_on_a_cluster_that_is_stopped(start, study_file, fresh_cache: Path
 def test_what_is_no_cluster_is_told_before_anything_is_built(
     flashbed, study_file, workers: str, status: int, message: str
 ) -> None:
-    done = flashbed("run", study_file(STUDY.replace(":from=kept", ""), medium=None), "--workers", workers)
+    done = flashbed("run", study_file(STUDY), "--workers", workers)
     assert done.returncode == status
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
