@@ -50,6 +50,7 @@ KINDS = (
     Kind("second result that differs", r"results/different/.+", why_not="must never be there"),
     Kind("lock", r"(.*/)?(\.[^/]+|results|[0-9a-f]{12}|[0-9a-f]{64})?\.lock", why_not="left by killed runs"),
     Kind("work under way", r"(work|results/tmp|failures/\.tmp|debian-arm64/tmp)/.+", why_not="left by killed runs"),
+    Kind("file of a cluster", r"shared/\w{64}(\.\w{8}\.part|/.+)", why_not="only of runs with --workers"),
     Kind("failure", r"failures/\w{64}/.+", ALL, comes="unseen"),
     Kind("state of a condition", r"conditions/\w+-\w{16}/state\.bin", ALL, weight=2),
     Kind("manifest of a condition", r"conditions/\w+-\w{16}/MANIFEST\.json", ALL),

@@ -17,7 +17,7 @@ from flashbed.common import paths
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Finished, Repetition
 
-BUILT = ("image", "debian-arm64")
+BUILT = ("image", "debian-amd64", "debian-arm64")
 """What is expensive and depends on nothing that a test does: taken from the real cache."""
 
 settings.register_profile("any host", deadline=None)

@@ -25,7 +25,6 @@ app = typer.Typer(
     help="Compare embedded-Linux storage stacks on a real kernel, in virtual time, on modelled media.\n\n"
     "Start with `flashbed run quick`. `flashbed list` shows what else there is.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 for _name, _command in {**on_studies.COMMANDS, **on_results.COMMANDS, **on_this_host.COMMANDS}.items():

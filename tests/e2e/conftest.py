@@ -40,9 +40,10 @@ def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
 def start(fresh_cache: Path, tmp_path: Path) -> Start:
     """`start("run", study)`: the same, but the process has only begun; what it says to stderr can be read."""
 
-    def call(*arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
+    def call(*arguments: str | Path, start_new_session: bool = False, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [FLASHBED, *map(str, arguments)],
+            start_new_session=start_new_session,
             stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,

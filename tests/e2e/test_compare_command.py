@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conftest import Flashbed
-from made_up_results import Row, write
+from made_up_exports import Row, write
 
 
 def slow(row: Row) -> None:

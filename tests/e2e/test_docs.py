@@ -20,7 +20,7 @@ FENCE = re.compile(r"^```(?P<language>\w+) tested\n(?P<text>.*?)^```$", re.MULTI
 FILE = re.compile(r"# (\S+\.toml)\n")
 PAGES = sorted(
     str(page.relative_to(REPOSITORY))
-    for page in (REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md"))
+    for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"))
     if FENCE.search(page.read_text())
 )
 

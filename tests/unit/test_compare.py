@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from made_up_results import COUNTED, Row, write
+from made_up_exports import COUNTED, Row, write
 
 from flashbed.common.errors import InputError
 from flashbed.comparing import cause, chance, limits, result_set, telling

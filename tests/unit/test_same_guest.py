@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.digest import digest_bytes
-from flashbed.execution import measurement, measuring, repetition, same_guest
+from flashbed.execution import attempt, measurement, measuring, repetition, same_guest
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import Store
 from flashbed.machine import guest_job
@@ -86,7 +86,9 @@ def test_each_guest_is_run_once_but_with_the_first_seed(wanted, tmp_path: Path, 
     monkeypatch.setattr(repetition, "execute", execute)
     monkeypatch.setattr(measurement, "read", lambda kept, folder: dict(kept))
     store = Store(tmp_path / "results")
-    records = list(measuring.measure(store, made, 1, measuring.Limits(1, 1), same_guest.twins(made, always_run=1)))
+    with attempt.here(1) as site:
+        twins = same_guest.twins(made, always_run=1)
+        records = list(measuring.measure(store, made, site, attempt.Limits(1, 1), twins))
     assert run == [1, 1, 1, 2, 3]
     assert [record.repetition.key for record in records] == [one.key for one in made]
     for one in made:

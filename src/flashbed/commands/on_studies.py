@@ -7,6 +7,7 @@ Heavy modules are imported where they are used, so that `flashbed --help` and a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,8 +20,23 @@ from flashbed.common.errors import (
     InputError,
 )
 
+
+def _studies(begun: str) -> list[str]:
+    """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
+    from flashbed.common import paths
+
+    shipped = [file.stem for file in paths.studies().glob("*.toml")]
+    own = [file.name for file in Path().glob("*.toml")]
+    return sorted(name for name in {*shipped, *own} if name.startswith(begun))
+
+
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study file, or the name of a shipped study (see `flashbed list`).")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study file, or the name of a shipped study (see `flashbed list`).",
+        autocompletion=_studies,
+    ),
 ]
 
 OutFolder = Annotated[
@@ -59,6 +75,12 @@ def run_command(
     locked: Annotated[
         bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
     ] = False,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER", help="Run the cells on a Dask cluster: tcp://HOST:PORT, or local:N; see docs/cluster.md."
+        ),
+    ] = None,
 ) -> None:
     """Measure what is not measured yet, and write the report.
 
@@ -73,7 +95,8 @@ def run_command(
     parsed = _load(study, where, kernel)
     folder = folder or _folder(parsed, where, kernel)
     _check_folder(parsed, folder)
-    done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked)
+    with _site(workers, jobs) as site:
+        done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, site=site)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder)
@@ -152,6 +175,15 @@ def import_command(
     out.print(
         f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
     )
+
+
+def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
+    """Where the cells run; None: on this host."""
+    if workers is None:
+        return nullcontext()
+    from flashbed.cluster import connecting
+
+    return connecting.connected(workers, jobs)
 
 
 def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:

@@ -25,6 +25,15 @@ def check(study: Study, cells: Sequence[Cell]) -> None:
     """Raises InputError, with the line, for the CPU of a board that QEMU does not take; SetupError for checkers that
     are missing on this host. Only what `cells` use is looked at.
     """
+    check_programs(cells)
+    # Last: the first time, it builds the emulator
+    refused = {cpu: why for cpu in dict.fromkeys(cell.board.cpu for cell in cells) if (why := qemu.refusal(cpu))}
+    if refused:
+        raise InputError("\n".join(_of_boards(study, refused)))
+
+
+def check_programs(cells: Sequence[Cell]) -> None:
+    """Raises SetupError for checkers of these cells that are missing on this host."""
     missing = dict.fromkeys(program for program in _checkers(cells) if not _is_there(program))
     if missing:
         names, are = ", ".join(missing), "is" if len(missing) == 1 else "are"
@@ -32,10 +41,6 @@ def check(study: Study, cells: Sequence[Cell]) -> None:
             f"{names} {are} not installed, and what was measured could not be checked. `flashbed doctor` says how to "
             "get it."
         )
-    # Last: the first time, it builds the emulator
-    refused = {cpu: why for cpu in dict.fromkeys(cell.board.cpu for cell in cells) if (why := qemu.refusal(cpu))}
-    if refused:
-        raise InputError("\n".join(_of_boards(study, refused)))
 
 
 def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:

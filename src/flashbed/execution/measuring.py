@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
-import tempfile
 import threading
 import time
 from collections import deque
@@ -19,13 +17,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from flashbed.common import locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import measurement, memory, repetition, same_guest
-from flashbed.execution.memory import Memory
+from flashbed.execution import attempt, measurement, memory, same_guest
+from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.same_guest import Twins
 from flashbed.execution.store import Store
@@ -34,6 +32,9 @@ _log = logging.getLogger("flashbed")
 
 ELSEWHERE_POLL_S = 0.5
 """Between two looks at what other runs have finished, host seconds."""
+
+MOST_AT_A_TIME = 2000
+"""Attempts of one run, wherever they are made: each has a thread here that waits for it, and an open file."""
 
 NO_TWINS: Twins = MappingProxyType({})
 
@@ -51,25 +52,6 @@ class Record:
         return bool(self.result["outcome"] == "measured")
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a repetition may take of this host."""
-
-    host_s: float
-    """Seconds after which its guest counts as hung."""
-    smallest_medium: int
-    """Bytes of the study's smallest medium. A disk without room for that is full, which ends the run; where it has
-    that, a medium for which it has none is too large, and its cell fails alone.
-    """
-
-
-class Place(NamedTuple):
-    """Where a run works."""
-
-    work: Path
-    host: Memory
-
-
 def failure_folder(key: str) -> Path:
     """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
     return paths.cache_root() / "failures" / key
@@ -77,14 +59,9 @@ def failure_folder(key: str) -> Path:
 
 def clean() -> None:
     """Removes what killed runs have left."""
-    for left in (work_folder(), _failures_under_way()):
+    for left in (attempt.work_folder(), _failures_under_way()):
         locks.clean(left)
     memory.clean()
-
-
-def work_folder() -> Path:
-    """What is under way, of all runs; each has a folder there that it holds by a lock."""
-    return paths.cache_root() / "work"
 
 
 def _failures_under_way() -> Path:
@@ -105,26 +82,21 @@ def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record
 
 
 def measure(
-    store: Store, missing: Sequence[Repetition], jobs: int, limits: Limits, twins: Twins = NO_TWINS
+    store: Store, missing: Sequence[Repetition], site: Site, limits: Limits, twins: Twins = NO_TWINS
 ) -> Iterator[Record]:
     """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run, or
-    one of its `twins` was.
+    one of its `twins` was; `site` is where.
     """
     if not missing:
         return
     stop = threading.Event()
-    with (
-        locks.scratch(work_folder()) as work,
-        memory.scratch(jobs) as host,
-        stage("Measuring", total=len(missing)) as progress,
-        ThreadPoolExecutor(jobs) as pool,
-    ):
+    with stage("Measuring", total=len(missing)) as progress, ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
         queue, running = Queue(store, missing), set[Future[Record]]()
         try:
             while queue.left or running:
-                while len(running) < jobs and (taken := queue.take()) is not None:
+                while len(running) < min(site.guests, MOST_AT_A_TIME) and (taken := queue.take()) is not None:
                     claim, wanted = taken
-                    running.add(pool.submit(_claimed, claim, store, wanted, Place(work, host), limits, stop, twins))
+                    running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop, twins))
                 for record in queue.finished_elsewhere():
                     yield _told(record, progress)
                 if queue.left and not running:
@@ -212,15 +184,15 @@ def _told(record: Record, progress: Stage) -> Record:
 
 def run_again(wanted: Repetition, limits: Limits) -> None:
     """Runs a guest for what is noted beside its result; that is there already, and stays as it is."""
-    with locks.scratch(work_folder()) as work, memory.scratch(1) as host:
-        _attempt(wanted, Place(work, host), limits, threading.Event())
+    with attempt.here(1) as site:
+        site.attempt(wanted, limits, threading.Event())
 
 
 def _claimed(
     claim: locks.Lock,
     store: Store,
     wanted: Repetition,
-    place: Place,
+    site: Site,
     limits: Limits,
     stop: threading.Event,
     twins: Twins,
@@ -228,34 +200,24 @@ def _claimed(
     with claim:
         if (taken := same_guest.taken_over(store, wanted, twins)) is not None:
             return _record(wanted, taken.result, taken.folder)
-        return _one(store, wanted, place, limits, stop)
+        return _one(store, wanted, site, limits, stop)
 
 
-def _one(store: Store, wanted: Repetition, place: Place, limits: Limits, stop: threading.Event) -> Record:
+def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event) -> Record:
     """Raises HostResourceError if the host refuses what the lab itself writes."""
     try:
-        finished = _attempt(wanted, place, limits, stop)
+        finished = site.attempt(wanted, limits, stop)
         if finished.kept["outcome"] == "killed":  # says nothing about the cell: memory may be there again
             _log.warning("%s: %s; trying it again", wanted.cell.label, finished.kept["reason"])
-            finished = _attempt(wanted, place, limits, stop)
+            finished = site.attempt(wanted, limits, stop)
             if finished.kept["outcome"] == "killed":
                 finished.kept["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
         if not finished.measured:
             return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
     except OSError as error:
-        raise host_refusal(place.work, error) from None
+        raise host_refusal(attempt.work_folder(), error) from None
     stored = store.put(wanted.key, finished.files, finished.kept)
     return _record(wanted, stored.result, stored.folder)
-
-
-def _attempt(wanted: Repetition, place: Place, limits: Limits, stop: threading.Event) -> Finished:
-    with tempfile.TemporaryDirectory(dir=place.work, prefix=f"{wanted.key[:12]}-") as folder:
-        try:
-            return repetition.execute(wanted, Path(folder), limits.host_s, stop, place.host)
-        except repetition.TooLargeError as error:
-            if shutil.disk_usage(place.work).free < limits.smallest_medium:
-                raise
-            return repetition.failed(wanted, error.message)
 
 
 def _keep_failure(key: str, finished: Finished) -> Path:

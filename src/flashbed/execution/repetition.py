@@ -25,7 +25,7 @@ from flashbed.execution.memory import Memory
 from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import guest_job, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine.base import Outcome, Status
 from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
@@ -148,7 +148,8 @@ def _in_memory(repetition: Repetition, place: Path, limit_s: float, stop: thread
 
 def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
     cell, image = repetition.cell, repetition.image
-    files = qemu.Files(image.kernel.image, folder / "initramfs", folder / STATE, folder / DATA)
+    initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
+    files = qemu.Files(image.kernel.image, initramfs, state, data, emulator=image.emulator)
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     try:
         make_medium(cell, image, files)
@@ -179,9 +180,9 @@ def _named(outcome: Outcome, image: GuestImage) -> Outcome:
     return replace(outcome, files=files)
 
 
-def failed(repetition: Repetition, reason: str) -> Finished:
-    """What a repetition comes to that cannot even begin."""
-    return _finished(repetition, Outcome("failed", reason))
+def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Finished:
+    """What a repetition comes to that cannot even begin, or whose host was lost."""
+    return _finished(repetition, Outcome(status, reason))
 
 
 def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:

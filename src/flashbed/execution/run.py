@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from flashbed.common.errors import InputError
 from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import beforehand, inputs, measuring, ran, repetition, same_guest
+from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition, same_guest
+from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.ran import Ran
 from flashbed.execution.repetition import Repetition
@@ -132,9 +133,16 @@ def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
             yield "options", option, key
 
 
-def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT_S, locked: bool = False) -> Run:
-    """Runs what is missing, `jobs` guests at a time. Raises FlashbedError for what stops the whole run,
-    InterruptedByUser.
+def run(
+    study: Study,
+    *,
+    jobs: int | None = None,
+    limit_s: float = DEFAULT_LIMIT_S,
+    locked: bool = False,
+    site: Site | None = None,
+) -> Run:
+    """Runs what is missing at `site`; without one on this host, `jobs` guests at a time. Raises FlashbedError for what
+    stops the whole run, InterruptedByUser.
     """
     host_commands.check(study)
     measuring.clean()
@@ -145,9 +153,11 @@ def run(study: Study, *, jobs: int | None = None, limit_s: float = DEFAULT_LIMIT
     beforehand.check(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
-    limits, twins = measuring.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
-    for record in measuring.measure(store, missing, jobs or cores(), limits, twins):
-        known[record.repetition.key] = record
+    limits, twins = attempt.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
+    if missing:
+        with nullcontext(site) if site is not None else attempt.here(jobs or cores()) as where:
+            for record in measuring.measure(store, missing, where, limits, twins):
+                known[record.repetition.key] = record
     records = [known[r.key] for r in wanted]
     _look_again(records, study.seeds[0], limits)
     return Run(study, records, len(missing), _different(store, wanted), _ran(records))
@@ -183,7 +193,7 @@ def _watched(record: Record, changed: Changed) -> ran.Ranges | None:
     return ran.noted(record.result.get(same_guest.RUN_AS) or record.result["key"], changed)
 
 
-def _look_again(records: Sequence[Record], seed: int, limits: measuring.Limits) -> None:
+def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
     """Guests that were measured when nobody asked for the lines that are changed now are run once more, one seed of
     each cell, until all lines have run.
     """

@@ -56,6 +56,12 @@ class GuestImage:
     base: Path
     parts: Mapping[str, Path]
     digests: Mapping[str, str]
+    emulator: Path | None = None
+    """None: the one that is built on this host."""
+
+    def part_names(self, wanted: ProgramSet) -> Sequence[str]:
+        """Of the archives, besides the base, of a cell that uses the program set `wanted`."""
+        return _part_names(wanted)
 
     def archives(self, wanted: ProgramSet) -> Sequence[Path]:
         """The cpio archives of a cell that uses the program set `wanted`, without its job."""

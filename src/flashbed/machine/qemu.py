@@ -79,6 +79,8 @@ class Files:
     state: Path
     data: Path
     undo: Path | None = None
+    emulator: Path | None = None
+    """None: the one that is built on this host."""
 
 
 def refusal(cpu: str) -> str:
@@ -117,7 +119,7 @@ def fixed_arguments(setup: Setup) -> list[str]:
 
 
 def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
-    arguments = [str(emulator.program()), *fixed_arguments(setup), "-serial", f"file:{console}"]
+    arguments = [str(files.emulator or emulator.program()), *fixed_arguments(setup), "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
     if files.undo is not None:

@@ -6,15 +6,16 @@ Content stays as it is: only the model's state ages. Must not know what a state 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.condition import STEPS, Condition
+from flashbed.profiles.stored_medium import copy
 
 STATE = "state.bin"
 
@@ -37,10 +38,37 @@ def _state(
     tool: MediaTool, parameters: tuple[tuple[str, int | str], ...], condition: Condition, cache_root: Path
 ) -> Path:
     """Looked at once in a process: to hash a state of 128 MiB anew for each cell that starts from it costs seconds."""
+    wanted = dict(parameters)
+    return _entry(tool, wanted, condition, cache_root, lambda to: make(tool, to, wanted, condition)).path(STATE)
+
+
+def _entry(
+    tool: MediaTool,
+    parameters: Mapping[str, int | str],
+    condition: Condition,
+    cache_root: Path,
+    make_it: Callable[[Path], object],
+) -> Entry:
+    """The kept state, made by `make_it(file)` if it is not there."""
     recipe = {"program": tool.build_digest, "parameters": dict(parameters), "steps": STEPS[condition]}
-    kept = Cache(cache_root / "conditions")
-    entry = kept.entry(condition, recipe, lambda folder: make(tool, folder / STATE, dict(parameters), condition))
-    return entry.path(STATE)
+
+    def fill(folder: Path) -> None:
+        make_it(folder / STATE)
+
+    return Cache(cache_root / "conditions").entry(condition, recipe, fill)
+
+
+def take_over(
+    tool: MediaTool, parameters: Mapping[str, int | str], condition: Condition, made: Callable[[], Path]
+) -> None:
+    """Keeps a state that was made on another host, for `state`; nothing if it is here already."""
+    if (tool, condition, words := tuple(sorted(parameters.items()))) not in _taken_over:
+        _entry(tool, parameters, condition, paths.cache_root(), lambda to: copy(made(), to))
+        _taken_over.add((tool, condition, words))
+
+
+_taken_over: set[tuple[MediaTool, Condition, tuple[tuple[str, int | str], ...]]] = set()
+"""Looked at by this process."""
 
 
 @cache

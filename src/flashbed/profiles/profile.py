@@ -225,6 +225,12 @@ class Medium(Profile):
         """The medium that cells start from a copy of; None: from a new one."""
         return self._start
 
+    def moved_to(self, stored: StoredMedium) -> "Medium":
+        """The same, but that what cells start from lies elsewhere; its digest stays what it was."""
+        medium = self.model_copy()
+        medium._start = stored
+        return medium
+
     @property
     def start_digest(self) -> str | None:
         """What `start` was when the study was read."""

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An order is a repetition on its way to a worker: the cell, its key, and the digests of the files that it runs with.
+
+No path of the host that gives it means anything there. Must not know how orders and files travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from flashbed.cluster.shelf import Article
+from flashbed.common.digest import digest_file
+from flashbed.execution import repetition
+from flashbed.execution.attempt import Limits
+from flashbed.execution.repetition import Repetition
+from flashbed.image import GuestImage, emulator, kernel
+from flashbed.image.cache import Entry
+from flashbed.image.hosttools import MediaTool
+from flashbed.medium import conditioning
+from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
+from flashbed.study.plan import Cell
+
+OF_KERNEL = (kernel.IMAGE, kernel.SYMBOLS, kernel.GEN_INIT_CPIO)
+EMULATOR, MEDIA, REPLAY, CONDITION = "emulator", "fbmedia", "flashbed-replay", "condition"
+BASE, PART = "base", "part "
+"""The archives of the guest: what all have, and, behind this word, the name of another."""
+
+Files = Mapping[str, Path]
+"""By the part that a file has in a repetition."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is asked for."""
+
+    cell: Cell
+    key: str
+    environment: Mapping[str, str]
+    release: str
+    """Version of the kernel's package."""
+    media_digest: str
+    """Stands for the media core's host programs."""
+    articles: Mapping[str, Article]
+    limits: Limits
+    guests: int
+    """How many guests may run at a time on a host, for what each may take of its memory."""
+
+
+def files_of(wanted: Repetition) -> Files:
+    """What a worker needs that has nothing but the lab's Python code. Builds the emulator if it is missing."""
+    image, cell = wanted.image, wanted.cell
+    files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
+    files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
+    names = image.part_names(repetition.program_set(cell))
+    files |= {BASE: image.base, **{f"{PART}{name}": image.parts[name] for name in names}}
+    if (state := repetition.conditioned(cell, image)) is not None:
+        files[CONDITION] = state
+    if cell.medium.start is not None:
+        files |= {STATE: cell.medium.start.state, DATA: cell.medium.start.data}
+    return files
+
+
+def order(wanted: Repetition, files: Files, limits: Limits, guests: int) -> Order:
+    articles = {part: article(path) for part, path in files.items()}
+    image = wanted.image
+    return Order(
+        cell=wanted.cell,
+        key=wanted.key,
+        environment=dict(wanted.environment),
+        release=image.kernel.package_version,
+        media_digest=image.media_tool.build_digest,
+        articles=articles,
+        limits=limits,
+        guests=guests,
+    )
+
+
+def article(path: Path) -> Article:
+    """Of a file here. A medium that is kept may change while a study runs; it is another article then."""
+    told = path.stat()
+    return _article(path, told.st_size, told.st_mtime_ns)
+
+
+@cache
+def _article(path: Path, size: int, _changed_ns: int) -> Article:
+    return Article(digest_file(path), path.name, size)
+
+
+class _Shipped(Entry):
+    """A built thing of which a few files came, each to a place of its own."""
+
+    def path(self, name: str) -> Path:
+        return self.folder / self.digests[name]
+
+
+def repetition_of(asked: Order, place: Callable[[Article], Path], kept: Path) -> Repetition:
+    """The repetition as it was where it was ordered, with the files that `place` gives. `kept`: an empty folder, for a
+    medium that is kept. Raises HostResourceError.
+    """
+    files = {part: place(article) for part, article in asked.articles.items() if part != CONDITION}
+    tool = _tool(files[MEDIA], files[REPLAY], asked.media_digest)
+    root = files[kernel.IMAGE].parent.parent
+    own = {name: str(files[name].relative_to(root)) for name in OF_KERNEL}
+    guest_kernel = kernel.Kernel(_Shipped(root, own), asked.release)
+    parts = {name.removeprefix(PART): path for name, path in files.items() if name.startswith(PART)}
+    image = GuestImage(guest_kernel, tool, files[BASE], parts, {}, files[EMULATOR])
+    cell, medium = asked.cell, asked.cell.medium
+    if CONDITION in asked.articles:
+        shipped = asked.articles[CONDITION]
+        conditioning.take_over(tool, medium.core_parameters, medium.condition, lambda: place(shipped))
+    if medium.start is not None:
+        for name in (STATE, DATA):
+            (kept / name).symlink_to(files[name])
+        cell = replace(cell, medium=medium.moved_to(StoredMedium(kept)))
+    return Repetition(cell, image, asked.environment, asked.key)
+
+
+@cache
+def _tool(program: Path, replay_program: Path, build_digest: str) -> MediaTool:
+    """One for all orders: it remembers what it was asked."""
+    return MediaTool(program, replay_program, build_digest)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scheduler of a cluster does for the lab: it keeps the files of orders, where client and workers both reach
+it. A worker that is lost takes none of them along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed import SchedulerPlugin
+from distributed.scheduler import Scheduler
+
+from flashbed.cluster import lab
+from flashbed.cluster.shelf import Article, Incoming, Piece, Shelf, shelf
+from flashbed.common.errors import FlashbedError
+
+LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
+"""What it is asked: the names of its handlers."""
+
+
+class Keeper(SchedulerPlugin):
+    """Registered by each client; the first one that is of this lab stays."""
+
+    def __init__(self) -> None:
+        self.lab = lab.identity()
+        self.name = f"flashbed {self.lab}"
+        self.idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        self._shelf: Shelf = shelf()
+        self._shelf.sweep()
+        self._incoming: dict[tuple[str, str], Incoming] = {}
+        scheduler.handlers |= {LACKS: self.lacks, KEEP: self.keep, GIVE: self.give}
+
+    async def lacks(self, articles: list[list[Any]]) -> list[str]:
+        """The digests of those articles that are to be brought."""
+        wanted = [Article(*told) for told in articles]
+        return [article.digest for article in wanted if not self._shelf.has(article)]
+
+    async def keep(self, article: list[Any], who: str, piece: Piece) -> str:
+        """The next piece of an article, of whoever brings it; what is wrong, if anything is."""
+        wanted = Article(*article)
+        incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._shelf, wanted))
+        try:
+            incoming.add(piece)
+            if incoming.is_whole:
+                incoming.finish()
+        except FlashbedError as error:
+            del self._incoming[wanted.digest, who]
+            return error.message
+        if incoming.is_whole:
+            del self._incoming[wanted.digest, who]
+        return ""
+
+    async def give(self, article: list[Any], offset: int) -> Piece | None:
+        """A piece of an article; None if it is not here."""
+        try:
+            return self._shelf.piece(Article(*article), offset)
+        except OSError:
+            return None

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Dask cluster as the site of attempts: files go to its scheduler once, orders to its workers.
+
+What a worker had begun when it was lost, Dask gives to another: an attempt changes nothing but its own scratch folder,
+so it may be made as often as it takes.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from distributed import Client, Future, KilledWorker
+
+from flashbed.cluster import lab, scheduler
+from flashbed.cluster.order import Files, article, files_of, order
+from flashbed.cluster.shelf import PIECE_BYTES, Article, in_message
+from flashbed.cluster.worker import Refusal
+from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
+from flashbed.execution import repetition
+from flashbed.execution.attempt import Limits
+from flashbed.execution.repetition import Finished, Repetition
+
+_log = logging.getLogger("flashbed")
+
+STOP_POLL_S = 0.2
+
+WORKERS_POLL_S = 2.0
+"""Between two looks at which workers there are."""
+
+LOST = "each worker that ran it was lost: out of memory?"
+
+
+NO_LAB = "cannot load flashbed ({}); install flashbed[cluster] there, as it is here"
+
+Came = Finished | Refusal | tuple[str, str]
+"""Of a worker; the last one, its address and why, of one that has no lab."""
+
+
+def _entry() -> Callable[[str, bytes, str], Came]:
+    """What a task is. It travels as it stands here, and not by its name: a worker that cannot read a task dies of it,
+    and one without the lab has to be able to say so.
+    """
+
+    def enter(of_lab: str, packed: bytes, task: str) -> Came:
+        try:
+            from flashbed.cluster.worker import carry_out
+        except ImportError as error:
+            from distributed import get_worker
+
+            return get_worker().address, str(error)
+        return carry_out(of_lab, packed, task)
+
+    return enter
+
+
+class Cluster:
+    """The workers of a scheduler; `most` guests at a time, or one for each thread of theirs."""
+
+    def __init__(self, client: Client, most: int | None = None) -> None:
+        self._client, self._most = client, most
+        self._threads: Mapping[str, int] = {}
+        self._looked_at = -WORKERS_POLL_S
+        self._shared: set[Article] = set()
+        self._sharing = threading.Lock()
+        self._name = secrets.token_hex(4)
+
+    @property
+    def guests(self) -> int:
+        """Asked by one thread. At least 1: an order waits at the scheduler until a worker comes."""
+        if time.monotonic() - self._looked_at >= WORKERS_POLL_S:
+            self._look()
+        there = max(sum(self._threads.values()), 1)
+        return min(there, self._most or there)
+
+    def _look(self) -> None:
+        before, first = self._threads, self._looked_at < 0
+        self._threads, self._looked_at = self._workers(), time.monotonic()
+        for gone in sorted(before.keys() - self._threads.keys()):
+            _log.warning("worker %s is gone; what it was measuring, others measure", gone)
+        if not self._threads and (before or first):
+            _log.warning("the cluster has no workers at the moment; waiting for one")
+
+    def _workers(self) -> Mapping[str, int]:
+        try:
+            told: Mapping[str, int] = self._client.nthreads()
+        except (OSError, TimeoutError, ValueError) as error:
+            raise self._scheduler_is_gone(error) from None
+        return told
+
+    def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
+        """Raises FlashbedError for what a worker refuses, or if the scheduler is gone, InterruptedByUser."""
+        files = files_of(wanted)
+        self._share(files)
+        asked = order(wanted, files, limits, self._guests_of_a_host())
+        task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
+        packed = pickle.dumps(asked)
+        future = self._client.submit(_entry(), lab.identity(), packed, task, key=task, pure=False)
+        try:
+            came = self._came(future, stop)
+        except KilledWorker:
+            return repetition.failed(wanted, LOST, "killed")
+        finally:
+            future.release()
+        if isinstance(came, tuple):
+            address, why = came
+            raise SetupError(f"worker {address}: {NO_LAB.format(why)}")
+        if isinstance(came, Refusal):
+            raise type(came.error)(f"worker {came.worker}: {came.error.message}")
+        return came
+
+    def _came(self, future: Future[Any], stop: threading.Event) -> Came:
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(STOP_POLL_S):
+            if stop.is_set():
+                raise InterruptedByUser("stopped")
+            if self._client.status in ("closing", "closed"):
+                raise self._scheduler_is_gone(None)
+        if future.status in ("cancelled", "lost"):
+            raise self._scheduler_is_gone(None)
+        came: Came = future.result()
+        return came
+
+    def _guests_of_a_host(self) -> int:
+        hosts: Counter[str] = Counter()
+        for address, threads in self._threads.items():
+            hosts[address.rpartition(":")[0]] += threads
+        return max(hosts.values(), default=1)
+
+    def _share(self, files: Files) -> None:
+        """Brings the scheduler what it lacks of these."""
+        by_article = {article(path): path for path in files.values()}
+        with self._sharing:
+            new = by_article.keys() - self._shared
+            if not new:
+                return
+            try:
+                lacks = self._client.sync(
+                    getattr(self._client.scheduler, scheduler.LACKS), articles=[list(astuple(one)) for one in new]
+                )
+                for one in new:
+                    if one.digest in lacks:
+                        self._bring(one, by_article[one])
+            except (OSError, TimeoutError) as error:
+                raise self._scheduler_is_gone(error) from None
+            self._shared |= new
+
+    def _bring(self, one: Article, path: Path) -> None:
+        keep, who = getattr(self._client.scheduler, scheduler.KEEP), secrets.token_hex(4)
+        with path.open("rb") as file:
+            while True:
+                piece = in_message(file.read(PIECE_BYTES))
+                if refused := self._client.sync(keep, article=list(astuple(one)), who=who, piece=piece):
+                    raise HostResourceError(f"the scheduler: {refused}")
+                if file.tell() >= one.size:
+                    return
+
+    def _scheduler_is_gone(self, error: Exception | None) -> HostResourceError:
+        why = f" ({error})" if error else ""
+        return HostResourceError(f"the scheduler of the cluster is gone{why}; what was finished is kept: run again")

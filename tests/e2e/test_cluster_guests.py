@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real guests on a cluster of this host: the bytes of a local run, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dask_processes import plain_worker, scheduler
+from running import command_lines
+
+STUDY = """
+    [axes]
+    filesystem = ["ext2", "fat16"]
+    [workload]
+    tool = "fio"
+    pattern = "write"
+    request = "16k"
+    file = "1M"
+"""
+
+
+MEDIA = """
+    [axes]
+    medium = ["usb-stick-2g:condition=full", "usb-stick-2g:from=kept"]
+"""
+
+
+def results(cache: Path) -> dict[str, bytes]:
+    found = sorted(path for path in (cache / "results").rglob("*") if path.is_file())
+    return {str(path.relative_to(cache)): path.read_bytes() for path in found}
+
+
+def guests_below(folder: Path) -> list[str]:
+    return [line for line in command_lines("qemu-system", folder) if "-kernel" in line]
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler with a worker; each has an empty cache of its own."""
+    with scheduler(tmp_path / "scheduler") as address:
+        worker = plain_worker(address, tmp_path / "worker", "--nthreads", "2")
+        try:
+            yield address
+        finally:
+            worker.kill()
+            worker.wait()
+
+
+@pytest.mark.parametrize("where", ["local:2", "remote"])
+def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache: Path, request, where: str) -> None:
+    """A medium is full, and one is kept, so that their files go to the workers, too."""
+    assert flashbed("medium", "create", "kept", "usb-stick-2g").returncode == 0
+    study = study_file(STUDY.replace("[axes]", MEDIA.strip()), medium=None)
+    address = where if where.startswith("local") else request.getfixturevalue("remote")
+    done = flashbed("run", study, "--workers", address, "--out", "there")
+    assert done.returncode == 0, done.stderr
+    there = results(fresh_cache)
+    assert sum(name.endswith("result.json") for name in there) == 4
+    (fresh_cache / "results").rename(fresh_cache / "of the cluster")
+    done = flashbed("run", study, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    assert there == results(fresh_cache)
+    assert (study.parent / "there/results.csv").read_bytes() == (study.parent / "here/results.csv").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_on_a_cluster_that_is_stopped(start, study_file, fresh_cache: Path, number: signal.Signals) -> None:
+    """SIGINT as of a key press: to all processes of the terminal."""
+    study = study_file(STUDY.replace("1M", "64M"))
+    process = start("run", study, "--workers", "local:2", start_new_session=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not guests_below(fresh_cache):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        said = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+    deadline = time.monotonic() + 10
+    while (left := guests_below(fresh_cache)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+    if number == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        return
+    assert process.returncode == 130
+    told = "flashbed: interrupted; what was finished is kept, and the next run goes on"
+    assert [line for line in said.splitlines() if not line.startswith("Measuring")] == [told]
+
+
+@pytest.mark.parametrize(
+    ("workers", "status", "message"),
+    [
+        ("4", 2, "flashbed: --workers 4: give the address of a Dask scheduler, such as tcp://HOST:8786, or local:N"),
+        ("tcp://127.0.0.1:9", 3, "flashbed: tcp://127.0.0.1:9: no Dask scheduler answers there ("),
+    ],
+)
+def test_what_is_no_cluster_is_told_before_anything_is_built(
+    flashbed, study_file, workers: str, status: int, message: str
+) -> None:
+    done = flashbed("run", study_file(STUDY), "--workers", workers)
+    assert done.returncode == status
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1

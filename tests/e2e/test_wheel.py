@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel works from any folder, without the clone that it was built in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
+
+KEYS = """
+import json, pathlib
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.image import own_sources
+from flashbed.study.loading import load_study
+wanted = run.prepare(load_study(run.find_study("quick")), only_built=True)
+print(json.dumps([str(paths.data_root()), [one.key for one in wanted], dict(own_sources.sources())]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of what git has, and beside it a file that nobody has added."""
+    copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if (REPOSITORY / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, copy / name)
+    subprocess.run([*PIP, "wheel", "--no-deps", "-w", out, copy], check=True)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def made(folder: Path, wheel: Path, *, whole: bool) -> Path:
+    """The programs of a new environment with the wheel; `whole`: with its dependencies from the registry, else with
+    those of this environment, which are many megabytes.
+    """
+    venv.create(folder, with_pip=False)
+    python = folder / "bin/python"
+    if not whole:
+        (packages,) = (folder / "lib").glob("python*/site-packages")
+        (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    dependencies = [] if whole else ["--no-deps"]
+    subprocess.run([*PIP, "--python", python, "install", *dependencies, wheel], check=True)
+    return folder / "bin"
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cache: Path, whole: bool) -> None:
+    programs = made(tmp_path / "environment", wheel, whole=whole)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def said(*command: str | Path, status: int = 0) -> str:
+        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        return done.stdout or done.stderr
+
+    assert said(programs / "flashbed", "--version") == "flashbed 0.1.0\n"
+    listed = said(programs / "flashbed", "list")
+    assert all(word in listed for word in ("quick", "arm64-1000", "usb-stick-2g", "yaffs2", "cfq"))
+    assert said(programs / "flashbed", "show", "abc", status=2).startswith("flashbed: no result with a key that starts")
+    assert "is measured yet" in said(programs / "flashbed", "report", "quick", status=2)
+    root, keys, sources = json.loads(said(programs / "python", "-c", KEYS))
+    assert Path(root).is_relative_to(tmp_path / "environment")
+    ours = json.loads(said(sys.executable, "-c", KEYS))
+    assert len(keys) > 10
+    assert [keys, sources] == ours[1:]
+    assert not list(empty.iterdir())
+
+
+def test_what_the_wheel_says_of_itself(wheel: Path) -> None:
+    """Its licence is that of all that is in it, by the lines of its files, and each has its text there."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        told = Parser().parsestr(archive.read(next(n for n in names if n.endswith("/METADATA"))).decode())
+        found = set()
+        for name in names:
+            head = archive.read(name)[:300].decode(errors="replace").splitlines()
+            lines = [line.partition("SPDX-License-Identifier: ")[2] for line in head]
+            found |= {line.removesuffix("*/").strip() for line in lines if line}
+    asked = {f"({one})" if " OR " in one else one for one in found}
+    assert set(told["License-Expression"].split(" AND ")) == asked
+    texts = {Path(name).stem for name in names if "/licenses/" in name}
+    single = {word.strip("()") for one in asked for word in one.split(" OR ")}
+    assert texts == single
+    assert not [name for name in names if name.endswith((".o", ".ko", ".pyc")) or "/build/" in name]

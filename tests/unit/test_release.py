@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What says the version, says the same; and what a container's steps name is there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import containerfile
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def project() -> dict[str, object]:
+    return dict(tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"])
+
+
+def test_the_version_is_one() -> None:
+    version = str(project()["version"])
+    cited = re.search(r"^version: (\S+)$", (REPOSITORY / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited is not None
+    assert cited[1] == version
+    changes = (REPOSITORY / "CHANGELOG.md").read_text()
+    assert changes.startswith("# Changelog\n\n## Unreleased\n")
+    released = re.findall(r"^## (\d+\.\d+\.\d+)", changes, re.MULTILINE)
+    assert released in ([], [version, *released[1:]])
+
+
+def test_the_licences_cited_are_those_of_the_wheel() -> None:
+    block = (REPOSITORY / "CITATION.cff").read_text().partition("license:\n")[2].partition("keywords")[0]
+    cited = {line.removeprefix("  - ") for line in block.splitlines()}
+    assert cited == set(re.findall(r"[\w.-]+", str(project()["license"]))) - {"AND", "OR"}
+
+
+def test_a_container_runs_what_the_makefile_has() -> None:
+    script = containerfile.script()
+    targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    asked = set(re.findall(r"\bmake (?!\()([\w-]+)", script.replace("install git make", "")))
+    assert asked == {"setup"}
+    assert asked <= set(targets)
+    assert 'CMD ["make", "run"]' in containerfile.FILE.read_text()
+    assert ".[cluster]" in script
+    assert "cluster" in dict(project()["optional-dependencies"])  # type: ignore[call-overload]
