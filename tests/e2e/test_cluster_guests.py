@@ -26,7 +26,7 @@ STUDY = """
 
 MEDIA = """
     [axes]
-    medium = ["usb-stick-2g:condition=full", "usb-stick-2g:from=kept"]
+    medium = ["slc-64m-ftl-page:condition=full", "slc-64m-ftl-page:from=kept"]
 """
 
 
@@ -54,7 +54,7 @@ def remote(tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("where", ["local:2", "remote"])
 def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache: Path, request, where: str) -> None:
     """A medium is full, and one is kept, so that their files go to the workers, too."""
-    assert flashbed("medium", "create", "kept", "usb-stick-2g").returncode == 0
+    assert flashbed("medium", "create", "kept", "slc-64m-ftl-page").returncode == 0
     study = study_file(STUDY.replace("[axes]", MEDIA.strip()), medium=None)
     address = where if where.startswith("local") else request.getfixturevalue("remote")
     done = flashbed("run", study, "--workers", address, "--out", "there")

@@ -57,7 +57,12 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
     with ExitStack() as held:
         if local := _LOCAL.fullmatch(workers):
             # The workers' own memory is small; their guests' is not Dask's to watch
-            how = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None, "preload": LOCAL_WORKER}
+            how = {
+                "threads_per_worker": 1,
+                "memory_limit": 0,
+                "dashboard_address": "127.0.0.1:0",
+                "preload": LOCAL_WORKER,
+            }
             cluster = held.enter_context(LocalCluster(int(local[1]), **how))
             client = held.enter_context(Client(cluster, set_as_default=False))
         else:

@@ -5,6 +5,7 @@ it. A worker that is lost takes none of them along.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from distributed import SchedulerPlugin
@@ -35,7 +36,7 @@ class Keeper(SchedulerPlugin):
     async def lacks(self, articles: list[list[Any]]) -> list[str]:
         """The digests of those articles that are to be brought."""
         wanted = [Article(*told) for told in articles]
-        return [article.digest for article in wanted if not self._shelf.has(article)]
+        return [one.digest for one in wanted if not await asyncio.to_thread(self._shelf.has, one)]
 
     async def keep(self, article: list[Any], who: str, piece: Piece) -> str:
         """The next piece of an article, of whoever brings it; what is wrong, if anything is."""
@@ -44,7 +45,7 @@ class Keeper(SchedulerPlugin):
         try:
             incoming.add(piece)
             if incoming.is_whole:
-                incoming.finish()
+                await asyncio.to_thread(incoming.finish)  # to hash gigabytes would keep all workers waiting
         except FlashbedError as error:
             del self._incoming[wanted.digest, who]
             return error.message
