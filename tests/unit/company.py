@@ -48,7 +48,8 @@ def main() -> None:
                 board=board,
                 translation=between,
             )
-            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell))
+            image = SimpleNamespace(kernel=SimpleNamespace(changed=None))
+            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell, image=image))
         return made
 
     def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, _host: Memory) -> Finished:
@@ -71,7 +72,7 @@ def main() -> None:
     qemu.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
     measurement.of = lambda _cell, _out, _bytes: {}
     axes = {"filesystem": ("ext2",)}
-    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,))
+    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
     study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:

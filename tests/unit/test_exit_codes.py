@@ -23,6 +23,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
     monkeypatch.setattr(on_studies, "_load", lambda *_: None)
+    monkeypatch.setattr(on_studies, "_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_check_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_report", lambda *_: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)

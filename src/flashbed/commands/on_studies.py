@@ -52,11 +52,22 @@ Slice = Annotated[
     ),
 ]
 
+Kernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kernel",
+        metavar="KERNEL",
+        help="Instead of the study's: 6.12, a source tree (./linux), a revision of one (./linux@v6.12), either with "
+        ":patch=FILE behind it; see docs/own-kernel.md. May be repeated: several are compared.",
+    ),
+]
+
 
 def run_command(
     study: StudyName,
     folder: OutFolder = None,
     where: Slice = None,
+    kernel: Kernels = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
     limit: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
@@ -81,13 +92,14 @@ def run_command(
     """
     from flashbed.execution import run
 
-    parsed = _load(study, where)
-    _check_folder(parsed, folder, where)
+    parsed = _load(study, where, kernel)
+    folder = folder or _folder(parsed, where, kernel)
+    _check_folder(parsed, folder)
     with _site(workers, jobs) as site:
         done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, site=site)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
-    _report(done, folder, where)
+    _report(done, folder)
     _agree(done.different)
     if done.failures:
         raise CellsFailedError(
@@ -96,16 +108,17 @@ def run_command(
         )
 
 
-def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None) -> None:
+def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:
     """Write the report of what has been measured, without measuring anything."""
     from flashbed.execution import run
 
-    parsed = _load(study, where)
-    _check_folder(parsed, folder, where)
+    parsed = _load(study, where, kernel)
+    folder = folder or _folder(parsed, where, kernel)
+    _check_folder(parsed, folder)
     done = run.stored(parsed)
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
-    _report(done, folder, where)
+    _report(done, folder)
     _agree(done.different)
 
 
@@ -184,33 +197,36 @@ def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
     return found
 
 
-def _load(name: str, where: Sequence[str] | None = None) -> Any:
+def _load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Any:
     from flashbed.execution import run
     from flashbed.study import slicing
     from flashbed.study.loading import load_study
 
-    return slicing.narrowed(load_study(run.find_study(name)), _selection(where))
+    return slicing.narrowed(load_study(run.find_study(name), kernels=kernels or ()), _selection(where))
 
 
-def _folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> Path:
+def _folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
     from flashbed.study import slicing
 
-    return folder or Path("reports") / slicing.folder_name(study.name, _selection(where))
+    chosen = _selection(where) | ({"kernel": list(kernels)} if kernels else {})
+    return Path("reports") / slicing.folder_name(study.name, chosen)
 
 
-def _check_folder(study: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+def _check_folder(study: Any, folder: Path) -> None:
     """Raises InputError before anything is measured, if the report had to be written over something else."""
     from flashbed.commands import reporting
 
-    reporting.check_folder(study, _folder(study, folder, where))
+    reporting.check_folder(study, folder)
 
 
-def _report(done: Any, folder: Path | None, where: Sequence[str] | None) -> None:
+def _report(done: Any, folder: Path) -> None:
     from flashbed.commands import reporting
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
-    path = reporting.write(done, _folder(done.study, folder, where))
+    for one in done.ran:
+        out.print(one.sentence)
+    path = reporting.write(done, folder)
     out.print(f"Report: {path.absolute()}")
 
 

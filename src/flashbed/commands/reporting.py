@@ -14,6 +14,7 @@ from typing import Any
 
 from flashbed.common import paths
 from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.execution.ran import CHANGED_LINES
 from flashbed.execution.run import Record, Run, open_store, rows
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
@@ -80,6 +81,8 @@ def _manifest(done: Run) -> dict[str, Any]:
     environment["kernel source package"] = ", ".join(
         sorted({repetition.image.kernel.package_version for repetition in repetitions})
     )
+    if done.ran:
+        environment[CHANGED_LINES] = [one.sentence for one in done.ran]
     for kind in ("board", "medium"):
         # Two of one title differ in what the study says of them: each stands with its own parameters.
         found = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}

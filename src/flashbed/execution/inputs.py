@@ -21,7 +21,7 @@ from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.library import FOLDERS, Library, Selector
 from flashbed.study.loading import Study, load_study
-from flashbed.study.plan import plan
+from flashbed.study.plan import Cell, plan
 
 _log = logging.getLogger("flashbed")
 
@@ -99,7 +99,7 @@ def _lock(
 ) -> Lock:
     """Of what these studies ask for, and of these kernels and programs besides."""
     cells = [cell for study in studies for cell in plan(study)]
-    versions = sorted({*kernels, *(cell.kernel for cell in cells)})
+    versions = sorted({*kernels, *(version for cell in cells if (version := _of_archive(cell)))})
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
     archive = image.open_archive()
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
@@ -108,6 +108,11 @@ def _lock(
     before = pins.current().lock
     suite = before.suite if before else lockfile.SUITE
     return Lock(path, suite, own_sources.sources(), profiles, asked)
+
+
+def _of_archive(cell: Cell) -> str:
+    """The version of Linux that a cell has from Debian's archive; none if its kernel is out of a tree of the user's."""
+    return cell.kernel if cell.own_kernel is None or cell.own_kernel.tree is None else ""
 
 
 def without_packages() -> Pins:

@@ -20,7 +20,7 @@ from flashbed.common import children
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import measurement, memory
+from flashbed.execution import measurement, memory, ran
 from flashbed.execution.memory import Memory
 from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
@@ -84,7 +84,9 @@ def program_set(cell: Cell) -> ProgramSet:
     watch = WATCH if cell.board.cpus > 1 else None
     wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
-    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built)
+    sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.queue_scheduler))
+    own = tuple((module, Path(source)) for module, source in sources if module and source)
+    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built, own)
 
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
@@ -153,7 +155,10 @@ def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: thread
         make_medium(cell, image, files)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop)
+    changed = image.kernel.changed
+    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop, changed.watched if changed else ())
+    if changed is not None:
+        ran.note(repetition.key, changed, folder / qemu.RAN)
     outcome = _named(outcome, image)
     if outcome.status == "measured":
         try:

@@ -17,14 +17,17 @@ from typing import Any
 from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
+from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.execution import attempt, beforehand, inputs, measuring, repetition, same_guest
+from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition, same_guest
 from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
+from flashbed.execution.ran import Ran
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
+from flashbed.image.changed_code import Changed
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.library import Kind, Selector
 from flashbed.study import host_commands
@@ -35,6 +38,9 @@ from flashbed.workload import WORKLOADS
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
 
+
+SOURCE = "kernel_source"
+"""The column that says which source a kernel of the user's own is of: a short name, and git's hash of the tree."""
 
 MANY = 5000
 """Repetitions; to plan more takes seconds, and says so."""
@@ -49,6 +55,8 @@ class Run:
     fresh: int
     different: Sequence[Different] = ()
     """Second results that differ from those here: there must be none."""
+    ran: Sequence[Ran] = ()
+    """Of each kernel that is a change of another, whether the changed lines ran."""
 
     @property
     def failures(self) -> list[Record]:
@@ -75,14 +83,15 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> 
     parameter_list.check_study(study, image.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
-    versions = sorted({cell.kernel for cell in cells})
+    kernels = dict.fromkeys(cell.own_kernel or cell.kernel for cell in cells)
+    first = next((kernel for kernel in kernels if not isinstance(kernel, str)), None)
     sets = {repetition.program_set(cell) for cell in cells}
     try:
-        images = {version: image.build(version, sets, only_built=only_built) for version in versions}
+        images = {kernel: image.build(kernel, sets, only_built=only_built, first=first) for kernel in kernels}
     except image.PartError as error:
         raise _of_profile(study, error) from None
     with _noted("Working out their keys", len(cells)) as progress:
-        return [_prepared(cell, images[cell.kernel], progress) for cell in cells]
+        return [_prepared(cell, images[cell.own_kernel or cell.kernel], progress) for cell in cells]
 
 
 def _prepared(cell: Cell, guest: image.GuestImage, progress: Stage | None) -> Repetition:
@@ -149,7 +158,9 @@ def run(
         with nullcontext(site) if site is not None else attempt.here(jobs or cores()) as where:
             for record in measuring.measure(store, missing, where, limits, twins):
                 known[record.repetition.key] = record
-    return Run(study, [known[r.key] for r in wanted], len(missing), _different(store, wanted))
+    records = [known[r.key] for r in wanted]
+    _look_again(records, study.seeds[0], limits)
+    return Run(study, records, len(missing), _different(store, wanted), _ran(records))
 
 
 def stored(study: Study) -> Run:
@@ -162,7 +173,40 @@ def stored(study: Study) -> Run:
     except image.NotBuilt:  # and so nothing is measured with the guest of today
         return Run(study, [], 0)
     records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
-    return Run(study, records, 0, _different(store, wanted))
+    return Run(study, records, 0, _different(store, wanted), _ran(records))
+
+
+def _ran(records: Sequence[Record]) -> list[Ran]:
+    """By kernel, of what is noted of these guests."""
+    kernels: dict[str, tuple[Changed, list[tuple[str, ran.Ranges]]]] = {}
+    for record in records:
+        kernel = record.repetition.image.kernel
+        if kernel.changed is None:
+            continue
+        _, guests = kernels.setdefault(kernel.package_version, (kernel.changed, []))
+        if (ranges := _watched(record, kernel.changed)) is not None:
+            guests.append((record.repetition.cell.label, ranges))
+    return [ran.told(name, changed, guests) for name, (changed, guests) in kernels.items()]
+
+
+def _watched(record: Record, changed: Changed) -> ran.Ranges | None:
+    return ran.noted(record.result.get(same_guest.RUN_AS) or record.result["key"], changed)
+
+
+def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
+    """Guests that were measured when nobody asked for the lines that are changed now are run once more, one seed of
+    each cell, until all lines have run.
+    """
+    for one in records:
+        changed = one.repetition.image.kernel.changed
+        if changed is None or not changed.watched or one.repetition.cell.seed != seed or _watched(one, changed):
+            continue
+        of_kernel = [record for record in records if record.repetition.image is one.repetition.image]
+        if any(told.ran == told.lines for told in _ran(of_kernel)):
+            continue
+        if _watched(one, changed) is None:
+            with stage("Looking whether the changed lines run"):
+                measuring.run_again(one.repetition, limits)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:
@@ -196,7 +240,9 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
-    return {**result["coordinates"], **plain, **told, **metrics}
+    counted = {COUNTED + name: count for name, count in result["counted"].items()}
+    own = {SOURCE: record.repetition.image.kernel.package_version} if cell.own_kernel else {}
+    return {**result["coordinates"], **plain, **own, **told, **metrics, **counted}
 
 
 def _steady(result: Mapping[str, Any], cell: Cell) -> str:

@@ -18,12 +18,13 @@ from elftools.common.exceptions import ELFError
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, programs
+from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, own_kernel, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive, Packages
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
+from flashbed.profiles.kernel_choice import KernelChoice
 
 DEBIAN = "-debian"
 """Behind a kernel's version: Debian's own, as it is installed."""
@@ -42,6 +43,8 @@ class ProgramSet(NamedTuple):
     programs: tuple[str, ...]
     modules: tuple[str, ...] = ()
     built: tuple[str, ...] = ("fio",)
+    own_modules: tuple[tuple[str, Path], ...] = ()
+    """Those of the modules that are made from a folder of the user's."""
 
 
 @dataclass(frozen=True)
@@ -111,21 +114,25 @@ class _NotedOnly(Archive):
 
 
 def build(
-    version: str,
+    version: str | KernelChoice,
     program_sets: Iterable[ProgramSet],
     *,
     thorough: bool = False,
     only_built: bool = False,
+    first: KernelChoice | None = None,
 ) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1), or a kernel beside it (6.1-debian); `thorough` also looks at
+    `version` names Debian's kernel source package (6.1), a kernel beside it (6.1-debian), or one of the user's own;
+    `first` is what such a one is a change of, if it does not say so itself. `thorough` also looks at
     what only later builds need, file by file. Raises PartError for a module that there is not, before anything is
     built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
-    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules}
+    own_modules = dict(own for wanted in wanted_sets for own in wanted.own_modules)
+    _check_own(wanted_sets)
+    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules if name not in own_modules}
     for name in sorted(wanted_modules):
         try:
             modules.check_names({name})
@@ -133,9 +140,12 @@ def build(
             raise PartError(error.message, "module", name) from None
     cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
     archive = open_archive(_NotedOnly if only_built else Archive)
-    built = _kernel(cache, archive, version)
+    built = _kernel(cache, archive, version, first)
     common = modules.build_common(cache, built)
-    chosen = modules.build_chosen(cache, built, wanted_modules)
+    chosen = {
+        **modules.build_chosen(cache, built, wanted_modules),
+        **{name: _own_module(cache, built, name, folder) for name, folder in own_modules.items()},
+    }
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
@@ -160,10 +170,33 @@ def build(
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
-def _kernel(cache: Cache, archive: Archive, version: str) -> Kernel:
+def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice, first: KernelChoice | None = None) -> Kernel:
+    if isinstance(version, KernelChoice):
+        return own_kernel.build(cache, archive, version, first)
     if version.endswith(DEBIAN):
         return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
     return kernel.build(cache, archive, version)
+
+
+def _check_own(wanted_sets: Iterable[ProgramSet]) -> None:
+    """One guest image has one module of a name. Raises PartError."""
+    folders: dict[str, Path | None] = {}
+    for wanted in wanted_sets:
+        own = dict(wanted.own_modules)
+        for name in wanted.modules:
+            if folders.setdefault(name, own.get(name)) != own.get(name):
+                raise PartError(f"{name} is made from two folders in one study; give one another name", "module", name)
+    for name, folder in folders.items():
+        if folder is not None and name not in (makes := modules.made_in(folder)):
+            made = f"it makes {', '.join(makes)}" if makes else "it has no Kbuild with a line obj-m := NAME.o"
+            raise PartError(f"{name} does not come out of {folder}: {made}", "module", name)
+
+
+def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
+    try:
+        return modules.build_folder(cache, built, folder).path(f"{name}.ko")
+    except modules.BuildError as error:
+        raise PartError(f"{name} does not compile from {folder}: {error.message}", "module", name) from None
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:

@@ -19,6 +19,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry
+from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import Environment
@@ -70,6 +71,12 @@ class Kernel:
     """Modules of its own that a guest is to have, by their place there."""
     environment: Environment = dict
     """For programs that build against it: its compiler."""
+    source: str = ""
+    """Of a kernel of the user's own, git's hash of its tree: modules may differ where its products do not."""
+    version: str = ""
+    """Of such a kernel, the version of Linux."""
+    changed: Changed | None = None
+    """Of such a kernel, the lines that are changed in it, if it is known what it is a change of."""
 
     @property
     def image(self) -> Path:
@@ -97,13 +104,13 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     package = f"linux-source-{version}"
     resolved = archive.resolve([package], alone=True)
     compiler = toolchain.compiler(cache, archive)
-    fragment = _fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
+    settings = fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
     if match[2] == DEBUG:
-        fragment += (paths.guest() / f"kernel{DEBUG}.config").read_text()
+        settings += (paths.guest() / f"kernel{DEBUG}.config").read_text()
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
         "package": resolved.files,
-        "config": fragment,
+        "config": settings,
         "patches": [patch.read_text() for patch in patches],
         "compiler": compiler.identity,
         "left out": UNUSED,
@@ -116,7 +123,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
             unpack(archive, package, archive.fetch([package], resolved), tree, UNUSED)
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
-        _configure(tree, version, fragment, compiler.environment())
+        configure(tree, version, settings, compiler.environment())
         with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
@@ -139,7 +146,7 @@ def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused:
     shutil.rmtree(scratch)
 
 
-def _fragment(version: str) -> str:
+def fragment(version: str) -> str:
     """guest/kernel.config, and behind it what is otherwise for this version, if anything: the last word on an option
     counts.
     """
@@ -147,19 +154,20 @@ def _fragment(version: str) -> str:
     return "".join(file.read_text() for file in files if file.exists())
 
 
-def _wanted(fragment: str) -> set[str]:
-    """The lines that a .config must have for all that `fragment` says last to be so."""
-    said = (SETTING.match(line) for line in fragment.splitlines())
+def _wanted(settings: str) -> set[str]:
+    """The lines that a .config must have for all that `settings` say last to be so."""
+    said = (SETTING.match(line) for line in settings.splitlines())
     last = {match["option"]: match for match in said if match}
     return {match.string for match in last.values() if match["value"]}
 
 
-def _configure(tree: Path, version: str, fragment: str, environment: Mapping[str, str]) -> None:
+def configure(tree: Path, version: str, settings: str, environment: Mapping[str, str]) -> None:
+    """Writes the .config that these settings make of nothing. Raises SetupError for one that is not taken."""
     file = tree.with_name("fragment.config")
-    file.write_text(fragment)
+    file.write_text(settings)
     run(toolchain.make(f"KCONFIG_ALLCONFIG={file}", "allnoconfig", jobs=1), cwd=tree, env=environment)
     set_lines = set((tree / ".config").read_text().splitlines())
-    if dropped := sorted(_wanted(fragment) - set_lines):
+    if dropped := sorted(_wanted(settings) - set_lines):
         raise SetupError(
             f"{paths.guest() / 'kernel.config'}, or what takes its place: Linux {version} did not take "
             f"{', '.join(dropped)}: an option it depends on is missing, or it has another name. "

@@ -22,6 +22,7 @@ from flashbed.image import toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
+from flashbed.profiles.kernel_choice import KERNELS
 
 CHOSEN = ("iosched", "media_ftl", "watch", "yaffs2")
 """Folders whose modules are only in the guests that load them; every guest has all others."""
@@ -61,6 +62,13 @@ OF_THE_KERNEL = {
 }
 """Modules of the kernel's tree that few guests load, by the name of an entry."""
 
+_MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
+
+OWN = "own-module"
+"""What a folder of the user's is called where it is built, whatever its own name is."""
+
+LEFT_BY_A_BUILD = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
+
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
 
@@ -72,11 +80,17 @@ def names() -> list[str]:
 
 def made_by(folder: str) -> tuple[str, ...]:
     """The modules that the folder `folder` of kernel/ makes, by the line `obj-m` of its Kbuild file."""
-    kbuild = paths.kernel() / folder / "Kbuild"
-    said = re.search(r"^obj-m := (.*)$", kbuild.read_text(), re.MULTILINE)
-    if said is None:
+    if not (made := made_in(paths.kernel() / folder)):
+        kbuild = paths.kernel() / folder / "Kbuild"
         raise SetupError(f"{kbuild}: has no line `obj-m := NAME.o`, which says what modules it makes")
-    return tuple(name.removesuffix(".o") for name in said[1].split())
+    return made
+
+
+def made_in(folder: Path) -> tuple[str, ...]:
+    """The modules that a folder of whoever's makes; none if it does not say so."""
+    file = next((file for name in ("Kbuild", "Makefile") if (file := folder / name).is_file()), None)
+    said = _MAKES.findall(file.read_text(errors="replace")) if file else []
+    return tuple(name.removesuffix(".o") for line in said for name in line.split() if name.endswith(".o"))
 
 
 def to_choose() -> dict[str, str]:
@@ -115,12 +129,36 @@ def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[st
     return files
 
 
+def _of(kernel: Kernel) -> dict[str, object]:
+    """What a recipe says of the kernel that modules are built against."""
+    return {"kernel": kernel.entry.digests, **({"source": kernel.source} if kernel.source else {})}
+
+
+class BuildError(InputError):
+    """A module that does not compile, with a kernel of the user's or from a source of theirs: the compiler's words."""
+
+
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
-    """An entry with the modules of the folder `name`, stripped of debug information."""
-    parts = [paths.kernel() / part for part in (name, SHARED)]
+    """An entry with the modules of the folder `name` of kernel/, stripped of debug information."""
+    return _build(cache, kernel, paths.kernel() / name, name)
+
+
+def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
+    """The same of a folder of the user's; what the lab's modules share is beside it, too. Raises BuildError."""
+    try:
+        return _build(cache, kernel, folder, OWN)
+    except BuildError:
+        raise
+    except SetupError as error:
+        raise BuildError(_first_errors(error)) from None
+
+
+def _build(cache: Cache, kernel: Kernel, source: Path, name: str) -> Entry:
+    """`name` is what the folder is called where it is built."""
+    parts = [source, paths.kernel() / SHARED]
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
-        "kernel": kernel.entry.digests,
+        **_of(kernel),
         "sources": digest_tree(*parts, *core),
         "script": digest_tree(Path(__file__)),
     }
@@ -128,7 +166,8 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
         for part in parts:
-            shutil.copytree(part, scratch / "kernel" / part.name)
+            called = name if part == source else part.name
+            shutil.copytree(part, scratch / "kernel" / called, ignore=LEFT_BY_A_BUILD)
         for part in core:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)
@@ -144,28 +183,46 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     wanted = OF_THE_KERNEL[name]
     change = paths.kernel() / wanted.change if wanted.change else None
     recipe = {
-        "kernel": kernel.entry.digests,
+        **_of(kernel),
         "script": digest_tree(Path(__file__)),
         **wanted._asdict(),
         **({"changed by": digest_tree(change)} if change else {}),
     }
-    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
-    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
 
     def fill(folder: Path) -> None:
-        scratch = folder / "scratch"
-        leave_out = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
-        shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=leave_out)
-        if change:
-            _change(change, scratch, wanted.folder)
-        found = [f"-I{scratch / place}" for place in wanted.includes]
-        with stage(f"Building the kernel's module {name}"):
-            _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=[*defined, *found])
-        if wanted.name:
-            (built,) = folder.glob("*.ko")
-            built.rename(folder / f"{wanted.name}.ko")
+        _fill_of_the_kernel(kernel, name, folder)
 
     return cache.entry(f"kernel-{name}", recipe, fill)
+
+
+def with_lines(kernel: Kernel, name: str, folder: Path) -> Path:
+    """The module of an entry of OF_THE_KERNEL that makes one, with line numbers, built in an empty folder."""
+    _fill_of_the_kernel(kernel, name, folder, lines=True)
+    (built,) = folder.glob("*.ko")
+    return built
+
+
+def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool = False) -> None:
+    wanted = OF_THE_KERNEL[name]
+    change = paths.kernel() / wanted.change if wanted.change else None
+    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
+    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
+    scratch = folder / "scratch"
+    shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=LEFT_BY_A_BUILD)
+    if change:
+        _change(change, scratch, wanted.folder)
+    found = [f"-I{scratch / place}" for place in wanted.includes]
+    with stage(f"Building the kernel's module {name}"):
+        flags = [*defined, *found, *(["-g1"] if lines else [])]
+        _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=flags, lines=lines)
+    if wanted.name:
+        (built,) = folder.glob("*.ko")
+        built.rename(folder / f"{wanted.name}.ko")
+
+
+def _first_errors(error: SetupError) -> str:
+    """The compiler's own words, of all that make says of a build that failed."""
+    return "; ".join([line for line in error.message.splitlines() if "error: " in line][:3]) or error.message
 
 
 def _change(by: Path, tree: Path, subfolder: str) -> None:
@@ -183,17 +240,34 @@ def _as_defined(setting: str) -> str | None:
     return f"-D{option}={value.replace(chr(34), chr(92) + chr(34))}" if value.startswith('"') else None
 
 
-def _make(kernel: Kernel, scratch: Path, subfolder: str, to: Path, *settings: str, flags: Sequence[str] = ()) -> None:
-    """Builds the modules of a folder below `scratch`, strips them of debug information, and leaves them in `to`."""
+def _make(
+    kernel: Kernel,
+    scratch: Path,
+    subfolder: str,
+    to: Path,
+    *settings: str,
+    flags: Sequence[str] = (),
+    lines: bool = False,
+) -> None:
+    """Builds the modules of a folder below `scratch`, and leaves them in `to`, without debug information unless that is
+    for `lines`.
+    """
     module = scratch / subfolder
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
     environment = kernel.environment()
-    run(
-        toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1),
-        env=environment,
-    )
+    command = toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1)
+    try:
+        run(command, env=environment)
+    except SetupError as error:
+        if not kernel.source:
+            raise
+        raise BuildError(
+            f"{kernel.package_version}, Linux {kernel.version}: the module {subfolder} does not build with it; the "
+            f"lab's own are written for Linux {' and '.join(KERNELS)}: {_first_errors(error)}"
+        ) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
-        run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
+        if not lines:
+            run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
     shutil.rmtree(scratch)

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +35,9 @@ STOP_POLL_S = 0.2
 PANIC_ENDS_S = 10.0
 """Of the host's time, from a panic on: a guest whose CPUs can be stopped has ended by then."""
 TIMED_OUT = 124
+
+RAN = "ran.log"
+"""What a run leaves in its folder besides results: the code of the ranges asked for that it executed."""
 
 PRICE = "price.txt"
 """What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
@@ -127,8 +130,16 @@ def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
     return arguments
 
 
-def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
-    """Runs the guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set.
+def run(
+    setup: Setup,
+    files: Files,
+    folder: Path,
+    limit_s: float,
+    stop: threading.Event,
+    watched: Sequence[tuple[int, int]] = (),
+) -> Outcome:
+    """Runs the guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set. Code that it
+    executes in the ranges `watched` is noted in a file there (RAN); the guest does not feel that.
 
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
@@ -143,7 +154,8 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
         os.truncate(path, _window(size))
     notes = f"profile={_escaped(profile)},price={_escaped(folder / PRICE)}"
     # A second -icount joins the first
-    status, complaint = _execute([*_command(setup, files, box, console), "-icount", notes], console, limit_s, stop)
+    command = [*_command(setup, files, box, console), "-icount", notes, *_watching(watched, folder / RAN)]
+    status, complaint = _execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
     said = console.read_bytes()
@@ -164,6 +176,13 @@ def run(setup: Setup, files: Files, folder: Path, limit_s: float, stop: threadin
     if raw := profile.read_bytes():
         outcome = replace(outcome, files={**outcome.files, RAW: raw})
     return outcome
+
+
+def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:
+    """What makes the emulator write down code when it first executes it: it translates it only then."""
+    if not ranges:
+        return []
+    return ["-d", "in_asm", "-D", str(log), "-dfilter", ",".join(f"{begin:#x}..{end - 1:#x}" for begin, end in ranges)]
 
 
 def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> Outcome:

@@ -5,7 +5,6 @@ A profile and the options that a study chooses give a ResolvedFileSystem: plain 
 left to fill in. Must not know any file system by name, nor run anything.
 """
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,86 +14,12 @@ from typing import Literal
 from pydantic import Field
 
 from flashbed.common.tomlfile import Problem, nearest
-from flashbed.common.units import Size, describe_size, format_size, parse_size
-from flashbed.profiles.profile import Profile, Strict, package_problems
+from flashbed.common.units import Size, describe_size
+from flashbed.profiles.option import Option, Value, option_problems, placeholder_problems
+from flashbed.profiles.profile import MODULE_SOURCE, Profile, Strict, package_problems
 
 COMPRESSION = "compression"
 """The option of a file system that compresses, if it has one; its value "none" stores data as they are."""
-
-_PLACEHOLDER = re.compile(r"\{(\w*)\}")
-Value = int | str | bool
-
-
-class Option(Strict):
-    """An option that a study may set: "fat16:cluster=16k"."""
-
-    meaning: str = Field(min_length=1, description="a line for people")
-    kind: Literal["size", "int", "choice", "flag"]
-    default: str | int | bool | None = Field(default=None, description="as a study would write it; none = not passed")
-    choices: tuple[str, ...] = Field(default=(), strict=False, description="the only values allowed")
-    min: Size | None = None
-    max: Size | None = None
-    power_of_two: bool = False
-    divide: int = Field(default=1, ge=1, description="the tool wants the value divided by this")
-    mkfs: str = Field(default="", description="what joins {options} of mkfs; {value} is the value")
-    mount: str = Field(default="", description="what joins the mount options; {value} is the value")
-    module: str | None = Field(
-        default=None, min_length=1, description="flag, choice: the module to load in place of the other"
-    )
-    min_units: int | None = Field(default=None, ge=1, description="the file system has at least so many such units")
-    max_units: int | None = Field(default=None, ge=1, description="the file system has at most so many such units")
-    overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
-
-    def parse(self, text: str) -> Value:
-        """The value in `text`. Raises ValueError with a message that follows the option's name."""
-        if self.kind == "flag":
-            if text not in ("on", "off"):
-                raise ValueError(f'is on or off, not "{text}"')
-            return text == "on"
-        if self.kind == "choice":
-            if text not in self.choices:
-                raise ValueError(f'cannot be "{text}"{nearest(text, self.choices)}')
-            return text
-        return self._in_range(self._number(text), text)
-
-    def _number(self, text: str) -> int:
-        if self.kind == "size":
-            return parse_size(text)
-        if not re.fullmatch("-?[0-9]{1,19}", text):
-            raise ValueError(f'is a whole number, not "{text}"')
-        return int(text)
-
-    def _in_range(self, value: int, text: str) -> int:
-        if self.choices and value not in [self._number(choice) for choice in self.choices]:
-            raise ValueError(f'cannot be "{text}"; there are: {", ".join(self.choices)}')
-        if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
-            raise ValueError(f"goes from {self.show(self.min)} to {self.show(self.max)}, not {text}")
-        if self.power_of_two and (value <= 0 or value & (value - 1)):
-            raise ValueError(f"must be a power of two, not {text}")
-        if value % self.divide:
-            raise ValueError(f"must be a multiple of {self.show(self.divide)}, not {text}")
-        return value
-
-    def show(self, value: int | None) -> str:
-        """A value as a study writes it."""
-        if value is None:
-            return "any"
-        return format_size(value) if self.kind == "size" else str(value)
-
-    def render(self, template: str, value: Value) -> str:
-        """The text that joins a command; nothing for a flag that is off."""
-        if value is False:
-            return ""
-        number = value // self.divide if isinstance(value, int) and not isinstance(value, bool) else value
-        return template.replace("{value}", str(number))
-
-    def default_value(self) -> Value | None:
-        """The default, parsed; None where the option is not passed by default. Raises ValueError."""
-        if self.default is None:
-            return None
-        if isinstance(self.default, bool):
-            return self.parse("on" if self.default else "off")
-        return self.parse(str(self.default))
 
 
 class Mount(Strict):
@@ -116,6 +41,7 @@ class FileSystem(Profile):
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
     programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    module_source: str | None = Field(default=None, min_length=1, description=MODULE_SOURCE)
     mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
     attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
     detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
@@ -127,12 +53,12 @@ class FileSystem(Profile):
     def problems(self) -> Iterator[Problem]:
         """Contradictions in the profile itself."""
         for index, command in enumerate(self.mkfs):
-            yield from _placeholder_problems(("mkfs", index), command, {"device", "options"})
+            yield from placeholder_problems(("mkfs", index), command, {"device", "options"})
         for place in ("attach", "detach"):
             for index, command in enumerate(getattr(self, place)):
-                yield from _placeholder_problems((place, index), command, {"device"})
-        yield from _placeholder_problems(("mount", "device"), self.mount.device, {"device"})
-        yield from _placeholder_problems(("check",), self.check, {"image"})
+                yield from placeholder_problems((place, index), command, {"device"})
+        yield from placeholder_problems(("mount", "device"), self.mount.device, {"device"})
+        yield from placeholder_problems(("check",), self.check, {"image"})
         if self.check and "{image}" not in self.check:
             yield Problem(("check",), "does not say {image}, the file to check")
         if not self.check.isprintable():
@@ -145,7 +71,9 @@ class FileSystem(Profile):
         if any(option.mkfs for option in self.options.values()) and not any("{options}" in c for c in self.mkfs):
             yield Problem(("mkfs",), "does not say {options}, so that the options with mkfs would be lost")
         for name, option in self.options.items():
-            yield from _option_problems(("options", name), option)
+            yield from option_problems(("options", name), option)
+        if self.module_source and not self.module:
+            yield Problem(("module_source",), "needs module, the name of the module that it makes")
         for name in [name for name, option in self.options.items() if option.module][1:]:
             yield Problem(("options", name, "module"), "is the second: only one option can choose the module")
 
@@ -233,6 +161,8 @@ class ResolvedFileSystem:
     check: str
     compresses: bool = False
     """Whether fewer bytes than are written may reach the medium without any being in memory."""
+    module_source: Path | None = None
+    """The folder that the module is made from, if it is none of the lab's or of the kernel's."""
 
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
         """The commands for the guest's shell, to run in order."""
@@ -272,29 +202,3 @@ class ResolvedFileSystem:
 
 def _squeeze(command: str) -> str:
     return " ".join(command.split())
-
-
-def _placeholder_problems(keys: tuple[str | int, ...], text: str, allowed: set[str]) -> Iterator[Problem]:
-    for name in _PLACEHOLDER.findall(text):
-        if name not in allowed:
-            known = ", ".join("{" + word + "}" for word in sorted(allowed))
-            yield Problem(keys, f"{{{name}}} means nothing here; there are: {known}")
-
-
-def _option_problems(keys: tuple[str | int, ...], option: Option) -> Iterator[Problem]:
-    if not option.mkfs and not option.mount and not option.module:
-        yield Problem(keys, "does nothing: give it mkfs or mount, the text that it adds, or a module")
-    if option.module and option.kind not in ("flag", "choice"):
-        yield Problem((*keys, "module"), 'belongs to kind = "flag" or "choice" only')
-    for name in ("mkfs", "mount"):
-        text = getattr(option, name)
-        yield from _placeholder_problems((*keys, name), text, {"value"})
-        if text and option.kind != "flag" and "{value}" not in text:
-            yield Problem((*keys, name), "does not say {value}, so that the value would be lost")
-    if option.kind == "choice" and not option.choices:
-        yield Problem(keys, "is a choice without choices")
-        return
-    try:
-        option.default_value()
-    except ValueError as error:
-        yield Problem((*keys, "default"), str(error))

@@ -8,7 +8,7 @@ shipped. Must not know what a profile means; a wrong word is told as LookupProbl
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -49,7 +49,7 @@ _SELECTOR = re.compile(r"([A-Za-z0-9_.+-]+)(?::(.+))?")
 FROM = "from"
 """The option of a medium that names where cells start from."""
 
-_NOT_SETTINGS = {"title", "source", "kind", "name", "module", "tunables"}
+_NOT_SETTINGS = {"title", "source", "kind", "name", "module", "module_source", "tunables"}
 
 P = TypeVar("P", bound=Profile)
 T = TypeVar("T")
@@ -157,12 +157,13 @@ class Library:
 
     def _filesystem(self, text: str) -> ResolvedFileSystem:
         selector = Selector.parse(text)
-        _, profile = self._load("filesystem", selector.name)
+        file, profile = self._load("filesystem", selector.name)
         assert isinstance(profile, FileSystem)
         try:
-            return profile.resolve(selector.options)
+            resolved = profile.resolve(selector.options)
         except ValueError as error:
             raise LookupProblem(f'"{selector.name}": {error}') from None
+        return replace(resolved, module_source=_module_source(file, profile.module_source))
 
     def _scheduler(self, text: str) -> Scheduler:
         selector = Selector.parse(text)
@@ -171,7 +172,9 @@ class Library:
         options = dict(selector.options)
         depth = {name: _number(options.pop(name)) for name in ("nr_requests",) if name in options}
         tunables = _changed(selector.name, "tunable", profile.tunables, options, ("nr_requests",))
-        return _again(selector.name, file, Scheduler, {"tunables": tunables, **depth})
+        source = _module_source(file, profile.module_source)
+        own = {} if source is None else {"module_source": str(source)}
+        return _again(selector.name, file, Scheduler, {"tunables": tunables, **depth, **own})
 
     def _translation(self, text: str) -> Translation:
         selector = Selector.parse(text)
@@ -212,6 +215,18 @@ def profile_schema(kind: Kind) -> dict[str, Any]:
     """The JSON schema of a kind of profile, for editors."""
     schema = _MODELS[kind].model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}
+
+
+def _module_source(file: TomlFile, said: str | None) -> Path | None:
+    """The folder of a module's source that a profile names, seen from where the folder profiles/ lies. Raises
+    InputError.
+    """
+    if said is None:
+        return None
+    folder = Path(os.path.abspath(file.path)).parents[2] / said  # noqa: PTH100 (a link stays the name that was given)
+    if not folder.is_dir():
+        raise file.error(("module_source",), f"{shown(folder, 300)} is no folder")
+    return folder
 
 
 def _changed(

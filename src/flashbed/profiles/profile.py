@@ -275,11 +275,15 @@ class Medium(Profile):
             )
 
 
+MODULE_SOURCE = "folder that the module is made from, beside the folder profiles/; absent: one of the lab's"
+
+
 class Scheduler(Profile):
     """An I/O scheduler of the kernel and the values of its tunables."""
 
     name: str = Field(min_length=1, description="what is written to /sys/block/DEV/queue/scheduler")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    module_source: str | None = Field(default=None, min_length=1, description=MODULE_SOURCE)
     nr_requests: int | None = Field(
         default=None, ge=1, description="what is written to queue/nr_requests; left alone if absent"
     )

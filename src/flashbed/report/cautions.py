@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from flashbed.analysis import Flow
 from flashbed.analysis.words import count, listing
+from flashbed.execution.ran import CHANGED_LINES
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.model import Report
 
@@ -22,6 +23,7 @@ def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
     """In the order in which they stand on the page."""
     return [
         *_lost(report),
+        *_changed(report),
         *_limited(report, flows),
         *_started(report),
         *_unsteady(report, flows),
@@ -41,6 +43,12 @@ def _lost(report: Report) -> Iterator[Caution]:
         endings = listing([f"{number} {ending}" for ending, number in lost.items()])
         text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."
         yield _caution(text, "#losses", "Which, and why")
+
+
+def _changed(report: Report) -> Iterator[Caution]:
+    """Whether the lines ran in which a kernel of the user's differs from another."""
+    for sentence in report.manifest.get(CHANGED_LINES, ()):
+        yield _caution(f"Kernel {sentence}", "#manifest", "Which kernels")
 
 
 def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:

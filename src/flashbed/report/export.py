@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 SIGNIFICANT_DIGITS = 12
 """Of computed numbers: the last bits of a logarithm differ from one C library to the next."""
 
+OWN_KERNEL = "kernel_source"
+"""The column of what a kernel of the user's own is made of; only where there is one."""
+
+
+def has_own_kernels(results: Results) -> bool:
+    """Whether any cell ran on a kernel that the lab does not offer itself."""
+    return any(repetition.kernel_source for repetition in results.repetitions)
+
 
 def frame_of(results: Results) -> pandas.DataFrame:
     """The results table in the study's order; what was planned and never ran has its row too."""
@@ -39,7 +47,8 @@ def frame_of(results: Results) -> pandas.DataFrame:
     for name in ("outcome", "reason", "key"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
-    for name in ("limit", "mounted", "steady", "fresh", "writes"):
+    own = [OWN_KERNEL] if has_own_kernels(results) else []
+    for name in (*own, "limit", "mounted", "steady", "fresh", "writes"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
@@ -90,12 +99,14 @@ def json_bytes(report: Report) -> bytes:
                 "reason": repetition.reason,
                 "key": repetition.key,
                 "check": repetition.check,
+                **({OWN_KERNEL: repetition.kernel_source} if has_own_kernels(report.results) else {}),
                 "limit": repetition.limit,
                 "mounted": repetition.mounted,
                 "steady": repetition.steady,
                 "fresh": repetition.fresh,
                 "writes": repetition.writes,
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
+                "counted": repetition.counted,
             }
             for repetition in report.results.repetitions
         ],

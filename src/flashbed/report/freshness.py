@@ -23,7 +23,7 @@ REPORT = "report.html"
 EXPORTS = ("results.csv", "results.parquet", "results.json")
 MARK = '<meta name="flashbed-inputs"'
 _HEAD_BYTES = 2048
-_NOT_INPUTS = ("path", "library")
+_NOT_INPUTS = ("path", "library", "kernels")
 
 
 def bring_up_to_date(

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from flashbed.common.tomlfile import Problem, TomlFile, plain
 from flashbed.common.units import describe_size
+from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.profiles.library import Library
 from flashbed.study.format import (
-    NAS_KERNELS,
     STACK,
     StudyFile,
     Where,
@@ -115,12 +115,11 @@ def _place_problems(
 
 def _server_problems(study: StudyFile, library: Library, cell: dict[str, str]) -> Iterator[Problem]:
     """A server of files has kernels of its own, which know few file systems; the load on it has a CPU of its own."""
-    kernel, board, filesystem = cell["kernel"], cell["board"], library.filesystem(cell["filesystem"])
+    board, filesystem = cell["board"], library.filesystem(cell["filesystem"])
+    text, kernel = cell["kernel"], cell["kernel"].partition(":")[0]  # patches make it no other kind
     if (study.workload["tool"] == NAS_TOOL) != (kernel in NAS_KERNELS):
         there = ", ".join(f'"{name}"' for name in NAS_KERNELS)
-        yield Problem(
-            study.keys_of("kernel", kernel), f'the kernels of tool = "{NAS_TOOL}", and only they, are {there}'
-        )
+        yield Problem(study.keys_of("kernel", text), f'the kernels of tool = "{NAS_TOOL}", and only they, are {there}')
     elif kernel in NAS_KERNELS:
         if library.board(board).cpus < NAS_CPUS:
             why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
@@ -129,7 +128,7 @@ def _server_problems(study: StudyFile, library: Library, cell: dict[str, str]) -
             known = ", ".join(NAS_FILESYSTEMS)
             yield Problem(study.keys_of("filesystem", cell["filesystem"]), f"{kernel} knows only {known}")
         if kernel in WITHOUT_VERSION_2 and cell.get("version") == "2":
-            hint = skip_hint(study, {"kernel": kernel, "version": "2"})
+            hint = skip_hint(study, {"kernel": text, "version": "2"})
             yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
 
 

@@ -20,12 +20,6 @@ STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "sched
 DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 """What a study need not say."""
 
-KERNELS = ("6.1", "6.12")
-"""Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
-
-NAS_KERNELS = ("6.1-nas", "6.1-debian")
-"""Kernels of a server of files: one that does nothing else, and Debian's own as it is installed."""
-
 OWN_FILES = ("job", "program")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
@@ -242,7 +236,7 @@ class StudyFile(Strict):
     translation: Word = Field(default=None, description="what makes a block device of raw flash")
     filesystem: Word = None
     scheduler: Word = None
-    kernel: Word = Field(default=None, description='Linux version, such as "6.1"')
+    kernel: Word = Field(default=None, description='Linux version, such as "6.1", or a source tree: docs/own-kernel.md')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
     power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
     bytes_per_day: Size | None = Field(default=None, gt=0, description="what is written a day, for lifetime_years")

@@ -2,7 +2,8 @@
 """Commands of a study that would run outside of any guest: the lab's own, and what its user allows.
 
 A study is data, also one that was downloaded with profiles and jobs beside it. On this computer runs what a shipped
-profile runs, and nothing else, until it is allowed, once, by the name of its profile; and a job of fio that runs a
+profile runs, and nothing else, until it is allowed, once, by the name of its profile: its checker, and what builds a
+module or a kernel that it brings. A job of fio that runs a
 command is not handed out to be run by hand until it is allowed by the name of its file. In a guest it may do as it
 likes. What is allowed is the whole text of a command: another text must be allowed anew. Must not know what a command
 does, nor who runs it.
@@ -19,8 +20,9 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
-from flashbed.profiles.library import Library, Selector
+from flashbed.profiles.library import Kind, Library, Selector
 from flashbed.study.loading import Study
 from flashbed.workload.fio_job import commands_in
 
@@ -74,7 +76,35 @@ def foreign(study: Study) -> list[HostCommand]:
         file, text = _command(study.library, name)
         if text and text not in known(paths.profiles()):
             found.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
-    return found
+    return [*found, *_builds_of_kernels(study), *_builds_of_modules(study)]
+
+
+def _builds_of_kernels(study: Study) -> Iterator[HostCommand]:
+    """The makefiles of a kernel run here. Who asks for one on the command line has asked for that; a folder is allowed
+    by its place, a patch by its content.
+    """
+    for text, choice in study.kernels.items():
+        if not choice.is_own or study.kernels_asked_for:
+            continue
+        keys: Keys = ("axes", "kernel", study.axes["kernel"].index(text)) if "kernel" in study.axes else ("kernel",)
+        patches = "".join(f" with {one.path.name} ({digest_bytes(one.data)})" for one in choice.patches)
+        source = f"-C {choice.tree.folder.resolve()}" if choice.tree else f"of Linux {choice.version}"
+        yield HostCommand(
+            text, TomlFile.read(study.path).message(keys, "").removesuffix(": "), f"make {source}{patches}"
+        )
+
+
+def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
+    """So do those of a module that a profile has a source of."""
+    kinds: tuple[Kind, ...] = ("filesystem", "scheduler")
+    for kind in kinds:
+        for text in study.axes.get(kind) or (study.fixed[kind],):
+            source = getattr(study.library, kind)(text).module_source
+            if source is not None:
+                name = Selector.parse(text).name
+                file = study.library.file(kind, name)
+                where = file.message(("module_source",), "").removesuffix(": ")
+                yield HostCommand(name, where, f"make -C {Path(source).resolve()}")
 
 
 def of_jobs(study: Study) -> list[HostCommand]:

@@ -5,15 +5,16 @@ What comes out is free of contradictions, so that plan.py can take it as true. M
 where results are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from flashbed.common.tomlfile import TomlFile
+from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, names, own_files, questions, selection
+from flashbed.study import cells, claim_rules, names, other_kernels, own_files, questions, selection
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -67,6 +68,10 @@ class Study:
     """The load for which lifetimes are told."""
     labels: Labels = field(default_factory=Labels)
     """What people call its axes and values."""
+    kernels: Mapping[str, KernelChoice] = field(default_factory=dict)
+    """What the study's words for kernels mean."""
+    kernels_asked_for: bool = False
+    """Whether they are those of the command line."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
 
@@ -84,13 +89,16 @@ class Study:
         return selection.combinations(self.axes, self.skip)
 
 
-def load_study(path: Path, library: Library | None = None) -> Study:
-    """Reads a study. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles."""
+def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:
+    """Reads a study; `kernels`, if any are given, take the place of those that it names, and their paths start at the
+    present folder. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles.
+    """
     file = TomlFile.read(path)
-    content = file.validate(StudyFile)
+    content = other_kernels.instead(file.validate(StudyFile), kernels)
     profiles = library or Library.beside(path)
     names.check_names(file, content)
     names.check_profiles(file, content, profiles)
+    chosen = other_kernels.read(kernels) if kernels else names.checked_kernels(file, content, path.parent)
     job = own_files.read_jobs(file, content)
     program = own_files.read_program(file, content)
     skip = cells.checked_skip(file, content)
@@ -124,6 +132,8 @@ def load_study(path: Path, library: Library | None = None) -> Study:
         power_cut=content.power_cut,
         bytes_per_day=content.bytes_per_day,
         labels=questions.checked_labels(file, content),
+        kernels=chosen,
+        kernels_asked_for=bool(kernels),
     )
 
 

@@ -4,14 +4,15 @@
 import re
 from collections.abc import Iterator
 from math import prod
+from pathlib import Path
 
 from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
+from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.profiles import kernel_choice
+from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library, LookupProblem
 from flashbed.study.format import (
-    KERNELS,
-    NAS_KERNELS,
     OWN_FILES,
     STACK,
     StudyFile,
@@ -24,7 +25,20 @@ LARGEST = 100_000
 
 
 _COLUMNS = (
-    *("seed", "outcome", "reason", "key", "check", "limit", "mounted", "steady", "fresh", "writes", "tool"),
+    *(
+        "seed",
+        "outcome",
+        "reason",
+        "key",
+        "check",
+        "limit",
+        "mounted",
+        "steady",
+        "fresh",
+        "writes",
+        "tool",
+        "kernel_source",
+    ),
     *OWN_FILES,
 )
 """What else the results table and [workload] name."""
@@ -98,9 +112,16 @@ def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
                 getattr(library, kind)(value)
             except LookupProblem as error:
                 problems.append(Problem(study.keys_of(kind, value), str(error)))
-    for kernel in study.axes.get("kernel") or (study.fixed()["kernel"],):
-        if kernel.removesuffix("-debug") not in KERNELS and kernel not in NAS_KERNELS:
-            there = ", ".join((*KERNELS, *NAS_KERNELS))
-            why = f'must be such as "6.1", not "{shown(kernel)}"; there are: {there}'
-            problems.append(Problem(study.keys_of("kernel", kernel), why))
     raise_all(file, problems)
+
+
+def checked_kernels(file: TomlFile, study: StudyFile, base: Path) -> dict[str, KernelChoice]:
+    """The kernels that the study names, by its words; relative paths start at `base`. Raises InputError."""
+    problems, found = [], {}
+    for text in study.axes.get("kernel") or (study.fixed()["kernel"],):
+        try:
+            found[text] = kernel_choice.read(text, base)
+        except kernel_choice.KernelProblem as error:
+            problems.append(Problem(study.keys_of("kernel", text), str(error)))
+    raise_all(file, problems)
+    return found

@@ -14,6 +14,7 @@ from typing import Any
 
 from flashbed.common.digest import digest_bytes
 from flashbed.profiles.filesystem import ResolvedFileSystem
+from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.profile import Board, Medium, Scheduler
 from flashbed.profiles.translation import Translation, has_queue
 from flashbed.study.loading import Study
@@ -65,6 +66,7 @@ class Cell:
     filesystem: ResolvedFileSystem
     scheduler: Scheduler
     kernel: str
+    """What its key says of it, beside the digests of what is built."""
     workload: Workload
     seed: int
     placement: Placement
@@ -72,6 +74,8 @@ class Cell:
     """Whether its requests are kept, for a figure."""
     power_cut: bool = False
     """Whether the power goes when all else is measured, to see how long the next mount takes."""
+    own_kernel: KernelChoice | None = None
+    """Where it is none of those that the lab offers."""
 
     @property
     def queue_scheduler(self) -> Scheduler:
@@ -102,6 +106,7 @@ def plan(study: Study) -> list[Cell]:
 def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     said = {**study.fixed, **study.workload, **coordinates}
     medium = study.library.medium(said.pop("medium"))
+    kernel = study.kernels[said.pop("kernel")]
     return Cell(
         coordinates=coordinates,
         board=study.library.board(said.pop("board")),
@@ -109,12 +114,13 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         translation=study.library.translation(said.pop("translation")),
         filesystem=study.library.filesystem(said.pop("filesystem")),
         scheduler=study.library.scheduler(said.pop("scheduler")),
-        kernel=said.pop("kernel"),
+        kernel=kernel.word,
         workload=_workload(study, said),
         seed=seed,
         placement=Placement.of(seed),
         traced=study.is_traced(coordinates),
         power_cut=study.power_cut and medium.provides == "mtd",
+        own_kernel=kernel if kernel.is_own else None,
     )
 
 
@@ -135,7 +141,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         "medium": {**cell.medium.core_parameters, **cell.medium.begins},
         "translation": cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}),
         "filesystem": _filesystem_inputs(cell.filesystem),
-        "scheduler": cell.scheduler.model_dump(exclude={"title", "source"}),
+        "scheduler": cell.scheduler.model_dump(exclude={"title", "source", "module_source"}),
         "kernel": cell.kernel,
         "workload": {"tool": cell.workload.tool, "parameters": dict(cell.workload.parameters)},
         "seed": cell.seed,
@@ -154,8 +160,10 @@ def _board_inputs(board: Board) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None or name not in _OPTIONAL}
 
 
-_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses")
-"""What of a file system says where it can stand, and changes no result there."""
+_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses", "module_source")
+"""What of a file system says where it can stand, and changes no result there; or where its module is made, whose bytes
+are in a key.
+"""
 
 
 @cache

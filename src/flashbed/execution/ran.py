@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the lines that a patch changed ran in the guests of a study: a patch whose code never ran is no "no
+difference".
+
+What ran is noted beside the results, by their keys: it is no part of them, for the same kernel may be a change of one
+or of another. Must not know how lines came to addresses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.common.errors import host_refusal
+from flashbed.image import own_kernel
+from flashbed.image.changed_code import Changed
+from flashbed.image.module_code import Piece
+
+_ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
+_CODE = re.compile(r"^OBJD-T: ([0-9a-f]+)$")
+
+CHANGED_LINES = "changed lines"
+"""In the manifest of a report: a sentence for each kernel."""
+
+Ranges = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Of a kernel, how many of the changed lines that became code ran in any guest."""
+
+    kernel: str
+    lines: int
+    ran: int
+    first: str = ""
+    """The first cell in which any ran."""
+    never: Sequence[str] = ()
+    """Lines that did not run."""
+    not_told: Mapping[str, str] | None = None
+    """Changed files of which nothing can be told, and why."""
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        beside = self._beside()
+        if not self.lines:
+            return f"{self.kernel}: no changed line became code of this kernel{beside}: no difference means nothing."
+        if not self.ran:
+            none = f"none of the {self.lines} changed lines ran" if self.lines > 1 else "the changed line never ran"
+            return f"{self.kernel}: {none} in any guest{beside}: no difference means nothing."
+        rest = f"; not {_listed(self.never)}" if self.never else ""
+        return f"{self.kernel}: {self.ran} of {self.lines} changed lines ran, first in {self.first}{rest}{beside}."
+
+    def _beside(self) -> str:
+        """What is not told, and why."""
+        places: dict[str, list[str]] = {}
+        for place, why in (self.not_told or {}).items():
+            places.setdefault(why, []).append(place)
+        return "".join(f"; {_listed(found)} {why}" for why, found in places.items())
+
+
+def _listed(places: Sequence[str]) -> str:
+    more = f" and {len(places) - MOST_TOLD} more" if len(places) > MOST_TOLD else ""
+    return f"{', '.join(places[:MOST_TOLD])}{more}"
+
+
+MOST_TOLD = 5
+"""Of lines that did not run."""
+
+
+def note(key: str, changed: Changed, log: Path) -> None:
+    """Keeps what ran of a guest's watched code, by the emulator's log. Raises HostResourceError."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    place = _place(key)
+    pieces = list(executed(text))
+    ranges = {(address, address + len(code)) for address, code in pieces}
+    in_modules = [piece for piece in pieces if changed.room[0] <= piece[0] < changed.room[1]]
+    for section in changed.modules:
+        ranges |= set(section.ran(in_modules))
+    told = {"watched": changed.digest, "ran": sorted(ranges)}
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        scratch = place.with_suffix(".new")
+        scratch.write_text(json.dumps(told))
+        scratch.rename(place)
+    except OSError as error:
+        raise host_refusal(place, error) from None
+
+
+def noted(key: str, changed: Changed) -> Ranges | None:
+    """What ran in a guest; None if it was not watched for that."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads(_place(key).read_text())
+        if told["watched"] == changed.digest:
+            return [(begin, end) for begin, end in told["ran"]]
+    return None
+
+
+def executed(log: str) -> Iterator[Piece]:
+    """Each piece of code that the emulator wrote down (`-d in_asm`)."""
+    address, code = 0, b""
+    for line in log.splitlines():
+        if match := _ADDRESS.match(line):
+            if code:
+                yield address, code
+            address, code = int(match[1], 16), b""
+        elif match := _CODE.match(line):
+            code += bytes.fromhex(match[1])
+    if code:
+        yield address, code
+
+
+def told(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ranges]]) -> Ran:
+    """What all guests of a kernel ran of its changed lines; each guest by its cell."""
+    left = dict(changed.code)
+    first = ""
+    for cell, ranges in guests:
+        found = [place for place, addresses in left.items() if _any(addresses, ranges)]
+        first = first or (cell if found else "")
+        for place in found:
+            del left[place]
+    return Ran(
+        kernel, len(changed.code), len(changed.code) - len(left), first, sorted(left, key=_in_order), changed.not_told
+    )
+
+
+def _in_order(place: str) -> tuple[str, int]:
+    file, _, number = place.rpartition(":")
+    return file, int(number)
+
+
+def _any(addresses: Iterable[int], ranges: Ranges) -> bool:
+    return any(begin <= address < end for address in addresses for begin, end in ranges)
+
+
+def _place(key: str) -> Path:
+    return own_kernel.root() / "ran" / f"{key}.json"

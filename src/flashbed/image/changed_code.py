@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the lines that a patch changed lie in the kernel that was built: at which addresses, if anywhere.
+
+The changed files are compiled once more, with line numbers, by the very commands that the kernel's build used; that
+changes no instruction, and the kernel's own symbols say where a function lies. Must not know who looks whether an
+address ran.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.digest import digest_bytes
+from flashbed.common.errors import SetupError
+from flashbed.image import toolchain
+from flashbed.image.command import run
+from flashbed.image.module_code import ModuleSection
+
+MOST_OBJECTS = 40
+"""A header that more objects include is not followed: each of them would be compiled again."""
+
+INSTRUCTION_BYTES = 4
+
+ROOM_BYTES = 2 << 30
+"""Modules lie in so much below the kernel, on arm64 with addresses of 39 bits; Linux 6.1 takes 128 MiB of it."""
+
+_FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)")
+_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+_SECTION = re.compile(r"^Disassembly of section (\S+):")
+_FUNCTION = re.compile(r"^([0-9a-f]+) <([^>]+)>:")
+_PLACE = re.compile(r"^(\S+):(\d+)(?: \(discriminator \d+\))?$")
+_INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t")
+_COMMAND = re.compile(r"^(?:saved)?cmd_(\S+) := (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The changed lines of a kernel, "fs/ext2/inode.c:787"."""
+
+    code: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Each with the addresses of its instructions; one that has none of its own, with those of the line beside it."""
+    functions: Sequence[tuple[int, int]] = ()
+    """Begin and end of each function that has any of them."""
+    not_told: Mapping[str, str] = field(default_factory=dict)
+    """Changed files and lines of which nothing can be told, and why."""
+    modules: Sequence[ModuleSection] = ()
+    """Code of modules that lines of theirs became part of, with addresses of their own."""
+    room: tuple[int, int] = (0, 0)
+    """Where the kernel puts modules."""
+
+    @property
+    def watched(self) -> Sequence[tuple[int, int]]:
+        """Begin and end of all code that is to be watched."""
+        return [*self.functions, *([self.room] if self.modules else [])]
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what is to be watched."""
+        told = [sorted(map(list, self.functions)), [section.as_json() for section in self.modules]]
+        return digest_bytes(json.dumps(told).encode())
+
+    def as_json(self) -> dict[str, Any]:
+        modules = [section.as_json() for section in self.modules]
+        told = {"code": self.code, "functions": self.functions, "not_told": self.not_told}
+        return {**told, "modules": modules, "room": self.room}
+
+
+def from_json(text: str) -> Changed:
+    """What `as_json` gave."""
+    told = json.loads(text)
+    functions = [(begin, end) for begin, end in told["functions"]]
+    modules = tuple(ModuleSection.from_json(section) for section in told["modules"])
+    return Changed(told["code"], functions, told["not_told"], modules, tuple(told["room"]))
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that was built with line numbers."""
+
+    folder: str
+    """In the kernel's tree."""
+    listing: str
+    """Of a disassembler."""
+    sections: Sequence[ModuleSection]
+
+
+def changed_lines(diff: str) -> dict[str, list[int]]:
+    """The lines of each file that a `git diff --unified=0` adds or changes; where it only removes some, the line behind
+    them.
+    """
+    found: dict[str, list[int]] = {}
+    lines: list[int] = []
+    for line in diff.splitlines():
+        if match := _FILE.match(line):
+            lines = found.setdefault(match[1], []) if match[1] != "/dev/null" else []
+        elif match := _HUNK.match(line):
+            first, many = int(match[1]), int(match[2] or 1)
+            lines.extend(range(first, first + many) if many else [first + 1])
+    return found
+
+
+def look(
+    tree: Path,
+    table: Path,
+    lines: Mapping[str, Sequence[int]],
+    environment: toolchain.Environment,
+    scratch: Path,
+    modules: Sequence[Module] = (),
+) -> Changed:
+    """Where these lines are in the kernel that was compiled in `tree`, and whose System.map is `table`; or in one of
+    its modules.
+    """
+    commands = _commands(tree, lines)
+    symbols = _symbols(table.read_text())
+    not_told: dict[str, str] = {}
+    for file in lines:
+        if not commands[file] and not any(file.startswith(f"{module.folder}/") for module in modules):
+            not_told[file] = "is no part of this kernel"
+        elif len(commands[file]) > MOST_OBJECTS:
+            not_told[file] = f"is part of {len(commands[file])} objects, too many to look at"
+    objects = {made: command for file in lines if file not in not_told for made, command in commands[file].items()}
+    everything: dict[str, dict[int, set[int]]] = {file: {} for file in lines if file not in not_told}
+    functions: set[tuple[int, int]] = set()
+    for made, command in objects.items():
+        listing = _listing(tree, command, made, environment, scratch)
+        if listing is None:
+            not_told[made] = "cannot be compiled with line numbers"
+            continue
+        for section in sections(listing):
+            if (base := section.base(symbols)) is None:
+                continue
+            for place, offset, function in section.instructions:
+                file, _, number = place.rpartition(":")
+                if file in everything:
+                    everything[file].setdefault(int(number), set()).add(base + offset)
+                    functions.add((base + function, base + section.end_of(function)))
+    used = {}
+    for module in modules:
+        bases = {section.name: section for section in module.sections}
+        for section in sections(module.listing):
+            for place, offset, _ in section.instructions if section.name in bases else ():
+                file, _, number = place.rpartition(":")
+                if file in everything:
+                    everything[file].setdefault(int(number), set()).add(bases[section.name].base + offset)
+                    used[bases[section.name].base] = bases[section.name]
+    code: dict[str, list[int]] = {}
+    for file, found in everything.items():
+        text = (tree / file).read_text(errors="replace").splitlines()
+        for line in lines[file]:
+            if says_nothing(text, line):
+                continue
+            if (beside := with_code(text, line, found)) is None:
+                not_told[f"{file}:{line}"] = "became no code"
+            else:
+                code[f"{file}:{line}"] = sorted(found[beside])
+    wanted = {address for addresses in code.values() for address in addresses}
+    holding = sorted((begin, end) for begin, end in functions if any(begin <= address < end for address in wanted))
+    begin = min(symbols.get("_text", [0]))
+    return Changed(code, holding, not_told, list(used.values()), (begin - ROOM_BYTES, begin))
+
+
+def says_nothing(text: Sequence[str], number: int) -> bool:
+    """Whether a line is empty, a bracket, or a comment: nobody asks whether it ran."""
+    line = text[number - 1].strip() if number <= len(text) else ""
+    return line in ("", "{", "}", "};", "else", "} else {") or line.startswith(("*", "/*", "//"))
+
+
+def with_code(text: Sequence[str], number: int, found: Collection[int]) -> int | None:
+    """The line itself, if it has code of its own; else the last before it in its function that has some, else the next.
+    A compiler may give the code of two lines to one of them. None outside of functions.
+    """
+    if number in found:
+        return number
+    line = text[number - 1] if number <= len(text) else ""
+    before = text[number - 2] if 1 < number <= len(text) + 1 else ""
+    if line.startswith("#") or before.endswith("\\"):
+        return None  # of a macro, each place that uses it has the code
+    for places in (range(number - 1, 0, -1), range(number + 1, len(text) + 1)):
+        for place in places:
+            if text[place - 1].startswith("}"):
+                break
+            if place in found:
+                return place
+    return None
+
+
+@dataclass
+class Section:
+    """A section of an object, as a disassembler lists it: offsets of functions, and the line of each instruction."""
+
+    name: str
+    starts: dict[str, int] = field(default_factory=dict)
+    instructions: list[tuple[str, int, int]] = field(default_factory=list)
+    """Place, offset, and the offset of its function."""
+    end: int = 0
+
+    def end_of(self, function: int) -> int:
+        """The offset behind the function that begins there."""
+        return min((start for start in self.starts.values() if start > function), default=self.end)
+
+    def base(self, symbols: Mapping[str, Sequence[int]]) -> int | None:
+        """Where the section lies, by the symbols of the whole: the one place that fits all its functions. None if there
+        is no such place, or several.
+        """
+        places: set[int] | None = None
+        for name, offset in self.starts.items():
+            if name in symbols:
+                found = {address - offset for address in symbols[name]}
+                places = found if places is None else places & found
+        return places.pop() if places and len(places) == 1 else None
+
+
+def sections(listing: str) -> list[Section]:
+    """What `objdump -d -l` said of an object."""
+    found: list[Section] = []
+    place, function = "", 0
+    for line in listing.splitlines():
+        if match := _SECTION.match(line):
+            found.append(Section(match[1]))
+            place = ""
+        elif match := _FUNCTION.match(line):
+            function = int(match[1], 16)
+            found[-1].starts[match[2]] = function
+        elif match := _PLACE.match(line):
+            place = f"{_plain(match[1])}:{match[2]}"
+        elif match := _INSTRUCTION.match(line):
+            offset = int(match[1], 16)
+            found[-1].end = offset + INSTRUCTION_BYTES
+            if place:
+                found[-1].instructions.append((place, offset, function))
+    return found
+
+
+def _plain(name: str) -> str:
+    """A file's name from the top of the tree."""
+    while name.startswith("./"):
+        name = name.removeprefix("./")
+    return name
+
+
+def _commands(tree: Path, files: Iterable[str]) -> dict[str, dict[str, str]]:
+    """By changed file, the objects that it is part of, each with the command that compiled it."""
+    found: dict[str, dict[str, str]] = {file: {} for file in files}
+    wanted = {file: re.compile(rf"(?<![\w./-]){re.escape(file)}(?![\w./-])") for file in found}
+    for made in sorted(tree.rglob(".*.o.cmd")):
+        text = made.read_text(errors="replace")
+        if (command := _COMMAND.search(text)) is None or " -c " not in command[2]:
+            continue
+        for file, pattern in wanted.items():
+            if file in text and pattern.search(text):
+                found[file][command[1]] = command[2]
+    return found
+
+
+def _listing(tree: Path, command: str, made: str, environment: toolchain.Environment, scratch: Path) -> str | None:
+    """An object made once more, with line numbers, as a disassembler lists it."""
+    to = scratch / "with-lines.o"
+    # As make would have it: what follows the compiler in a command does not count
+    words = command.partition(" ; ")[0].replace("$$", "$").replace("\\#", "#").replace("$(pound)", "#")
+    words = re.sub(r"-Wp,-MM?D,\S+", "", words)
+    changed = re.sub(rf" -o {re.escape(made)}(?= )", f" -g1 -o {to}", words)
+    if changed == words:
+        return None
+    try:
+        run(["sh", "-c", changed], cwd=tree, env=environment())
+        return disassembled(to, environment)
+    except SetupError:
+        return None
+    finally:
+        to.unlink(missing_ok=True)
+
+
+def disassembled(file: Path, environment: toolchain.Environment) -> str:
+    """What a disassembler says of an object or a module with line numbers."""
+    words = ("--disassemble", "--line-numbers", "--no-show-raw-insn")
+    return run([f"{toolchain.PREFIX}objdump", *words, file], env=environment())
+
+
+def _symbols(table: str) -> dict[str, list[int]]:
+    """The addresses of each function by name, of a System.map; static functions may share one."""
+    found: dict[str, list[int]] = {}
+    for address, kind, name in _rows(table):
+        if kind in "tTwW":
+            found.setdefault(name, []).append(address)
+    return found
+
+
+def _rows(table: str) -> Iterator[tuple[int, str, str]]:
+    for line in table.splitlines():
+        address, kind, name = line.split()[:3]
+        yield int(address, 16), kind, name

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel out of a source that the user brings: the lab's configuration and patches on it, compiled out of that tree.
+
+Objects are kept for each home of sources (a folder of the user's, a package): the next patch compiles what it changes.
+What modules are built against is taken out of there, so that kernels of one home do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flashbed.common import locks, paths
+from flashbed.common.digest import digest_bytes
+from flashbed.common.errors import InputError, SetupError
+from flashbed.common.progress import stage
+from flashbed.image import changed_code, kernel, module_code, modules, toolchain
+from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.changed_code import Changed
+from flashbed.image.command import run
+from flashbed.image.debian import Archive
+from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
+from flashbed.image.kernel_sources import Source, Sources
+from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
+
+_log = logging.getLogger("flashbed")
+
+NAME = "linux-own"
+"""Of its entries in the cache."""
+
+LINES = "lines.json"
+
+KEPT = ("arch/arm64", "block", "drivers/mtd", "fs", "include", "lib", "scripts", "security", "tools/include", "usr")
+"""What of a built tree modules are built against, ours and the kernel's own, beside the files at its top."""
+
+LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux", "Image.*")
+
+MOST_TOLD = 3
+"""Of a compiler's errors."""
+
+_BUILDING = "building"
+"""Beside the objects: a build is under way, or was killed."""
+
+_WRONG = re.compile(r"\berror: |undefined reference|^patch: |\*\*\* .*No rule")
+"""How a compiler, a linker or make begins to say what is wrong."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where kernels of one home are compiled, by one build at a time."""
+
+    folder: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / TREE
+
+    @property
+    def built(self) -> Path:
+        """Has the hash of the tree that all objects are of; is not there while they are of several."""
+        return self.folder / "built"
+
+    @property
+    def index(self) -> Path:
+        """Git's, of what lies in the tree."""
+        return self.folder / "index"
+
+
+def root() -> Path:
+    """Sources of the user's as git has them, and what is compiled of them."""
+    return paths.cache_root() / "kernels"
+
+
+def source(archive: Archive, choice: KernelChoice) -> Source:
+    """What is to be compiled for a choice, with all patches on it. Raises InputError for one that does not apply."""
+    sources = Sources(root())
+    if choice.tree is not None:
+        found = sources.of_tree(choice.tree)
+    else:
+        version = re.match(r"\d+\.\d+", choice.version)
+        assert version is not None
+        package = f"linux-source-{version[0]}"
+        resolved = archive.resolve([package], alone=True)
+
+        def unpack(folder: Path) -> None:
+            with stage(f"Fetching and unpacking the source of Linux {version[0]}"):
+                kernel.unpack(archive, package, archive.fetch([package], resolved), folder, ())
+
+        found = sources.of_package(package, resolved.version(package), unpack)
+    for note in found.notes:
+        if note not in _told:
+            _log.warning("%s", note)
+        _told.add(note)
+    of_the_lab = sorted((paths.kernel() / "patches" / supported(choice.version)).glob("*.patch"))
+    with_ours = sources.patched(found, [Patch(path, path.read_bytes()) for path in of_the_lab])
+    return sources.patched(with_ours, choice.patches)
+
+
+_told: set[str] = set()
+
+
+def supported(version: str) -> str:
+    """The version whose configuration and patches are for `version`: the newest that is not newer, else the oldest."""
+    number = _number(version)
+    return next((known for known in reversed(KERNELS) if _number(known) <= number), KERNELS[0])
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.partition("-")[0].split("."))
+
+
+def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelChoice | None = None) -> Kernel:
+    """The kernel of a choice that is the user's own. `first` is another one, which it counts as a change of if it says
+    itself of none, and both have one home. Raises InputError for what does not apply, or compile.
+    """
+    wanted = source(archive, choice)
+    if wanted.before is None and first is not None and first != choice:
+        other = source(archive, first)
+        if other.home == wanted.home:
+            wanted = replace(wanted, before=other.tree)
+    compiler = toolchain.compiler(cache, archive)
+    fragment = _fragment(choice.version)
+    recipe = {
+        "source": wanted.tree,
+        "config": fragment,
+        "compiler": compiler.identity,
+        "kept": KEPT,
+        "left out": LEFT_OUT,
+        "command": toolchain.make("Image", "modules", jobs=0),
+    }
+
+    def fill(folder: Path) -> None:
+        with work_on(wanted, choice.version) as work:
+            compile_in(work, wanted, choice, fragment, compiler.environment)
+            with stage("Keeping what modules are built against"):
+                _keep(work.tree, folder / TREE)
+
+    entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
+    left_out = kernel.LEFT_OUT_OF_NAS if choice.version.endswith(NAS) else ()
+    built = Kernel(
+        entry,
+        wanted.label,
+        left_out,
+        environment=compiler.environment,
+        source=wanted.tree,
+        version=choice.version,
+    )
+    return replace(built, changed=_changed(cache, built, wanted, choice, fragment))
+
+
+def _changed(cache: Cache, built: Kernel, wanted: Source, choice: KernelChoice, fragment: str) -> Changed | None:
+    """Where the changed lines lie in the kernel; None if nothing says what it is a change of."""
+    if wanted.before is None:
+        return None
+    diff = Sources(root()).changes(wanted, wanted.before)
+    lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
+    script = digest_tree(Path(changed_code.__file__), Path(module_code.__file__))
+    recipe = {"kernel": built.entry.digests, "source": wanted.tree, "lines": lines, "script": script}
+
+    def fill(folder: Path) -> None:
+        with work_on(wanted, choice.version) as work:
+            if not work.built.exists() or work.built.read_text() != wanted.tree:
+                compile_in(work, wanted, choice, fragment, built.environment)
+            with stage("Looking where the changed lines are"):
+                apart = _modules_with_lines(built, lines, folder / "modules")
+                found = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
+        (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
+
+    return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
+
+
+def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
+    """The kernel's own modules that any of these files belong to, as guests load them."""
+    found = []
+    for number, (name, one) in enumerate(modules.OF_THE_KERNEL.items()):
+        if one.change or one.makes or not any(file.startswith(f"{one.folder}/") for file in files):
+            continue  # another source than the kernel's, or several modules
+        (scratch / name).mkdir(parents=True)
+        file = modules.with_lines(built, name, scratch / name)
+        listing = changed_code.disassembled(file, built.environment)
+        found.append(changed_code.Module(one.folder, listing, module_code.sections_of(file, number)))
+    shutil.rmtree(scratch, ignore_errors=True)
+    return found
+
+
+def _is_code(file: str) -> bool:
+    return Path(file).suffix in (".c", ".h", ".S")
+
+
+@contextmanager
+def work_on(wanted: Source, version: str) -> Iterator[Work]:
+    """The place where this home's kernels are compiled; others wait."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(wanted.home).name)
+    name = f"{plain}-{digest_bytes(f'{wanted.home} {version}'.encode())[:12]}"
+
+    def say() -> None:
+        _log.warning("another run compiles a kernel of %s; waiting for it", wanted.home)
+
+    with locks.wait_for(root() / f".{name}.lock", say):
+        folder = root() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        yield Work(folder)
+
+
+def compile_in(
+    work: Work, wanted: Source, choice: KernelChoice, fragment: str, environment: toolchain.Environment
+) -> None:
+    """Brings a folder of objects up to date with a source. Raises InputError if that does not compile."""
+    marker = work.folder / _BUILDING
+    work.built.unlink(missing_ok=True)
+    with stage(f"Taking the source of {wanted.label}"):
+        if marker.exists():
+            _forget_since(work.tree, marker.stat().st_mtime_ns)
+        Sources(root()).check_out(wanted, work.tree, work.index)
+    marker.touch()
+    (work.tree / ".version").unlink(
+        missing_ok=True
+    )  # counts the builds of a folder, and each kernel is to be the first
+    try:
+        kernel.configure(work.tree, choice.version, fragment, environment())
+    except SetupError as error:
+        marker.unlink()
+        known = f"the lab's configuration is for Linux {' and '.join(KERNELS)}, and this is {choice.version}"
+        raise InputError(f'kernel "{choice.text}" ({wanted.label}): {known}: {error.message}') from None
+    flags = f"KCFLAGS={prefix_map(work.tree)}"
+    wrong: list[str] = []
+    with stage(f"Building Linux {choice.version} of {wanted.label}", total=COMPILE_STEPS) as progress:
+
+        def on_line(line: str) -> None:
+            progress.advance()
+            if _WRONG.search(line):
+                wrong.append(line.strip())
+
+        try:
+            command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
+            run(command, cwd=work.tree, env=environment(), on_line=on_line)
+        except SetupError as error:
+            marker.unlink()  # make ended by itself: what it had finished is whole
+            why = "; ".join(wrong[:MOST_TOLD]) or error.message
+            raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
+    marker.unlink()
+    work.built.write_text(wanted.tree)
+
+
+def prefix_map(tree: Path) -> str:
+    """A compiler's option that leaves the place of the tree out of what is built."""
+    return f"-ffile-prefix-map={tree}=."
+
+
+def _fragment(version: str) -> str:
+    if version.endswith(NAS):
+        return (paths.guest() / f"kernel{NAS}.config").read_text()
+    own = (paths.guest() / f"kernel{DEBUG}.config").read_text() if version.endswith(DEBUG) else ""
+    return kernel.fragment(supported(version)) + own
+
+
+def _forget_since(tree: Path, began_ns: int) -> None:
+    """A build that was killed may have left halves of files that look whole: what it wrote is made again."""
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            path = Path(folder) / name
+            if path.lstat().st_mtime_ns >= began_ns:
+                path.unlink()
+
+
+def _keep(tree: Path, to: Path) -> None:
+    to.mkdir()
+    leave_out = shutil.ignore_patterns(*LEFT_OUT)
+    for path in sorted(tree.iterdir()):
+        if path.is_file() and not path.is_symlink() and not leave_out(str(tree), [path.name]):
+            shutil.copy2(path, to / path.name)
+    for part in KEPT:
+        if (tree / part).is_dir():
+            # Programs of the kernel's build are made of objects that lie beside them
+            leaves = shutil.ignore_patterns("*.cmd") if part == "scripts" else leave_out
+            shutil.copytree(tree / part, to / part, symlinks=True, ignore=leaves, dirs_exist_ok=True)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernel a study means: a version that the lab offers, a source tree, a git revision of one; and patches on it.
+
+"6.1", "6.1:patch=x.patch", "/path/linux", "../linux@v6.12", "../linux@v6.12..mine". What is written is looked at here,
+so that a wrong word is told with its line; must not know how a kernel is built.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.common import own_file
+from flashbed.common.errors import SetupError
+from flashbed.common.git import GitError, git
+from flashbed.common.tomlfile import shown
+
+KERNELS = ("6.1", "6.12")
+"""Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
+
+NAS_KERNELS = ("6.1-nas", "6.1-debian")
+"""Kernels of a server of files: one that does nothing else, and Debian's own as it is installed."""
+
+OWN = "own"
+"""What a cell's key says of a kernel out of a tree: its digests are there too, and tell the rest."""
+
+_PATCH = "patch"
+_NO_SOURCE = ("6.1-debian",)
+"""Kernels that are not compiled here."""
+
+_NUMBER = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+) *$", re.MULTILINE)
+_IN_A_KERNEL = ("Kconfig", "Kbuild", "arch/arm64/Makefile")
+
+
+class KernelProblem(ValueError):
+    """A text that names no kernel; the message is for the user, and follows the key."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A patch of the user's: its file, and what was in it when the study was read."""
+
+    path: Path
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A source tree of the user's, and of which version it is."""
+
+    folder: Path
+    version: str
+    """Such as 6.12."""
+    revision: str | None = None
+    """As it was written; None: as the folder is now."""
+    object_id: str | None = None
+    """Of the revision's tree, when the study was read."""
+    against: str | None = None
+    """Where a range of revisions was given: its beginning."""
+    against_id: str | None = None
+    """Of the tree of `against`."""
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """A kernel as a study names it."""
+
+    text: str
+    version: str
+    """That the lab offers (6.1, 6.12-debug), or that of the tree (6.12)."""
+    tree: Tree | None = None
+    patches: tuple[Patch, ...] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is none of those that the lab offers."""
+        return self.tree is not None or bool(self.patches)
+
+    @property
+    def word(self) -> str:
+        """What a key says of it, beside the digests of what is built."""
+        return self.version if self.tree is None else OWN
+
+
+def read(text: str, base: Path) -> KernelChoice:
+    """What a study means by `text`; relative paths start at `base`. Raises KernelProblem."""
+    source, colon, options = _split(text)
+    patches = tuple(_patch(name, base) for name in _patch_names(text, options)) if colon else ()
+    if not _is_path(source):
+        if source.removesuffix("-debug") not in KERNELS and source not in NAS_KERNELS:
+            there = ", ".join((*KERNELS, *NAS_KERNELS))
+            why = "or a source tree: a path with a / in it, such as ./linux or ./linux@v6.12"
+            raise KernelProblem(f'must be such as "6.1", not "{shown(source)}"; there are: {there}; {why}')
+        if patches and source in _NO_SOURCE:
+            raise KernelProblem(f'"{source}" takes no patch: it is not compiled here')
+        return KernelChoice(text, source, None, patches)
+    tree = _tree(source, base)
+    return KernelChoice(text, tree.version, tree, patches)
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """A path may have a colon in it, a version none."""
+    if _is_path(text.partition(f":{_PATCH}=")[0]):
+        source, colon, rest = text.partition(f":{_PATCH}=")
+        return source, colon, f"{_PATCH}={rest}"
+    return text.partition(":")
+
+
+def _is_path(source: str) -> bool:
+    return "/" in source or source.startswith((".", "~"))
+
+
+def _patch_names(text: str, options: str) -> list[str]:
+    names = []
+    for option in options.split(","):
+        key, equals, name = (part.strip() for part in option.partition("="))
+        if key != _PATCH or not equals or not name:
+            raise KernelProblem(f'"{shown(text)}": "{shown(option)}" is no option of a kernel; write patch=FILE')
+        if name in names:
+            raise KernelProblem(f'"{shown(text)}" has the patch {shown(name)} twice')
+        names.append(name)
+    return names
+
+
+def _patch(name: str, base: Path) -> Patch:
+    path = base / Path(name).expanduser()
+    try:
+        data = own_file.read(path)
+    except OSError as error:
+        raise KernelProblem(f"patch {shown(path, 300)} cannot be read: {error.strerror}") from None
+    if not re.search(rb"^(\+\+\+ |diff --git )", data, re.MULTILINE):
+        raise KernelProblem(f"{path} is no patch: it has no line with +++; `git diff > FILE` makes one")
+    return Patch(path, data)
+
+
+def _tree(source: str, base: Path) -> Tree:
+    folder, revision = _folder(source, base)
+    if not own_file.is_there(folder):
+        raise KernelProblem(f"{shown(folder, 300)} is not there")
+    if not folder.is_dir():
+        raise KernelProblem(f"{shown(folder, 300)} is no folder; a source tree is to be unpacked")
+    if revision is None:
+        version = _version_in({name: _text(folder / name) for name in ("Makefile", *_IN_A_KERNEL)}, folder)
+        return Tree(folder, version)
+    try:
+        prefix = git("rev-parse", "--show-prefix", at=folder).rstrip("/")
+    except GitError as error:
+        if "not a git repository" in str(error):
+            raise KernelProblem(f"{folder} is no git repository, so {revision} is no revision of it") from None
+        raise KernelProblem(f"{folder}: git says: {error}") from None
+    except SetupError as error:
+        raise KernelProblem(error.message) from None
+    begin, dots, end = revision.partition("..")
+    wanted = (end.removeprefix(".") or "HEAD") if dots else begin
+    object_id = _known(folder, wanted, prefix)
+    against = (begin or "HEAD") if dots else None
+    against_id = _known(folder, against, prefix) if against else None
+    files = {name: _in_revision(folder, object_id, name) for name in ("Makefile", *_IN_A_KERNEL)}
+    return Tree(folder, _version_in(files, f"{folder}@{wanted}"), wanted, object_id, against, against_id)
+
+
+def _folder(source: str, base: Path) -> tuple[Path, str | None]:
+    """The folder that is there, and the revision behind it, if any."""
+    expanded = os.path.expanduser(source)  # noqa: PTH111 (a ~ in a revision must not raise)
+    whole = base / expanded
+    if "@" not in expanded or own_file.is_there(whole):
+        return whole, None
+    places = [place for place, letter in enumerate(expanded) if letter == "@"]
+    splits = [(base / expanded[:place], expanded[place + 1 :]) for place in reversed(places)]
+    folder, revision = next((one for one in splits if own_file.is_there(one[0])), splits[-1])
+    if not revision:
+        raise KernelProblem(f'"{shown(source)}" ends with @; write the revision behind it, or leave it out')
+    return folder, revision
+
+
+def _known(folder: Path, revision: str, prefix: str) -> str:
+    """The tree of a revision. Raises KernelProblem for what git does not know."""
+    try:
+        git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}", at=folder)
+    except GitError:
+        raise KernelProblem(
+            f"git knows no revision {shown(revision)} in {folder}; `git -C {folder} tag` lists tags"
+        ) from None
+    name = f"{revision}^{{tree}}" if not prefix else f"{revision}:{prefix}"
+    try:
+        return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, at=folder)
+    except GitError:
+        raise KernelProblem(f"{revision} has no folder {prefix} in the repository of {folder}") from None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return own_file.read(path).decode(errors="replace")
+    except OSError:
+        return None
+
+
+def _in_revision(folder: Path, object_id: str, name: str) -> str | None:
+    try:
+        return git("cat-file", "blob", f"{object_id}:{name}", at=folder)
+    except GitError:
+        return None
+
+
+def _version_in(files: Mapping[str, str | None], of: Path | str) -> str:
+    """The version of a source tree, by its Makefile. Raises KernelProblem if it is no kernel's."""
+    numbers = dict(_NUMBER.findall(files["Makefile"] or ""))
+    missing = [name for name, text in files.items() if text is None]
+    if missing or "VERSION" not in numbers or "PATCHLEVEL" not in numbers:
+        lacks = f"has no {missing[0]}" if missing else "says no VERSION and PATCHLEVEL in its Makefile"
+        raise KernelProblem(f"{of} is no source tree of Linux: it {lacks}")
+    return f"{numbers['VERSION']}.{numbers['PATCHLEVEL']}"

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""My patch against the base, as docs/own-kernel.md has it: with a source tree that was never built, and then the next
+patch. Takes the time of a whole kernel once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashbed import image
+from flashbed.common import paths
+from flashbed.image import kernel
+from flashbed.image.kernel import IMAGE
+
+FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+
+STUDY = """
+    [axes]
+    pattern = ["write", "read"]
+    [workload]
+    tool = "fio"
+    request = "4k"
+    file = "1M"
+    flush = "fsync"
+    [answer]
+    compare = "pattern"
+    metric = "bandwidth"
+"""
+
+SLOWER = """\
+--- a/fs/ext2/inode.c
++++ b/fs/ext2/inode.c
+@@ -784,6 +784,8 @@ int ext2_get_block(struct inode *inode, sector_t iblock,
+ \tu32 bno;
+ \tint ret;
+ 
++\tfor (volatile int turn = 0; turn < 2000; turn++)
++\t\tbarrier();
+ \tret = ext2_get_blocks(inode, iblock, max_blocks, &bno, &new, &boundary,
+ \t\t\tcreate);
+ \tif (ret <= 0)
+"""  # noqa: W293 (as git writes it)
+
+NEVER = """\
+--- a/fs/ext2/inode.c
++++ b/fs/ext2/inode.c
+@@ -871,7 +871,7 @@ int ext2_fiemap(struct inode *inode, struct fiemap_extent_info *fieinfo,
+ \t * slow.
+ \t */
+ \tif (i_size == 0)
+-\t\ti_size = 1;
++\t\ti_size = 2;
+ \tlen = min_t(u64, len, i_size);
+ \tret = iomap_fiemap(inode, fieinfo, start, len, &ext2_iomap_ops);
+ \tinode_unlock(inode);
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source tree in git, and a cache that has everything but kernels of it."""
+    folder = tmp_path_factory.mktemp("own")
+    real = paths.cache_root()
+    archive = image.open_archive()
+    resolved = archive.resolve(["linux-source-6.1"], alone=True)
+    debs = archive.fetch(["linux-source-6.1"], resolved)
+    kernel.unpack(archive, "linux-source-6.1", debs, folder / "linux", ())
+    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org", "-c", "gc.auto=0")
+    for words in (("init", "-q"), ("add", "-f", "."), (*person, "commit", "-q", "-m", "base"), ("tag", "v6.1")):
+        subprocess.run(["git", *words], cwd=folder / "linux", check=True)
+    (folder / "cache/image").mkdir(parents=True)
+    (folder / "cache" / real.joinpath("debian-arm64").name).symlink_to(real / "debian-arm64")
+    for entry in (real / "image").iterdir():
+        if not entry.name.startswith((".", "linux-own-", "kernel-lines-")):
+            (folder / "cache/image" / entry.name).symlink_to(entry)
+    return folder
+
+
+def run(home: Path, *words: str) -> str:
+    done = subprocess.run(
+        [FLASHBED, *words],
+        cwd=home,
+        env={**os.environ, "FLASHBED_CACHE": str(home / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def results(home: Path, folder: str) -> dict[str, dict]:
+    told = json.loads((home / folder / "results.json").read_text())
+    return {row["pattern"]: row for row in told["repetitions"]}
+
+
+@pytest.mark.long
+def test_a_patch_against_the_base(home: Path, study_file) -> None:
+    shutil.copy(study_file(STUDY, name="my", filesystem="ext2"), home / "my.toml")
+    (home / "x.patch").write_text(SLOWER)
+    (home / "never.patch").write_text(NEVER)
+    run(home, "run", "my.toml", "--kernel", "./linux@v6.1", "--out", "base")
+    subprocess.run(["git", "-C", "linux", "apply", "../x.patch"], cwd=home, check=True)
+    said = run(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
+    assert "2 of 2 changed lines ran, first in write, seed 1." in said
+    base, patched = results(home, "base"), results(home, "patched")
+    assert base["write"]["kernel_source"].startswith("linux@v6.1 ")
+    assert patched["write"]["kernel_source"].startswith("linux (not committed) ")
+    assert patched["write"]["metrics"]["latency_mean_us"] > base["write"]["metrics"]["latency_mean_us"]
+    assert "2 of 2 changed lines ran" in (home / "patched/report.html").read_text()
+    status = subprocess.run(
+        ["git", "-C", "linux", "status", "--porcelain"], cwd=home, check=True, capture_output=True, text=True
+    )
+    assert status.stdout == " M fs/ext2/inode.c\n"
+
+    # The next patch compiles what it changes, and nothing else
+    [work] = (home / "cache/kernels").glob("linux-*")
+    before = {path: path.stat().st_mtime_ns for path in (work / "linux").rglob("*.o")}
+    said = run(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
+    assert "the changed line never ran in any guest: no difference means nothing." in said
+    changed = {path for path, time in before.items() if path.stat().st_mtime_ns != time}
+    assert work / "linux/fs/ext2/inode.o" in changed
+    assert len(changed) < 20, sorted(changed)
+    never = results(home, "never")
+    assert {name: row["metrics"] for name, row in never.items()} == {name: row["metrics"] for name, row in base.items()}
+
+    # The same source once more is the same kernel, and nothing is run again
+    subprocess.run(["git", "-C", "linux", "checkout", "-q", "."], cwd=home, check=True)
+    assert "all measured before" in run(home, "run", "my.toml", "--kernel", "./linux", "--out", "again")
+    assert {path.stat().st_size for path in (home / "cache/image").glob(f"linux-own-*/{IMAGE}")}

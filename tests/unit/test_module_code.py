@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a guest has a module, told by code that ran."""
+
+import random
+
+from flashbed.image.module_code import ModuleSection
+
+CODE = random.Random(1).randbytes(4096)
+SECTION = ModuleSection(".text", 1 << 40, CODE, frozenset(range(0, 4096, 40)))
+PLACE = 0xFFFFFFC000123000
+
+
+def loaded(code: bytes) -> bytes:
+    """As the kernel leaves it: instructions with a relocation are others."""
+    words = [code[at : at + 4] for at in range(0, len(code), 4)]
+    return b"".join(b"\0\0\0\0" if 4 * place in SECTION.changed else word for place, word in enumerate(words))
+
+
+def piece(begin: int, end: int) -> tuple[int, bytes]:
+    return PLACE + begin, loaded(CODE)[begin:end]
+
+
+def test_what_ran_is_told_by_addresses_of_the_modules_own() -> None:
+    elsewhere = (PLACE - 0x10000, random.Random(2).randbytes(400))
+    found = list(SECTION.ran([elsewhere, piece(400, 600), piece(1200, 1300), piece(2000, 2004)]))
+    assert found == [((1 << 40) + begin, (1 << 40) + end) for begin, end in ((400, 600), (1200, 1300), (2000, 2004))]
+
+
+def test_a_module_that_is_not_there_ran_nowhere() -> None:
+    assert not list(SECTION.ran([(PLACE, random.Random(3).randbytes(4000))]))
+    assert not list(SECTION.ran([piece(400, 432)])), "too little to tell its place"
+    assert not list(SECTION.ran([]))
+
+
+def test_a_section_is_kept_as_it_was() -> None:
+    assert ModuleSection.from_json(SECTION.as_json()) == SECTION

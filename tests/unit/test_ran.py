@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of changed lines, by what the emulator wrote down of the code that it executed."""
+
+from pathlib import Path
+
+import pytest
+
+from flashbed.execution import ran
+from flashbed.image.changed_code import Changed, from_json
+
+LOG = """\
+----------------
+IN: 
+0xffffffc008470724:  
+OBJD-T: fd7bb9a9c00200b000001191
+OBJD-T: f76303a9
+
+----------------
+IN: 
+0xffffffc008471000:  
+OBJD-T: 09090094
+"""  # noqa: W291 (as the emulator writes it)
+
+BEGIN = 0xFFFFFFC008470724
+RAN = [(BEGIN, BEGIN + 16), (0xFFFFFFC008471000, 0xFFFFFFC008471004)]
+
+CHANGED = Changed(
+    {"fs/one.c:3": [BEGIN + 8], "fs/one.c:4": [BEGIN + 12, 5], "fs/one.c:9": [BEGIN + 16]},
+    [(BEGIN, BEGIN + 20)],
+    {"fs/two.c": "is no part of this kernel"},
+)
+
+
+def test_the_emulators_log_gives_pieces_of_code() -> None:
+    pieces = list(ran.executed(LOG))
+    assert [(address, len(code)) for address, code in pieces] == [(BEGIN, 16), (0xFFFFFFC008471000, 4)]
+    assert pieces[0][1].startswith(bytes.fromhex("fd7bb9a9"))
+
+
+def test_lines_that_ran_are_counted_and_the_others_named() -> None:
+    found = ran.told("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
+    assert (found.lines, found.ran, found.first, list(found.never)) == (3, 2, "b, seed 1", ["fs/one.c:9"])
+    assert found.sentence == (
+        "linux 1a2b: 2 of 3 changed lines ran, first in b, seed 1; not fs/one.c:9; fs/two.c is no part of this kernel."
+    )
+
+
+def test_a_patch_that_never_ran_is_no_no_difference() -> None:
+    assert ran.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == (
+        "linux 1a2b: none of the 3 changed lines ran in any guest; fs/two.c is no part of this kernel: no difference "
+        "means nothing."
+    )
+    nothing = Changed({}, (), {"fs/two.c": "is no part of this kernel"})
+    assert ran.told("linux 1a2b", nothing, []).sentence == (
+        "linux 1a2b: no changed line became code of this kernel; fs/two.c is no part of this kernel: no difference "
+        "means nothing."
+    )
+
+
+def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
+    (tmp_path / "ran.log").write_text(LOG)
+    ran.note("ab", CHANGED, tmp_path / "ran.log")
+    assert ran.noted("ab", CHANGED) == RAN
+    assert ran.noted("cd", CHANGED) is None
+    other = Changed(CHANGED.code, [(BEGIN, BEGIN + 4)], {})
+    assert ran.noted("ab", other) is None, "other code was watched"
+    next(tmp_path.rglob("ab.json")).write_text("{")
+    assert ran.noted("ab", CHANGED) is None, "a damaged note is none"
+
+
+def test_changed_lines_are_kept_as_they_were() -> None:
+    import json
+
+    assert from_json(json.dumps(CHANGED.as_json())) == CHANGED
