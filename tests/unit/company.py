@@ -73,6 +73,7 @@ def main() -> None:
     measurement.of = lambda _cell, _out, _bytes: {}
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
+    study.fixed = {"scheduler": "none"}
     study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:
