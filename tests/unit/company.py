@@ -71,9 +71,10 @@ def main() -> None:
     repetition.execute = execute
     qemu.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
     measurement.of = lambda _cell, _out, _bytes: {}
-    axes = {"filesystem": ("ext2",), "scheduler": ("none",)}
-    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,))
-    study.kernels, study.library = {}, Library((paths.profiles(),))
+    axes = {"filesystem": ("ext2",)}
+    study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
+    study.fixed = {"scheduler": "none"}
+    study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:
         done = run.run(study, jobs=jobs)

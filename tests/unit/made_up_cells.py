@@ -29,7 +29,8 @@ from flashbed.image.cache import Entry
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import GEN_INIT_CPIO, IMAGE, SYMBOLS, Kernel
 
-SECONDS = 0.02
+SECONDS = "FLASHBED_TEST_SECONDS"
+"""How long an attempt takes."""
 ATTEMPTS = "FLASHBED_TEST_ATTEMPTS"
 """The file that gets a line for each attempt, with the process that made it."""
 
@@ -52,7 +53,7 @@ def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event,
     """Of all files that came with the order, and of the cell."""
     with Path(os.environ[ATTEMPTS]).open("a") as file:
         file.write(f"{os.getpid()} {wanted.key}\n")
-    time.sleep(SECONDS)
+    time.sleep(float(os.environ.get(SECONDS, "0.02")))
     image = wanted.image
     files = [image.kernel.image, image.kernel.symbols, *image.archives(NO_PROGRAMS), image.media_tool.program]
     data = hashlib.sha256(b"".join(path.read_bytes() for path in files) + wanted.key.encode()).hexdigest()

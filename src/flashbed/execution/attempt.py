@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from flashbed.common import locks, paths
+from flashbed.common.errors import host_refusal
 from flashbed.execution import memory, repetition
 from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
@@ -56,13 +57,15 @@ class Here:
     host: Memory
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
-        with tempfile.TemporaryDirectory(dir=self.work, prefix=f"{wanted.key[:12]}-") as folder:
-            try:
+        try:
+            with tempfile.TemporaryDirectory(dir=self.work, prefix=f"{wanted.key[:12]}-") as folder:
                 return repetition.execute(wanted, Path(folder), limits.host_s, stop, self.host)
-            except repetition.TooLargeError as error:
-                if shutil.disk_usage(self.work).free < limits.smallest_medium:
-                    raise
-                return repetition.failed(wanted, error.message)
+        except repetition.TooLargeError as error:
+            if shutil.disk_usage(self.work).free < limits.smallest_medium:
+                raise
+            return repetition.failed(wanted, error.message)
+        except OSError as error:
+            raise host_refusal(self.work, error) from None
 
 
 @contextmanager

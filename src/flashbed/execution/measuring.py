@@ -215,7 +215,7 @@ def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: thr
         if not finished.measured:
             return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
     except OSError as error:
-        raise host_refusal(attempt.work_folder(), error) from None
+        raise host_refusal(failure_folder(wanted.key), error) from None
     stored = store.put(wanted.key, finished.files, finished.kept)
     return _record(wanted, stored.result, stored.folder)
 
