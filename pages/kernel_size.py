@@ -17,10 +17,10 @@ from pathlib import Path
 
 from page_text import table, written
 
+from flashbed.common.page import Table
 from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
 from flashbed.shrinking.building import VERSION, SmallKernel
 from flashbed.shrinking.packing import Sizes
-from flashbed.shrinking.tables import Table
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/kernel-size.md"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import socket
 import subprocess
@@ -79,6 +80,16 @@ def collecting() -> socket.socket | None:
     return found
 
 
+def wait_for_ssh(port: int, seconds: float) -> None:
+    """The appliance is ready when it serves files; ssh's server starts beside that."""
+    end, said = time.monotonic() + seconds, b""
+    while not said.startswith(b"SSH-2.0"):
+        assert time.monotonic() < end, f"no ssh within {seconds} s"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=seconds) as trial:
+            said = trial.recv(16)
+        time.sleep(0.1)
+
+
 @pytest.fixture(scope="module")
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     folder, keys = tmp_path_factory.mktemp("appliance"), tmp_path_factory.mktemp("keys")
@@ -88,6 +99,7 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     collector = collecting()
     [port] = free_ports(1)
     with running(folder, settings, "--size", "64M", "--ssh-port", str(port)) as appliance:
+        wait_for_ssh(port, 60)
         yield Bed(appliance, keys, port, collector)
     if collector:
         collector.close()

@@ -99,6 +99,15 @@ def test_lines_are_in_the_order_in_which_they_are_carried_out(tmp_path: Path) ->
     assert "nfsd 4 +2,+3,-4 tcp udp" in said
 
 
+def test_users_bring_what_their_shells_need(tmp_path: Path) -> None:
+    target = architecture.named("x86_64")
+    plain, alone = building._fragments(read(tmp_path, DISK), target), compiling.memory_mb(read(tmp_path, DISK))
+    key = "ssh-ed25519 " + "A" * 68
+    found = read(tmp_path, f'{DISK}[[users]]\nname = "root"\nkeys = ["{key}"]\n')
+    assert building._fragments(found, target) == [*plain, plain[0].with_name("users.config")]
+    assert (alone, compiling.memory_mb(found)) == (24, 48)
+
+
 def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
     plain = building._fragments(read(tmp_path, DISK), target)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from flashbed.common import page
 from flashbed.common.errors import InputError, SetupError
-from flashbed.shrinking import architecture, comparison, html, memory, packing, prices, purposes, tables
+from flashbed.common.page import Table
+from flashbed.shrinking import architecture, comparison, memory, packing, prices, purposes, tables
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.packing import Sizes
 from flashbed.shrinking.prices import Price, Variant
 from flashbed.shrinking.sizes import Share
-from flashbed.shrinking.tables import Table
 
 BASE = {"CONFIG_NET": "y", "CONFIG_INET": "y", "CONFIG_EXT4_FS": "m", "CONFIG_IPV6": "n"}
 WHOLE = Variant(image=1000, raw=3000, modules={"ext4": 300, "nfsd": 50}, free_kib=16000, config=BASE)
@@ -136,10 +137,11 @@ def test_memory_is_read_from_the_console() -> None:
 
 
 def test_the_page_shows_what_the_tables_say_and_nothing_breaks_out() -> None:
-    page = html.render("nas & more", ["A line."], [Table("T", ("a", "b"), [("<x>", "1")]), Table("Empty", ("a",), [])])
-    assert "nas &amp; more" in page
-    assert "&lt;x&gt;" in page
-    assert "Empty" not in page
+    shown = [Table("T", ("a", "b"), [("<x>", "1")]), Table("Empty", ("a",), [])]
+    text = page.render("nas & more", ["A line."], shown)
+    assert "nas &amp; more" in text
+    assert "&lt;x&gt;" in text
+    assert "Empty" not in text
 
 
 def test_words_for_kernels(tmp_path: Path) -> None:

@@ -19,10 +19,6 @@ SCRIPTS = sorted(
 )
 
 
-NEEDED = {"bench/same_results.py": ("before", "after")}
-"""Words without which a script begins nothing."""
-
-
 def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(REPOSITORY / script), *words]
     environment = {"PATH": "/usr/bin:/bin", "FLASHBED_CACHE": str(cache)}
@@ -31,7 +27,7 @@ def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[s
 
 def test_there_are_scripts() -> None:
     pages = {f"pages/{name}.py" for name in ("accuracy", "kernel_size", "papers", "reliability", "yaffs2")}
-    bench = {f"bench/{name}.py" for name in ("cell_price", "same_results", "several_cpus")}
+    bench = {f"bench/{name}.py" for name in ("cell_price", "several_cpus")}
     assert set(SCRIPTS) == {"faults/campaign.py", *bench, *pages}
 
 
@@ -47,7 +43,7 @@ def test_it_tells_how_it_is_called(script: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("words", [("--chekc",), ("-x",), ("no-such-study", "a-word-too-many")])
 def test_a_word_that_it_does_not_know_is_refused(script: str, words: tuple[str, ...], tmp_path: Path) -> None:
-    done = call(script, *NEEDED.get(script, ()), *words, cache=tmp_path / "cache")
+    done = call(script, *words, cache=tmp_path / "cache")
     assert done.returncode == 2
     assert "unrecognized arguments" in done.stderr
     assert not (tmp_path / "cache").exists()

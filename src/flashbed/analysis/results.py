@@ -16,7 +16,7 @@ from typing import Any
 
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import JOINT
-from flashbed.common.metrics import METRICS
+from flashbed.common.metrics import COUNTED, METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
@@ -63,6 +63,8 @@ class ResultRow:
     """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
     writes: str = ""
     """Whether its writes allocated or overwrote, where a pattern tells."""
+    counted: Mapping[str, int] = field(default_factory=dict)
+    """CPU time, and what the medium did until all had reached it, by name."""
     kernel_source: str = ""
     """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
     compresses: bool = False
@@ -166,6 +168,7 @@ def results_of(
     metrics: dict[str, None] = {}
     for row in rows:
         numbers = {name: number for name, number in row.items() if name not in names and name not in BOOKKEEPING}
+        counted = {name: numbers.pop(name) for name in list(numbers) if name.startswith(COUNTED)}
         metrics.update(dict.fromkeys(numbers))
         repetition = ResultRow(
             tuple(str(row[axis]) for axis in names),
@@ -180,6 +183,7 @@ def results_of(
             _text(row.get("steady")),
             _text(row.get("fresh")),
             _text(row.get("writes")),
+            {name.removeprefix(COUNTED): int(count) for name, count in counted.items() if _is_finite(count)},
             _text(row.get("kernel_source")),
         )
         found[repetition.combination, repetition.seed] = repetition

@@ -103,6 +103,8 @@ def _fragments(settings: Settings, target: Architecture) -> list[Path]:
         more = [paths.appliance() / "kernel" / "pc.config"]
     if 4 in settings.nfs.versions:
         more.append(paths.appliance() / "kernel" / "nfs4.config")
+    if settings.users:
+        more.append(paths.appliance() / "kernel" / "users.config")
     return [*kernels.nas_fragments(target.name), *more]
 
 

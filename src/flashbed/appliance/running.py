@@ -56,8 +56,9 @@ def run(
         watched = _Watched(process, say)
         try:
             watched.until_ready()
-            for line in usage(settings, ports):
-                say(line)
+            if watched.ready:
+                for line in usage(settings, ports):
+                    say(line)
             watched.until_end()
         except InterruptedByUser:
             say("flashbed: ending the appliance ...")

@@ -62,7 +62,7 @@ def kernel_compare(
 
 
 def _show(found: KernelReport, html: Path | None) -> None:
-    from flashbed.shrinking.html import render
+    from flashbed.common.page import render
 
     for line in found.lines:
         out.print(line)

@@ -25,5 +25,8 @@ def _read() -> dict[str, Metric]:
     return {name: Metric(name, said["title"], said["unit"], said["better"] or None) for name, said in table.items()}
 
 
+COUNTED = "counted."
+"""What columns begin with that hold what was counted, and are no metrics: CPU time, requests, bytes, pages, erases."""
+
 METRICS = _read()
 """All metrics by name, in the order of a table's columns."""

@@ -17,6 +17,7 @@ from typing import Any
 from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
+from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
 from flashbed.execution import beforehand, inputs, measuring, ran, repetition, same_guest
@@ -229,8 +230,9 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
+    counted = {COUNTED + name: count for name, count in result["counted"].items()}
     own = {SOURCE: record.repetition.image.kernel.package_version} if cell.own_kernel else {}
-    return {**result["coordinates"], **plain, **own, **told, **metrics}
+    return {**result["coordinates"], **plain, **own, **told, **metrics, **counted}
 
 
 def _steady(result: Mapping[str, Any], cell: Cell) -> str:

@@ -106,6 +106,7 @@ def json_bytes(report: Report) -> bytes:
                 "fresh": repetition.fresh,
                 "writes": repetition.writes,
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
+                "counted": repetition.counted,
             }
             for repetition in report.results.repetitions
         ],

@@ -129,13 +129,13 @@ def build_settings(target: Architecture, wanted: Fragment) -> SmallKernel:
 
 
 @contextmanager
-def objects_of(target: Architecture, cache: Cache) -> Iterator[Path]:
-    """The folder in which kernels of that architecture are compiled, for one build at a time.
+def objects_of(target: Architecture, cache: Cache, number: int = 0) -> Iterator[Path]:
+    """The folder in which kernels of that architecture are compiled, or another of that kind, for one build at a time.
 
     It stays, so that a kernel with another option compiles only what that changes: Linux's build sees to that by the
     options, commands and headers of each object. A test holds such a kernel to one built from nothing.
     """
-    folder = cache.root / f"linux-objects-{target.name}"
+    folder = cache.root / f"linux-objects-{target.name}{f'-{number}' if number else ''}"
 
     def say() -> None:
         _log.warning("another run compiles a kernel for %s; waiting for it", target.name)

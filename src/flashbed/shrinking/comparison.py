@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flashbed.common.page import Table
 from flashbed.shrinking import building, fragment, packing, sizes
 from flashbed.shrinking.building import SmallKernel
 from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.packing import Sizes
 from flashbed.shrinking.sizes import Share
-from flashbed.shrinking.tables import Table, number
+from flashbed.shrinking.tables import number
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashbed.common.page import Table
 from flashbed.shrinking import architecture, building, comparison, packing, prices, purposes, tables
 from flashbed.shrinking.building import VERSION
-from flashbed.shrinking.tables import Table
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ Knows no format; who prints them chooses one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from flashbed.common.page import Table
 from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.packing import SERVER, Sizes
 from flashbed.shrinking.prices import Price
@@ -20,17 +20,6 @@ SMALL_BYTES = 4096
 MOST_NAMED = 4
 
 COLUMNS = ("built in", "module", "left out")
-
-
-@dataclass(frozen=True)
-class Table:
-    """`left`: how many columns are words and stand to the left; the others are numbers."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[tuple[str, ...]]
-    left: int = 1
-    note: str = ""
 
 
 def number(value: int | None, *, signed: bool = False) -> str:

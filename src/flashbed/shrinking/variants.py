@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that differ from one another in an option: each built, packed, booted, and kept by what it was made of.
 
-The first is compiled where all kernels of an architecture are; each other one in a copy of its objects, which is thrown
-away, so that it compiles only what the option changes, and several can be under way at a time.
+The first is compiled where all kernels of an architecture are. For the others there are workbenches: folders that have
+the objects of the first before each of them, so that it compiles only what its option changes.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +58,25 @@ class Asked(NamedTuple):
     change: Change
 
 
+@dataclass(frozen=True)
+class Workbench:
+    """A folder in which a kernel was compiled, and where a copy of it is to be.
+
+    The copy is put back to where it was compiled: Linux's build notes tools of its own by their whole path, and
+    compiles every file anew for a tool that seems to be another.
+    """
+
+    objects: Path
+    copy: Path
+
+    def restored(self) -> Path:
+        """The folder as it was the first time this was called."""
+        source, to = (self.copy, self.objects) if self.copy.exists() else (self.objects, self.copy)
+        locks.remove(to)
+        run(["cp", "-a", "--reflink=auto", source, to])
+        return self.objects
+
+
 class Bench:
     """Builds and measures the variants of one architecture."""
 
@@ -85,51 +105,58 @@ class Bench:
 
     def others(self, base: str, asked: Sequence[Asked]) -> Iterator[Variant]:
         """The kernels that are asked for, in that order; as many at a time as this host has CPUs."""
-        if not asked:
-            return
         stop = threading.Event()
 
         def step() -> None:
             if stop.is_set():
                 raise InterruptedByUser("stopped")
 
-        with self._objects(base) as (objects, scratch), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            under_way = [pool.submit(self._other, one, objects, scratch, step) for one in asked]
+        free: queue.SimpleQueue[Workbench] = queue.SimpleQueue()
+
+        def build(one: Asked) -> Variant:
+            workbench = free.get()
             try:
-                for one in under_way:
-                    yield one.result()
+                return self._other(one, workbench, step)
+            finally:
+                free.put(workbench)
+
+        count = min(os.cpu_count() or 1, len(asked))
+        with self._workbenches(base, count, step) as workbenches, ThreadPoolExecutor(max(1, count)) as pool:
+            for workbench in workbenches:
+                free.put(workbench)
+            under_way = [pool.submit(build, one) for one in asked]
+            try:
+                for future in under_way:
+                    yield future.result()
             except BaseException:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
                 raise
 
     @contextmanager
-    def _objects(self, base: str) -> Iterator[tuple[Path, Path]]:
-        """The objects of the kernel of `base`, up to date, for nobody else as long; and a folder for copies."""
-        with (
-            building.objects_of(self._target, self._cache) as objects,
-            locks.scratch(self._cache.root / "variants") as scratch,
-        ):
-            building.configure(self._target, self._source.folder, objects, base)
-            building.compile_kernel(self._target, self._source.folder, objects, lambda: None)
-            yield objects, scratch
+    def _workbenches(self, base: str, count: int, step: Callable[[], None]) -> Iterator[list[Workbench]]:
+        """So many, for nobody else as long. Where all kernels are compiled stays free for others."""
+        with ExitStack() as held:
+            scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
+            numbers = range(1, count + 1)
+            folders = [held.enter_context(building.objects_of(self._target, self._cache, n)) for n in numbers]
+            for objects in folders:
+                building.configure(self._target, self._source.folder, objects, base)
+                building.compile_kernel(self._target, self._source.folder, objects, step)
+            yield [Workbench(objects, scratch / objects.name) for objects in folders]
 
-    def _other(self, asked: Asked, objects: Path, scratch: Path, step: Callable[[], None]) -> Variant:
+    def _other(self, asked: Asked, workbench: Workbench, step: Callable[[], None]) -> Variant:
         """In a thread of its own. `step` is called again and again, and may raise."""
 
         def fill(folder: Path) -> None:
-            mine = scratch / folder.name
-            try:
-                step()
-                run(["cp", "-a", "--reflink=auto", objects, mine])
-                building.configure(self._target, self._source.folder, mine, asked.settings)
-                got = fragment.values((mine / ".config").read_text()).get(asked.change.option, "n")
-                if got != asked.change.value:
-                    found = Variant(why_not=_refused(asked.change.value, got))
-                else:
-                    found = self._built(mine, folder, step, jobs=1)
-            finally:
-                locks.remove(mine)
+            step()
+            objects = workbench.restored()
+            building.configure(self._target, self._source.folder, objects, asked.settings)
+            got = fragment.values((objects / ".config").read_text()).get(asked.change.option, "n")
+            if got != asked.change.value:
+                found = Variant(why_not=_refused(asked.change.value, got))
+            else:
+                found = self._built(objects, folder, step, jobs=1)
             _keep(folder, found)
 
         return self._entry(asked.settings, asked.change, fill)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command on sets of results: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flashbed.commands.terminal import out
+
+if TYPE_CHECKING:
+    from flashbed.common.page import Table
+
+SHOWN = 40
+"""Figures on a terminal."""
+
+Set = "The folder of a report or its results.json; a folder of such folders; or a part, as in REPORT@kernel=6.12."
+
+
+def compare_command(
+    a: Annotated[str, typer.Argument(metavar="A", help=f"What was. {Set}")],
+    b: Annotated[str, typer.Argument(metavar="B", help="What is now: the same.")],
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=PERCENT",
+            help="Fail if a figure is worse by more, such as bandwidth=2. May be repeated. Default: 0 for what the "
+            "study asks about and cpu_time.",
+        ),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Fail if anything differs at all.")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write all of it as one HTML file.")] = None,
+) -> None:
+    """Compare two sets of results, cell by cell: what differs, where that begins, and whether chance would do it.
+
+    Exit status: 0 the same, or no worse than the limits; 5 worse (with
+    --exact: not the same); 2 a set or a limit is wrong; 6 the two have
+    nothing to compare. docs/compare.md says more.
+    """
+    from flashbed.comparing import limits, result_set, telling
+    from flashbed.comparing.cells import compare
+
+    mine, its = result_set.read_all(a), result_set.read_all(b)
+    for name in sorted(mine.keys() ^ its.keys()):
+        out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
+    compared = [compare(mine[name], its[name]) for name in mine if name in its]
+    if not any(one.cells for one in compared):
+        raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
+    asked = limits.parse(limit or ())
+    limits.check(asked, compared)
+    asked = asked or limits.default(compared)
+    broken, told, tables = [], [], []
+    for one in compared:
+        found = list(limits.broken(asked, one))
+        sentences = [*telling.lines(one, asked, found), *(f"WORSE: {telling.broken_line(one, bad)}" for bad in found)]
+        table = telling.table(one, [limit.metric for limit in asked])
+        for sentence in sentences:
+            out.print(sentence)
+        if table.rows:
+            for row in table.rows[:SHOWN]:
+                out.print(telling.row_line(row))
+            if len(table.rows) > SHOWN:
+                out.print(f"and {len(table.rows) - SHOWN} more; --html FILE has all")
+            out.print(table.note)
+        broken += found
+        told += sentences
+        tables += [table, telling.table(one, [], "All figures that differ")]
+    if html is not None:
+        _write(html, told, tables)
+    if broken:
+        raise limits.Regression(f"{len(broken)} figures are worse than their limits allow")
+    if exact and not all(cell.is_same for one in compared for cell in one.cells):
+        raise limits.Regression("not the same")
+    if exact and any(one.only_a or one.only_b for one in compared):
+        raise limits.Regression("not the same: one set has repetitions that the other has not")
+
+
+def _write(html: Path, told: list[str], tables: Sequence[Table]) -> None:
+    from flashbed.common.page import render
+
+    html.parent.mkdir(parents=True, exist_ok=True)
+    html.write_text(render("Two sets of results", told, tables))
+    out.print(f"Report: {html.absolute()}")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"compare": compare_command}
+"""By name, in the order of --help."""

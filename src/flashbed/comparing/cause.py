@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the difference of a cell begins: in the code, in the requests, in the bytes, in the medium.
+
+A figure's change is narrowed down by what was counted and is the same. Knows the counters by name, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+CPU = "cpu_ns"
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "CPU time": (CPU,),
+    "requests": ("host_reads", "host_writes", "host_flushes", "host_discards"),
+    "bytes": ("host_read_bytes", "host_written_bytes"),
+    "pages": ("flash_read_pages", "flash_programmed_pages"),
+    "erases": ("flash_erased_blocks",),
+}
+"""From the CPU to the medium: what is counted of each."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """`sentence` says where it begins; `moved` has the change of each layer, a share of 1, 0 where it is the same."""
+
+    sentence: str
+    moved: Mapping[str, float]
+
+
+def cause(pairs: Iterable[tuple[Mapping[str, int], Mapping[str, int]]]) -> Cause:
+    """Of a cell of which something differs; a pair of counters for each seed."""
+    both = [(mine, its) for mine, its in pairs if mine and its]
+    if not both:
+        return Cause("not told: one of the reports has no counters; write it anew", {})
+    known = {layer: names for layer, names in LAYERS.items() if any(name in both[0][0] for name in names)}
+    other = {layer for layer, names in known.items() if any(a.get(n) != b.get(n) for a, b in both for n in names)}
+    moved = {layer: _moved(both, names) if layer in other else 0.0 for layer, names in known.items()}
+    return Cause(_sentence(other), moved)
+
+
+def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: Iterable[str]) -> float:
+    rows = [(sum(a.get(name, 0) for name in names), sum(b.get(name, 0) for name in names)) for a, b in both]
+    before, after = (sum(side) for side in zip(*rows, strict=True))
+    return after / before - 1 if before else float("inf") if after else 0.0
+
+
+def _sentence(other: set[str]) -> str:
+    if "bytes" in other or ("pages" in other and "requests" in other):
+        return "bytes: other data reach the medium"
+    if "requests" in other:
+        return "requests: the same bytes come in other requests"
+    if "pages" in other or "erases" in other:
+        return "medium: it gets the same requests and bytes, and programs or erases otherwise"
+    if "CPU time" in other:
+        return "code: the medium gets the same requests and bytes; the CPU works for another time"
+    return "moments: the same CPU time, requests and bytes at other times"

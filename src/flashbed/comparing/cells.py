@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cells of two sets side by side: which are the same to the last bit, and what differs in the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from flashbed.comparing import chance
+from flashbed.comparing.cause import CPU, Cause, cause
+from flashbed.comparing.chance import Change
+from flashbed.comparing.result_set import Place, Repetition, ResultSet
+
+CPU_TIME = "cpu_time"
+"""The figure that is made of what was counted: CPU time while measured."""
+
+BUILT_IN = {CPU_TIME: {"title": "CPU time", "unit": "ns", "better": "lower"}}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that both sets have. `changes` has the figures that differ, `told` what else does: a sentence each."""
+
+    place: Place
+    seeds: tuple[int, ...]
+    changes: Mapping[str, Change]
+    told: tuple[str, ...]
+    cause: Cause | None
+    figures: frozenset[str]
+    """Those that both have."""
+
+    @property
+    def is_same(self) -> bool:
+        return not self.changes and not self.told
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two sets, cell by cell; and the cells, and seeds of cells, that one of them lacks."""
+
+    a: ResultSet
+    b: ResultSet
+    cells: tuple[Cell, ...]
+    only_a: int
+    only_b: int
+
+    @property
+    def metrics(self) -> Mapping[str, Mapping[str, object]]:
+        """Title, unit and better direction of each figure."""
+        return {**self.a.metrics, **self.b.metrics, **BUILT_IN}
+
+
+def compare(a: ResultSet, b: ResultSet) -> Compared:
+    """Both sets' cells by what they have in common."""
+    mine, its = _by_common(a, b), _by_common(b, a)
+    seeds_a, seeds_b = ({(place, s) for place, cell in side.items() for s in cell} for side in (mine, its))
+    shared = [place for place in mine if place in its and mine[place].keys() & its[place].keys()]
+    cells = tuple(_cell(place, mine[place], its[place]) for place in shared)
+    return Compared(a, b, cells, len(seeds_a - seeds_b), len(seeds_b - seeds_a))
+
+
+def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, Repetition]]:
+    """By the axes of both: what is an axis in one set and fixed in the other is a part of the cell's place."""
+    axes = sorted({axis for side in (one, other) for place in side.cells for axis, _ in place})
+
+    def common(place: Place) -> Place:
+        said = {**one.fixed, **dict(place)}
+        return tuple((axis, said[axis]) for axis in axes if axis in said)
+
+    return {common(place): cell for place, cell in one.cells.items()}
+
+
+def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Cell:
+    seeds = tuple(sorted(mine.keys() & its.keys()))
+    told = tuple(_told(seeds, mine, its))
+    measured = [seed for seed in seeds if mine[seed].measured and its[seed].measured]
+    before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (mine, its))
+    names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
+    changes = {}
+    for name in sorted(names):
+        found = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
+        if found is not None:
+            changes[name] = found
+    lost = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
+    told += tuple(f"{name}: only one side has it" for name in sorted(set(lost)) if name not in changes)
+    differs = bool(changes or told)
+    why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
+    return Cell(place, seeds, changes, told, why, frozenset(names))
+
+
+def _figures(one: Repetition) -> dict[str, float]:
+    built_in = {CPU_TIME: float(one.counted[CPU])} if CPU in one.counted else {}
+    return {**one.figures, **built_in}
+
+
+def _told(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
+    for name in mine[seeds[0]].told:
+        other = [seed for seed in seeds if mine[seed].told[name] != its[seed].told[name]]
+        if other:
+            was, now = mine[other[0]].told[name], its[other[0]].told[name]
+            yield f"{name}: {_said(was)} / {_said(now)}"
+
+
+def _said(value: str | None) -> str:
+    return "nothing" if value is None else value or "nothing to say"

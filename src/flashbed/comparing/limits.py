@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which regressions count: limits that the user chose, held to each cell of both sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from flashbed.common.errors import FlashbedError, InputError
+from flashbed.common.tomlfile import nearest
+from flashbed.comparing.cells import CPU_TIME, Cell, Compared
+from flashbed.comparing.chance import Change
+
+
+class NotComparable(FlashbedError):
+    """The two have nothing in common that could be compared."""
+
+    exit_code = 6
+
+
+class Regression(FlashbedError):
+    """B is worse than A, by what the user asked."""
+
+    exit_code = 5
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A figure may become worse by so much, a share of 1."""
+
+    metric: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A figure of a cell that is beyond its limit; `share` is by how much it is worse."""
+
+    cell: Cell
+    metric: str
+    share: float
+    change: Change
+
+
+def parse(texts: Sequence[str]) -> list[Limit]:
+    """Of "bandwidth=2 %", "bandwidth=2". Raises InputError."""
+    return [_limit(text) for text in texts]
+
+
+def _limit(text: str) -> Limit:
+    name, equals, number = text.partition("=")
+    try:
+        percent = float(number.strip().removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not equals or not 0 <= percent < float("inf"):
+        raise InputError(f"--limit {text}: write METRIC=PERCENT, such as bandwidth=2: worse by more than that fails")
+    return Limit(name.strip(), percent / 100)
+
+
+def default(compared: Sequence[Compared]) -> list[Limit]:
+    """Without a choice: what the studies ask about, and CPU time, may not become worse."""
+    names = dict.fromkeys(name for one in compared for name in one.a.headline)
+    there = {name for one in compared for cell in one.cells for name in cell.figures}
+    return [Limit(name, 0.0) for name in (*names, CPU_TIME) if name in there and directions(compared).get(name)]
+
+
+def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
+    """Raises InputError for a figure that has no better direction or that nobody knows, NotComparable for one that no
+    cell of both sets has: a limit that nothing can break is no limit.
+    """
+    known, there = directions(compared), {name for one in compared for cell in one.cells for name in cell.figures}
+    for limit in limits:
+        if limit.metric not in known:
+            raise InputError(f"--limit {limit.metric}: no figure of these results{nearest(limit.metric, known)}")
+        if known[limit.metric] is None:
+            raise InputError(f"--limit {limit.metric}: neither more nor less of it is better, so it has no limit")
+        if limit.metric not in there:
+            raise NotComparable(f"--limit {limit.metric}: no cell has it in both sets, so nothing could break it")
+
+
+def directions(compared: Sequence[Compared]) -> Mapping[str, object]:
+    """By figure: "higher", "lower", or None where neither is better."""
+    return {name: said["better"] for one in compared for name, said in one.metrics.items()}
+
+
+def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
+    """What is worse by more than its limit, and not by chance. A single seed tells nothing of chance: there the limit
+    counts as it stands.
+    """
+    known = directions([compared])
+    for cell in compared.cells:
+        for limit in limits:
+            found = cell.changes.get(limit.metric)
+            if found is None or not (found.is_telling or found.seeds == 1):
+                continue
+            worse = worse_by(found.mean, known.get(limit.metric))
+            if worse > limit.share:
+                yield Broken(cell, limit.metric, worse, found)
+
+
+def worse_by(share: float, better: object) -> float:
+    """A change as a share of what was, positive where it is worse."""
+    return {"higher": -share, "lower": share}.get(str(better), 0.0)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A set of results, as a report exports it: REPORT, or REPORT@AXIS=VALUE for a part of one.
+
+REPORT is the folder of a report, or its results.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import nearest
+
+FILE = "results.json"
+
+Place = tuple[tuple[str, str], ...]
+"""A cell: axes and their values, in the order of the axes' names."""
+
+TOLD = ("outcome", "check", "mounted", "limit", "steady", "fresh", "writes")
+"""What a repetition says beside numbers. Its key is not among them: it changes with what changes no figure."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What one seed of a cell gave: its figures, what was counted, what was told."""
+
+    figures: Mapping[str, float]
+    counted: Mapping[str, int]
+    told: Mapping[str, str | None]
+
+    @property
+    def measured(self) -> bool:
+        return self.told["outcome"] == "measured"
+
+
+@dataclass(frozen=True)
+class ResultSet:
+    """Cells by their place, each with its repetitions by seed."""
+
+    name: str
+    study: str
+    metrics: Mapping[str, Mapping[str, Any]]
+    """Title, unit and better direction ("higher", "lower" or None) of each figure."""
+    headline: tuple[str, ...]
+    """The figures that the study asks about."""
+    inputs: Mapping[str, Any]
+    fixed: Mapping[str, str]
+    """What all cells have in common, by axis."""
+    cells: Mapping[Place, Mapping[int, Repetition]] = field(repr=False)
+
+
+def read_all(text: str) -> dict[str, ResultSet]:
+    """The sets at a place, by the name of the folder that each lies in; "" where the place itself is one. Raises
+    InputError.
+    """
+    place, _, part = text.partition("@")
+    path = Path(place)
+    if path.is_file():
+        return {"": _read(path, text, part)}
+    if not path.is_dir():
+        raise InputError(f"{place}: no such file or folder; wants the folder of a report, or its {FILE}")
+    if (path / FILE).is_file():
+        return {"": _read(path / FILE, text, part)}
+    found = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
+    if not found:
+        raise InputError(f"{place}: there is no {FILE} in it; `flashbed report STUDY --out {place}` writes one")
+    return {name: _read(file, f"{text}: {name}", part) for name, file in found.items()}
+
+
+def _read(path: Path, name: str, part: str) -> ResultSet:
+    try:
+        said = json.loads(path.read_bytes())
+        return _of(said, name, _wanted(part, name))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
+
+
+def _wanted(part: str, name: str) -> dict[str, str]:
+    """Of "kernel=6.1,filesystem=ext4"."""
+    found: dict[str, str] = {}
+    for word in filter(None, part.split(",")):
+        axis, equals, value = word.partition("=")
+        if not equals:
+            raise InputError(f"{name}: write REPORT@AXIS=VALUE, such as reports/quick@filesystem=ext2")
+        found[axis] = value
+    return found
+
+
+def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> ResultSet:
+    study = said["study"]
+    axes: Mapping[str, list[str]] = study["axes"]
+    for axis, value in wanted.items():
+        if axis not in axes:
+            raise InputError(f"{name}: {axis} is no axis of this study{nearest(axis, axes)}")
+        if value not in axes[axis]:
+            raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
+    cells: dict[Place, dict[int, Repetition]] = {}
+    for row in said["repetitions"]:
+        if all(row[axis] == value for axis, value in wanted.items()):
+            place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
+            cells.setdefault(place, {})[row["seed"]] = _repetition(row)
+    headline = dict.fromkeys(answer["metric"] for answer in said["answers"])
+    fixed = {**study["fixed"], **wanted}
+    return ResultSet(name, study["name"], said["metrics"], tuple(headline), said["manifest"], fixed, cells)
+
+
+def _repetition(row: Mapping[str, Any]) -> Repetition:
+    figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
+    return Repetition(figures, row.get("counted", {}), {name: row[name] for name in TOLD})
+
+
+def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
+    """What the two sets were not measured with alike, a sentence each."""
+    for axis in sorted({**a.fixed, **b.fixed}):
+        mine, its = a.fixed.get(axis), b.fixed.get(axis)
+        if mine != its and mine is not None and its is not None:
+            yield f"{axis}: {mine} / {its}"
+    for name in dict.fromkeys([*a.inputs, *b.inputs]):
+        yield from _other(name, a.inputs.get(name), b.inputs.get(name))
+
+
+def _other(name: str, mine: Any, its: Any) -> Iterator[str]:
+    if mine == its:
+        return
+    if isinstance(mine, Mapping) and isinstance(its, Mapping):
+        for key in dict.fromkeys([*mine, *its]):
+            yield from _other(f"{name}, {key}", mine.get(key), its.get(key))
+    elif mine is None or its is None:
+        yield f"{name}: only in {'B' if mine is None else 'A'}"
+    else:
+        yield f"{name}: {_short(mine)} / {_short(its)}"
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:12]}..."

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison says: lines and tables of text, the same for a terminal and a page. Knows no format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from flashbed.common.page import Table
+from flashbed.comparing.cells import Cell, Compared
+from flashbed.comparing.chance import TELLING, Change
+from flashbed.comparing.limits import Broken, Limit, directions, worse_by
+from flashbed.comparing.result_set import Place, other_inputs
+
+COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
+
+
+def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> Iterator[str]:
+    """The comparison in a few sentences."""
+    yield f"A: {one.a.name} ({one.a.study})"
+    yield f"B: {one.b.name} ({one.b.study})"
+    for sentence in other_inputs(one.a, one.b):
+        yield f"Not alike: {sentence}"
+    for count, side, other in ((one.only_a, "A", "B"), (one.only_b, "B", "A")):
+        if count:
+            yield f"{count} repetition{'s' * (count > 1)} of {side} are not in {other}, and are not compared"
+    same = sum(cell.is_same for cell in one.cells)
+    seeds = sum(len(cell.seeds) for cell in one.cells)
+    if same == len(one.cells):
+        yield f"same bytes: {same} cells, {seeds} repetitions"
+        return
+    yield f"{len(one.cells) - same} of {len(one.cells)} cells differ ({seeds} repetitions)"
+    tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in one.cells)
+    if limits:
+        asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
+        yield f"Limits, worse by: {asked}"
+        yield (
+            f"{len(broken)} beyond them. {tested} of these figures moved; if all that were chance, "
+            f"{TELLING * tested:.1f} of them would be told from it all the same"
+        )
+
+
+def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> Table:
+    """A row for each figure of a cell that differs; of all figures if none are named."""
+    rows = [row for cell in one.cells for row in _rows(one, cell, figures)]
+    return Table(title, COLUMNS, rows, left=2, note=NOTE if rows else "")
+
+
+NOTE = (
+    "change: from A to B, the mean of the seeds, and the least and the most of them. seeds apart: how far the seeds of "
+    "one side lie from each other, which is what the choice of a seed does. chance: how often a shuffle alone would "
+    "move the seeds as evenly."
+)
+
+
+def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    begins = cell.cause.sentence if cell.cause else ""
+    moved = ", ".join(f"{layer} {_signed(by)}" for layer, by in cell.cause.moved.items() if by) if cell.cause else ""
+    begins += f" ({moved})" if moved else ""
+    where = named(cell.place)
+    for text in cell.told:
+        yield where, text, "", str(len(cell.seeds)), "", "", "told otherwise", begins
+    for name, found in cell.changes.items():
+        if not figures or name in figures:
+            yield (
+                where,
+                str(one.metrics[name]["title"]) if name in one.metrics else name,
+                _change(found),
+                str(found.seeds),
+                _percent(found.by_seed),
+                "-" if found.chance is None else f"{100 * found.chance:.2g} %",
+                verdict(found, directions([one]).get(name)),
+                begins,
+            )
+
+
+def row_line(row: Sequence[str]) -> str:
+    """A row of the table as a line of a terminal, which is too narrow for the table."""
+    where, figure, moved, seeds, apart, chance, found, begins = row
+    numbers = f" {moved}, {seeds} seeds {apart} apart, chance {chance}" if moved else ""
+    return f"  {where}: {figure}{numbers}: {found}. {begins}"
+
+
+def verdict(found: Change, better: object) -> str:
+    """In a word."""
+    if found.chance is None:
+        return "one seed"
+    if not found.is_telling:
+        return "may be a shuffle"
+    if better is None:
+        return "more" if found.mean > 0 else "less"
+    return "worse" if worse_by(found.mean, better) > 0 else "better"
+
+
+def named(place: Place) -> str:
+    """A cell by its values."""
+    return ", ".join(value for _, value in place) or "the only cell"
+
+
+def broken_line(one: Compared, found: Broken) -> str:
+    """What is told of a limit that was broken."""
+    why = f"; {found.cell.cause.sentence}" if found.cell.cause else ""
+    seeds = "one seed, which may be a shuffle" if found.change.seeds == 1 else f"{found.change.seeds} seeds"
+    title = one.metrics[found.metric]["title"]
+    return f"{named(found.cell.place)}: {title} is worse by {_percent(found.share)} ({seeds}){why}"
+
+
+def _change(found: Change) -> str:
+    if found.seeds == 1:
+        return _signed(found.mean)
+    return f"{_signed(found.mean)} ({_signed(found.least)} to {_signed(found.most)})"
+
+
+def _signed(share: float) -> str:
+    return "from zero" if math.isinf(share) else f"{100 * share:+.3g} %"
+
+
+def _percent(share: float) -> str:
+    return "without end" if math.isinf(share) else f"{100 * share:.3g} %"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flashbed compare: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import Flashbed
+from made_up_results import Row, write
+
+
+def slow(row: Row) -> None:
+    row["counted"]["cpu_ns"] += 10_000 + row["seed"]
+
+
+def test_the_same_ends_with_0(flashbed: Flashbed, tmp_path: Path) -> None:
+    done = flashbed("compare", write(tmp_path / "a"), write(tmp_path / "b"), "--exact")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "same bytes: 2 cells, 6 repetitions"
+
+
+def test_worse_ends_with_5_and_names_the_cell(flashbed: Flashbed, tmp_path: Path) -> None:
+    done = flashbed("compare", write(tmp_path / "a"), write(tmp_path / "b", slow), "--html", tmp_path / "x/page.html")
+    assert done.returncode == 5
+    assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds); code: " in done.stdout
+    assert done.stderr == "flashbed: 2 figures are worse than their limits allow\n"
+    page = (tmp_path / "x/page.html").read_text()
+    assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds)" in page
+    assert "All figures that differ" in page
+
+
+def test_a_limit_lets_it_pass_and_exact_does_not(flashbed: Flashbed, tmp_path: Path) -> None:
+    sets = write(tmp_path / "a"), write(tmp_path / "b", slow)
+    assert flashbed("compare", *sets, "--limit", "cpu_time=2").returncode == 0
+    done = flashbed("compare", *sets, "--limit", "cpu_time=2", "--exact")
+    assert (done.returncode, done.stderr) == (5, "flashbed: not the same\n")
+
+
+def test_nothing_in_common_ends_with_6(flashbed: Flashbed, tmp_path: Path) -> None:
+    done = flashbed("compare", write(tmp_path / "a", seeds=[1]), write(tmp_path / "b", seeds=[2]))
+    assert done.returncode == 6
+    assert done.stderr.endswith("have no cell with a seed in common\n")
+
+
+def test_folders_of_reports_are_compared_by_their_names(flashbed: Flashbed, tmp_path: Path) -> None:
+    for place in ("a/one", "a/two", "b/two", "b/three"):
+        write(tmp_path / place)
+    done = flashbed("compare", tmp_path / "a", tmp_path / "b")
+    assert done.returncode == 0
+    assert "one: only in A, not compared" in done.stdout
+    assert "three: only in B, not compared" in done.stdout
+    assert done.stdout.count("same bytes") == 1
+
+
+def test_what_is_no_set_ends_with_2(flashbed: Flashbed, tmp_path: Path) -> None:
+    done = flashbed("compare", tmp_path, tmp_path / "none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no results.json in it" in done.stderr

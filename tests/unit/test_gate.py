@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ci/: the gate of a merge request, and the templates that call it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+CI = Path(__file__).resolve().parents[2] / "ci"
+
+DOUBLE = """#!/bin/sh
+echo "$*" >> calls
+case "$1 $*" in
+    "run "*"{failing}"*) exit 3 ;;
+    "compare "*) exit 5 ;;
+esac
+"""
+
+
+def gate(folder: Path, *words: str, failing: str = "nothing") -> tuple[int, list[str]]:
+    """How the gate ends, and what it called, with a command in flashbed's place."""
+    double = folder / "flashbed"
+    double.write_text(DOUBLE.format(failing=failing))
+    double.chmod(0o755)
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    done = subprocess.run([CI / "gate", *words], cwd=folder, env=environment, capture_output=True)
+    calls = folder / "calls"
+    return done.returncode, calls.read_text().splitlines() if calls.is_file() else []
+
+
+def test_both_revisions_are_measured_and_compared(tmp_path: Path) -> None:
+    status, calls = gate(tmp_path, "my.toml", "linux", "v6.12", "HEAD", "--limit", "bandwidth=1")
+    assert status == 5
+    assert calls == [
+        "run my.toml --kernel linux@v6.12 --out flashbed-gate/base",
+        "run my.toml --kernel linux@v6.12..HEAD --out flashbed-gate/head",
+        "compare flashbed-gate/base flashbed-gate/head --html flashbed-gate/compare.html --limit bandwidth=1",
+    ]
+
+
+def test_what_cannot_be_measured_is_not_compared(tmp_path: Path) -> None:
+    status, calls = gate(tmp_path, "my.toml", "linux", "a", "b", failing="a..b")
+    assert (status, len(calls)) == (3, 2)
+
+
+def test_too_few_words_measure_nothing(tmp_path: Path) -> None:
+    assert gate(tmp_path, "my.toml", "linux", "a") == (2, [])
+
+
+@pytest.mark.parametrize("name", ["github/action.yml", "gitlab/flashbed.yml"])
+def test_the_templates_call_the_gate_and_keep_the_reports_of_a_failure(name: str) -> None:
+    said = yaml.safe_load((CI / name).read_text())
+    if name.startswith("github"):
+        steps = said["runs"]["steps"]
+        assert '/../gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS' in steps[2]["run"]
+        assert {steps[2]["env"][name.upper()] for name in said["inputs"]} == {
+            f"${{{{ inputs.{n} }}}}" for n in said["inputs"]
+        }
+        assert (steps[3]["if"], steps[3]["with"]["path"]) == ("always()", "flashbed-gate")
+    else:
+        job = said[".flashbed-gate"]
+        assert job["script"][-1].endswith('/ci/gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS')
+        assert (job["artifacts"]["when"], job["artifacts"]["paths"]) == ("always", ["flashbed-gate/"])
