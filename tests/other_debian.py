@@ -16,7 +16,7 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
-from flashbed.image.debian import KEYRING
+from flashbed.image.mirrors import KEYRING
 
 RELEASE = "trixie"
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from samples import documented, load, message, write, write_study
 
-from flashbed.analysis.results import BOOKKEEPING
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import METRICS
+from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.profiles.library import Library
 from flashbed.study.format import STACK, SYSTEM
 from flashbed.study.loading import load_study, study_schema

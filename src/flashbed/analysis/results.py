@@ -16,24 +16,10 @@ from typing import Any
 
 from flashbed.analysis.spread import Spread, spread
 from flashbed.analysis.words import JOINT
-from flashbed.common.metrics import COUNTED, METRICS
+from flashbed.common.metrics import BOOKKEEPING, COUNTED, METRICS
 
 MEASURED = "measured"
 MISSING = "missing"
-BOOKKEEPING = (
-    "seed",
-    "outcome",
-    "reason",
-    "key",
-    "check",
-    "limit",
-    "mounted",
-    "steady",
-    "fresh",
-    "writes",
-    "kernel_source",
-)
-"""The columns of the results table that are neither axes nor metrics."""
 
 Combination = tuple[str, ...]
 """One value for each axis, in the axes' order: the coordinates of a cell."""

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from flashbed.common import locks, paths
@@ -144,5 +145,10 @@ class Incoming:
 
 
 def shelf() -> Shelf:
-    """That of this host."""
-    return Shelf(paths.cache_root() / "shared")
+    """That of this host; one for all orders of a process, for it knows what it has looked at."""
+    return _shelf(paths.cache_root() / "shared")
+
+
+@cache
+def _shelf(root: Path) -> Shelf:
+    return Shelf(root)

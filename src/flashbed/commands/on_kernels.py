@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flashbed.commands.terminal import out, print_table
+from flashbed.commands.terminal import out, print_table, write_page
 
 if TYPE_CHECKING:
     from flashbed.shrinking.report import KernelReport
@@ -62,8 +62,6 @@ def kernel_compare(
 
 
 def _show(found: KernelReport, html: Path | None) -> None:
-    from flashbed.common.page import render
-
     for line in found.lines:
         out.print(line)
     for table in found.tables:
@@ -73,6 +71,4 @@ def _show(found: KernelReport, html: Path | None) -> None:
             if table.note:
                 out.print(table.note)
     if html is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(render(found.title, found.lines, found.tables))
-        out.print(f"Report: {html.absolute()}")
+        write_page(html, found.title, found.lines, found.tables)

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import out
-
-if TYPE_CHECKING:
-    from flashbed.common.page import Table
+from flashbed.commands.terminal import out, write_page
+from flashbed.common.page import Table
 
 SHOWN = 40
 """Figures on a terminal."""
@@ -57,19 +55,18 @@ def compare_command(
         found = list(limits.broken(asked, one))
         sentences = [*telling.lines(one, asked, found), *(f"WORSE: {telling.broken_line(one, bad)}" for bad in found)]
         table = telling.table(one, [limit.metric for limit in asked])
-        for sentence in sentences:
-            out.print(sentence)
-        if table.rows:
-            for row in table.rows[:SHOWN]:
-                out.print(telling.row_line(row))
-            if len(table.rows) > SHOWN:
-                out.print(f"and {len(table.rows) - SHOWN} more; --html FILE has all")
-            out.print(table.note)
+        _show(sentences, table)
         broken += found
         told += sentences
-        tables += [table, telling.table(one, [], "All figures that differ")]
+        tables.append(table)
     if html is not None:
-        _write(html, told, tables)
+        everything = [telling.table(one, [], "All figures that differ") for one in compared]
+        write_page(
+            html,
+            "Two sets of results",
+            told,
+            [table for pair in zip(tables, everything, strict=True) for table in pair],
+        )
     if broken:
         raise limits.Regression(f"{len(broken)} figures are worse than their limits allow")
     if exact and not all(cell.is_same for one in compared for cell in one.cells):
@@ -78,12 +75,18 @@ def compare_command(
         raise limits.Regression("not the same: one set has repetitions that the other has not")
 
 
-def _write(html: Path, told: list[str], tables: Sequence[Table]) -> None:
-    from flashbed.common.page import render
+def _show(sentences: Sequence[str], table: Table) -> None:
+    """One comparison on the terminal."""
+    from flashbed.comparing import telling
 
-    html.parent.mkdir(parents=True, exist_ok=True)
-    html.write_text(render("Two sets of results", told, tables))
-    out.print(f"Report: {html.absolute()}")
+    for sentence in sentences:
+        out.print(sentence)
+    for row in table.rows[:SHOWN]:
+        out.print(telling.row_line(row))
+    if len(table.rows) > SHOWN:
+        out.print(f"and {len(table.rows) - SHOWN} more; --html FILE has all")
+    if table.rows:
+        out.print(table.note)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"compare": compare_command}

@@ -4,15 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
+
+from flashbed.common.page import Table
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
 
+def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:
+    """As one HTML file, and says where it is."""
+    from flashbed.common.page import render
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(render(title, lines, tables))
+    out.print(f"Report: {file.absolute()}")
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Grid(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
         table.add_row(*row)
     out.print(table)

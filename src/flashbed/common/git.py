@@ -27,6 +27,12 @@ class GitError(Exception):
     """What git said when it refused: its lines, without its own name for them."""
 
 
+def tree_of(revision: str, prefix: str, *, at: Path) -> str:
+    """The hash of a revision's tree, or of the folder `prefix` in it. Raises GitError for what git does not know."""
+    name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
+    return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, at=at)
+
+
 def git(*arguments: str | Path, at: Path, env: Mapping[str, str] | None = None, told: Path | None = None) -> str:
     """What git prints, without the last line's end; `at` is the folder it is started in, and the file `told` is its
     standard input. Raises GitError, SetupError if there is no git.

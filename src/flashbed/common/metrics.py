@@ -25,8 +25,35 @@ def _read() -> dict[str, Metric]:
     return {name: Metric(name, said["title"], said["unit"], said["better"] or None) for name, said in table.items()}
 
 
+BOOKKEEPING = (
+    "seed",
+    "outcome",
+    "reason",
+    "key",
+    "check",
+    "limit",
+    "mounted",
+    "steady",
+    "fresh",
+    "writes",
+    "kernel_source",
+)
+"""The columns of the results table that are neither axes nor metrics."""
+
 COUNTED = "counted."
-"""What columns begin with that hold what was counted, and are no metrics: CPU time, requests, bytes, pages, erases."""
+"""What columns begin with that hold what was counted, and are no metrics either: the names in LAYERS."""
+
+CPU_TIME, CPU_NS = "CPU time", "cpu_ns"
+LAYERS = {
+    CPU_TIME: (CPU_NS,),
+    "requests": ("host_reads", "host_writes", "host_flushes", "host_discards"),
+    "bytes": ("host_read_bytes", "host_written_bytes"),
+    "pages": ("flash_read_pages", "flash_programmed_pages"),
+    "erases": ("flash_erased_blocks",),
+}
+"""What is counted of each layer, from the CPU to the medium, by the medium's names for its counters: a comparison of
+results narrows a difference down by these.
+"""
 
 METRICS = _read()
 """All metrics by name, in the order of a table's columns."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the difference of a cell begins: in the code, in the requests, in the bytes, in the medium.
 
-A figure's change is narrowed down by what was counted and is the same. Knows the counters by name, and nothing else.
+A figure's change is narrowed down by what was counted and is the same. Knows the counters' layers, and nothing else.
 """
 
 from __future__ import annotations
@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-CPU = "cpu_ns"
-LAYERS: Mapping[str, tuple[str, ...]] = {
-    "CPU time": (CPU,),
-    "requests": ("host_reads", "host_writes", "host_flushes", "host_discards"),
-    "bytes": ("host_read_bytes", "host_written_bytes"),
-    "pages": ("flash_read_pages", "flash_programmed_pages"),
-    "erases": ("flash_erased_blocks",),
-}
-"""From the CPU to the medium: what is counted of each."""
+from flashbed.common.metrics import CPU_TIME, LAYERS
 
 
 @dataclass(frozen=True)
@@ -52,6 +44,6 @@ def _sentence(other: set[str]) -> str:
         return "requests: the same bytes come in other requests"
     if "pages" in other or "erases" in other:
         return "medium: it gets the same requests and bytes, and programs or erases otherwise"
-    if "CPU time" in other:
+    if CPU_TIME in other:
         return "code: the medium gets the same requests and bytes; the CPU works for another time"
     return "moments: the same CPU time, requests and bytes at other times"

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from flashbed.common.metrics import CPU_NS
 from flashbed.comparing import chance
-from flashbed.comparing.cause import CPU, Cause, cause
+from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
 from flashbed.comparing.result_set import Place, Repetition, ResultSet
 
@@ -44,10 +46,19 @@ class Compared:
     only_a: int
     only_b: int
 
-    @property
+    @cached_property
     def metrics(self) -> Mapping[str, Mapping[str, object]]:
         """Title, unit and better direction of each figure."""
         return {**self.a.metrics, **self.b.metrics, **BUILT_IN}
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Those that any cell has in both sets."""
+        return frozenset().union(*(cell.figures for cell in self.cells))
+
+    def better(self, figure: str) -> object:
+        """ "higher", "lower", or None where neither is better, or nothing is known."""
+        return self.metrics.get(figure, {}).get("better")
 
 
 def compare(a: ResultSet, b: ResultSet) -> Compared:
@@ -89,7 +100,7 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
 
 
 def _figures(one: Repetition) -> dict[str, float]:
-    built_in = {CPU_TIME: float(one.counted[CPU])} if CPU in one.counted else {}
+    built_in = {CPU_TIME: float(one.counted[CPU_NS])} if CPU_NS in one.counted else {}
     return {**one.figures, **built_in}
 
 

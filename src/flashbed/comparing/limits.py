@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.common.errors import FlashbedError, InputError
@@ -60,41 +60,34 @@ def _limit(text: str) -> Limit:
 
 def default(compared: Sequence[Compared]) -> list[Limit]:
     """Without a choice: what the studies ask about, and CPU time, may not become worse."""
-    names = dict.fromkeys(name for one in compared for name in one.a.headline)
-    there = {name for one in compared for cell in one.cells for name in cell.figures}
-    return [Limit(name, 0.0) for name in (*names, CPU_TIME) if name in there and directions(compared).get(name)]
+    names = dict.fromkeys((*(name for one in compared for name in one.a.headline), CPU_TIME))
+    return [Limit(name, 0.0) for name in names if any(name in one.figures and one.better(name) for one in compared)]
 
 
 def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
     """Raises InputError for a figure that has no better direction or that nobody knows, NotComparable for one that no
     cell of both sets has: a limit that nothing can break is no limit.
     """
-    known, there = directions(compared), {name for one in compared for cell in one.cells for name in cell.figures}
+    known = dict.fromkeys(name for one in compared for name in one.metrics)
     for limit in limits:
         if limit.metric not in known:
             raise InputError(f"--limit {limit.metric}: no figure of these results{nearest(limit.metric, known)}")
-        if known[limit.metric] is None:
+        if not any(one.better(limit.metric) for one in compared):
             raise InputError(f"--limit {limit.metric}: neither more nor less of it is better, so it has no limit")
-        if limit.metric not in there:
+        if not any(limit.metric in one.figures for one in compared):
             raise NotComparable(f"--limit {limit.metric}: no cell has it in both sets, so nothing could break it")
-
-
-def directions(compared: Sequence[Compared]) -> Mapping[str, object]:
-    """By figure: "higher", "lower", or None where neither is better."""
-    return {name: said["better"] for one in compared for name, said in one.metrics.items()}
 
 
 def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
     """What is worse by more than its limit, and not by chance. A single seed tells nothing of chance: there the limit
     counts as it stands.
     """
-    known = directions([compared])
     for cell in compared.cells:
         for limit in limits:
             found = cell.changes.get(limit.metric)
             if found is None or not (found.is_telling or found.seeds == 1):
                 continue
-            worse = worse_by(found.mean, known.get(limit.metric))
+            worse = worse_by(found.mean, compared.better(limit.metric))
             if worse > limit.share:
                 yield Broken(cell, limit.metric, worse, found)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from flashbed.common.page import Table
 from flashbed.comparing.cells import Cell, Compared
 from flashbed.comparing.chance import TELLING, Change
-from flashbed.comparing.limits import Broken, Limit, directions, worse_by
+from flashbed.comparing.limits import Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
 
 COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
@@ -69,7 +69,7 @@ def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[s
                 str(found.seeds),
                 _percent(found.by_seed),
                 "-" if found.chance is None else f"{100 * found.chance:.2g} %",
-                verdict(found, directions([one]).get(name)),
+                verdict(found, one.better(name)),
                 begins,
             )
 

@@ -19,14 +19,12 @@ from flashbed.execution import repetition
 from flashbed.image import lockfile, own_sources, pins, requests
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
+from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
 from flashbed.profiles.library import FOLDERS, Library, Selector
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import Cell, plan
 
 _log = logging.getLogger("flashbed")
-
-KERNELS = ("6.1", "6.1-debian", "6.12")
-"""Those that the lab offers, for the lock of the repository's own studies."""
 
 
 def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
@@ -87,7 +85,7 @@ def lock_shipped() -> Lock:
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
     more = [image.ProgramSet(system.packages, system.programs) for system in systems]
-    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), studies, KERNELS, more)
+    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), studies, (*KERNELS, *NAS_KERNELS), more)
 
 
 def _lock(

@@ -12,26 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from flashbed.common.metrics import CPU_NS, LAYERS
 from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
 NONE: Mapping[str, Any] = {"mounted": "", "metrics": {}, "medium": {}, "counted": {}, "series": []}
 """What a repetition without an output has, and the names of what is worked out."""
-
-CPU_NS = "cpu_ns"
-COUNTED = (
-    "host_reads",
-    "host_writes",
-    "host_flushes",
-    "host_discards",
-    "host_read_bytes",
-    "host_written_bytes",
-    "flash_read_pages",
-    "flash_programmed_pages",
-    "flash_erased_blocks",
-)
-"""What a comparison of results narrows a difference down by: beside CPU time, these of the medium's counters."""
 
 BYTES = "medium_bytes"
 """What the result calls the bytes of the medium that the file system got."""
@@ -89,7 +76,7 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
 
 
 def _told(medium: medium_counters.Counters) -> dict[str, int]:
-    return {name: medium[name] for name in COUNTED if name in medium}
+    return {name: medium[name] for names in LAYERS.values() for name in names if name in medium}
 
 
 def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:

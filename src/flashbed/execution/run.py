@@ -199,14 +199,15 @@ def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) ->
     """
     for one in records:
         changed = one.repetition.image.kernel.changed
-        if changed is None or not changed.watched or one.repetition.cell.seed != seed or _watched(one, changed):
+        if changed is None or not changed.watched or one.repetition.cell.seed != seed:
+            continue
+        if _watched(one, changed) is not None:
             continue
         of_kernel = [record for record in records if record.repetition.image is one.repetition.image]
         if any(told.ran == told.lines for told in _ran(of_kernel)):
             continue
-        if _watched(one, changed) is None:
-            with stage("Looking whether the changed lines run"):
-                measuring.run_again(one.repetition, limits)
+        with stage("Looking whether the changed lines run"):
+            measuring.run_again(one.repetition, limits)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:

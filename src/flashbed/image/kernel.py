@@ -104,9 +104,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     package = f"linux-source-{version}"
     resolved = archive.resolve([package], alone=True)
     compiler = toolchain.compiler(cache, archive)
-    settings = fragment(version) if match[2] != NAS else (paths.guest() / f"kernel{NAS}.config").read_text()
-    if match[2] == DEBUG:
-        settings += (paths.guest() / f"kernel{DEBUG}.config").read_text()
+    settings = settings_of(version, match[2] or "")
     patches = sorted((paths.kernel() / "patches" / version).glob("*.patch"))
     recipe = {
         "package": resolved.files,
@@ -125,7 +123,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
             run(["patch", "-p1", "-i", patch], cwd=tree)
         configure(tree, version, settings, compiler.environment())
         with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
-            flags = f"KCFLAGS=-ffile-prefix-map={tree}=."
+            flags = f"KCFLAGS={prefix_map(tree)}"
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
             run(command, cwd=tree, env=compiler.environment(), on_line=lambda _: progress.advance())
         _drop_objects(tree)
@@ -146,7 +144,19 @@ def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused:
     shutil.rmtree(scratch)
 
 
-def fragment(version: str) -> str:
+def prefix_map(tree: Path) -> str:
+    """A compiler's option that leaves the place of the tree out of what is built."""
+    return f"-ffile-prefix-map={tree}=."
+
+
+def settings_of(version: str, kind: str = "") -> str:
+    """The configuration of a version of Linux, as it is or of a kind of its own (NAS, DEBUG)."""
+    if kind == NAS:
+        return (paths.guest() / f"kernel{NAS}.config").read_text()
+    return _fragment(version) + ((paths.guest() / f"kernel{DEBUG}.config").read_text() if kind == DEBUG else "")
+
+
+def _fragment(version: str) -> str:
     """guest/kernel.config, and behind it what is otherwise for this version, if anything: the last word on an option
     counts.
     """

@@ -17,7 +17,7 @@ from pathlib import Path
 from flashbed.common import locks
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
-from flashbed.common.git import GitError, git
+from flashbed.common.git import GitError, git, tree_of
 from flashbed.common.progress import stage
 from flashbed.profiles.kernel_choice import Patch, Tree
 
@@ -170,7 +170,9 @@ class Sources:
             except GitError as error:
                 raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         name, home = folder.resolve().name, str(folder.resolve())
-        committed = _tree_of(folder, "HEAD", prefix)
+        committed = None
+        with suppress(GitError):
+            committed = tree_of("HEAD", prefix, at=folder)
         if committed == tree:
             head = git("rev-parse", "--short=12", "HEAD", at=folder)
             return Source(tree, f"{name}@{head}", home, None, objects)
@@ -240,11 +242,3 @@ class Sources:
 
     def _alone(self, name: str) -> locks.Lock:
         return locks.wait_for(self.root / f".{name}.lock")
-
-
-def _tree_of(folder: Path, revision: str, prefix: str) -> str | None:
-    name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
-    try:
-        return git("rev-parse", "--verify", "--quiet", name, at=folder)
-    except GitError:
-        return None

@@ -220,16 +220,15 @@ def compile_in(
             _forget_since(work.tree, marker.stat().st_mtime_ns)
         Sources(root()).check_out(wanted, work.tree, work.index)
     marker.touch()
-    (work.tree / ".version").unlink(
-        missing_ok=True
-    )  # counts the builds of a folder, and each kernel is to be the first
+    # It counts the builds of a folder, and each kernel is to be the first
+    (work.tree / ".version").unlink(missing_ok=True)
     try:
         kernel.configure(work.tree, choice.version, fragment, environment())
     except SetupError as error:
         marker.unlink()
         known = f"the lab's configuration is for Linux {' and '.join(KERNELS)}, and this is {choice.version}"
         raise InputError(f'kernel "{choice.text}" ({wanted.label}): {known}: {error.message}') from None
-    flags = f"KCFLAGS={prefix_map(work.tree)}"
+    flags = f"KCFLAGS={kernel.prefix_map(work.tree)}"
     wrong: list[str] = []
     with stage(f"Building Linux {choice.version} of {wanted.label}", total=COMPILE_STEPS) as progress:
 
@@ -249,16 +248,9 @@ def compile_in(
     work.built.write_text(wanted.tree)
 
 
-def prefix_map(tree: Path) -> str:
-    """A compiler's option that leaves the place of the tree out of what is built."""
-    return f"-ffile-prefix-map={tree}=."
-
-
 def _fragment(version: str) -> str:
-    if version.endswith(NAS):
-        return (paths.guest() / f"kernel{NAS}.config").read_text()
-    own = (paths.guest() / f"kernel{DEBUG}.config").read_text() if version.endswith(DEBUG) else ""
-    return kernel.fragment(supported(version)) + own
+    kind = next((kind for kind in (NAS, DEBUG) if version.endswith(kind)), "")
+    return kernel.settings_of(supported(version), kind)
 
 
 def _forget_since(tree: Path, began_ns: int) -> None:

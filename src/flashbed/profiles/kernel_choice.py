@@ -15,7 +15,7 @@ from pathlib import Path
 
 from flashbed.common import own_file
 from flashbed.common.errors import SetupError
-from flashbed.common.git import GitError, git
+from flashbed.common.git import GitError, git, tree_of
 from flashbed.common.tomlfile import shown
 
 KERNELS = ("6.1", "6.12")
@@ -179,14 +179,13 @@ def _folder(source: str, base: Path) -> tuple[Path, str | None]:
 def _known(folder: Path, revision: str, prefix: str) -> str:
     """The tree of a revision. Raises KernelProblem for what git does not know."""
     try:
-        git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}", at=folder)
+        tree_of(revision, "", at=folder)
     except GitError:
         raise KernelProblem(
             f"git knows no revision {shown(revision)} in {folder}; `git -C {folder} tag` lists tags"
         ) from None
-    name = f"{revision}^{{tree}}" if not prefix else f"{revision}:{prefix}"
     try:
-        return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, at=folder)
+        return tree_of(revision, prefix, at=folder)
     except GitError:
         raise KernelProblem(f"{revision} has no folder {prefix} in the repository of {folder}") from None
 

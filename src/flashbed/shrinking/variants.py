@@ -105,6 +105,8 @@ class Bench:
 
     def others(self, base: str, asked: Sequence[Asked]) -> Iterator[Variant]:
         """The kernels that are asked for, in that order; as many at a time as this host has CPUs."""
+        if not asked:
+            return
         stop = threading.Event()
 
         def step() -> None:
@@ -121,7 +123,7 @@ class Bench:
                 free.put(workbench)
 
         count = min(os.cpu_count() or 1, len(asked))
-        with self._workbenches(base, count, step) as workbenches, ThreadPoolExecutor(max(1, count)) as pool:
+        with self._workbenches(base, count, step) as workbenches, ThreadPoolExecutor(count) as pool:
             for workbench in workbenches:
                 free.put(workbench)
             under_way = [pool.submit(build, one) for one in asked]

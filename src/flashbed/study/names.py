@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
-from flashbed.common.metrics import METRICS
+from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles import kernel_choice
@@ -24,23 +24,7 @@ LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
 
-_COLUMNS = (
-    *(
-        "seed",
-        "outcome",
-        "reason",
-        "key",
-        "check",
-        "limit",
-        "mounted",
-        "steady",
-        "fresh",
-        "writes",
-        "tool",
-        "kernel_source",
-    ),
-    *OWN_FILES,
-)
+_COLUMNS = (*BOOKKEEPING, "tool", *OWN_FILES)
 """What else the results table and [workload] name."""
 
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
