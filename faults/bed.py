@@ -20,10 +20,11 @@ from unittest import mock
 import runs
 from runs import REPOSITORY, Begun, Ended
 
+from flashbed import image
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.image import cache as image_cache
-from flashbed.image import emulator
+from flashbed.image import emulator, toolchain
 from flashbed.study.loading import load_study
 
 MEDIUM = "usb-stick-2g:used_bytes=4M"
@@ -33,6 +34,9 @@ LINKED_BYTES = 1 << 16
 
 NEVER_COPIED = ("linux-", "emulator-")
 """The entry whose files are so many: of it, only what is vouched for is copied."""
+
+ARCHIVES = ("debian-arm64", "debian-amd64")
+"""Debian's packages for the guest, and those of the compiler that runs here."""
 
 
 class Bed:
@@ -56,7 +60,7 @@ class Bed:
         shutil.rmtree(self.base, ignore_errors=True)
         shutil.copytree(Path(__file__).with_name("study"), self.home)
         self.cache.mkdir()
-        for name in ("image", "debian-arm64"):
+        for name in ("image", *ARCHIVES):
             (user / name).mkdir(parents=True, exist_ok=True)
             (self.cache / name).symlink_to(user / name)
         for words in (
@@ -98,16 +102,17 @@ class Bed:
         ):
             run.prepare(load_study(self.study))
             emulator.program()
+            toolchain.compiler(image.open_cache(), image.open_archive()).environment()
         return list(found.values())
 
     def _link_parts(self, user: Path) -> None:
         """In place of the link to all that the user has: one to each entry in use, and to each large package."""
-        for name in ("image", "debian-arm64"):
+        for name in ("image", *ARCHIVES):
             (self.cache / name).unlink()
         (self.cache / "image").mkdir()
         for entry in self.entries:
             (self.cache / "image" / entry.name).symlink_to(entry)
-        for folder, folders, files in os.walk(user / "debian-arm64"):
+        for folder, folders, files in (found for name in ARCHIVES for found in os.walk(user / name)):
             folders[:] = [name for name in folders if name != "tmp"]
             there = Path(folder)
             here = self.cache / there.relative_to(user)

@@ -21,7 +21,7 @@ from flashbed.guest_output import request_log
 IN_THE_MIDST = 0.3
 """How often a file is damaged while a run is under way, of the kinds where that says something."""
 
-STATIC = ("image/", "conditions/", "media/", "debian-arm64/", "allowed/", "elsewhere/")
+STATIC = ("image/", "conditions/", "media/", "debian-arm64/", "debian-amd64/", "allowed/", "elsewhere/")
 """What a run has read before it measures: damaged in its midst, it would be a fault of the next one."""
 
 BUILT_IN_MINUTES = ("Linux", "emulator")

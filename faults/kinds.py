@@ -49,7 +49,7 @@ KINDS = (
     Kind("damaged result set aside", r"results/quarantine/.+", why_not="kept aside"),
     Kind("second result that differs", r"results/different/.+", why_not="must never be there"),
     Kind("lock", r"(.*/)?(\.[^/]+|results|[0-9a-f]{12}|[0-9a-f]{64})?\.lock", why_not="left by killed runs"),
-    Kind("work under way", r"(work|results/tmp|failures/\.tmp|debian-arm64/tmp)/.+", why_not="left by killed runs"),
+    Kind("work under way", r"(work|results/tmp|failures/\.tmp|debian-\w+/tmp)/.+", why_not="left by killed runs"),
     Kind("file of a cluster", r"shared/\w{64}(\.\w{8}\.part|/.+)", why_not="only of runs with --workers"),
     Kind("failure", r"failures/\w{64}/.+", ALL, comes="unseen"),
     Kind("state of a condition", r"conditions/\w+-\w{16}/state\.bin", ALL, weight=2),
@@ -73,6 +73,8 @@ KINDS = (
     # These are built in minutes: the campaign sees that the damage is noticed, stops the build, and puts it back
     Kind("Linux", r"image/linux-[^/]+/.+", ("truncated", "a byte flipped", "removed"), weight=0.5),
     Kind("emulator", r"image/emulator-[^/]+/.+", ("truncated", "a byte flipped", "removed"), weight=0.5),
+    # Started only when something is to be compiled
+    Kind("compiler", r"image/compiler-[^/]+/.+", SHORT, comes="unseen", weight=0.3),
     # A minute of compiling each
     Kind("fio of the guest", r"image/fio-[^/]+/(fio|MANIFEST\.json)", ALL, weight=0.15),
     Kind("sysroot's product", r"image/sysroot-[^/]+/usr/(include/stdio\.h|lib/aarch64-linux-gnu/libc\.a)", ALL),
@@ -84,14 +86,15 @@ KINDS = (
     Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),
     Kind("list of the sysroot's files", r"image/sysroot-[^/]+/FILES\.txt", ALL),
     Kind("list of a part's files", rf"{ENTRY}/FILES\.txt", why_not="`flashbed image build` looks at it, and no run"),
-    Kind("versions of packages", r"debian-arm64/packages\.json", ("truncated", "emptied", "overwritten", "zeroed")),
+    Kind("versions of packages", r"debian-\w+/packages\.json", ("truncated", "emptied", "overwritten", "zeroed")),
     Kind("package", r"debian-arm64/cache/archives/[^/]+\.deb", ALL, weight=0.5),
     Kind("source of the emulator", r"debian-arm64/sources/qemu[^/]+", why_not="read by a build of minutes only"),
     Kind("source", r"debian-arm64/sources/[^/]+", ALL, weight=0.3),
+    Kind("package of the compiler", r"debian-amd64/(cache/archives|sources)/[^/]+\.\w+", ALL, comes="unseen", weight=0.3),
     # Read when a package is asked for that is not noted, and not by a run that has all
     Kind(
         "apt's own",
-        r"debian-arm64/(apt\.conf|status|sources\.list|state/.+|(cache/.*)?lock(-frontend)?|cache/.+bin)",
+        r"debian-\w+/(apt\.conf|status|sources\.list|state/.+|(cache/.*)?lock(-frontend)?|cache/.+bin)",
         ALL,
         comes="unseen",
     ),

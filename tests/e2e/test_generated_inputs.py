@@ -30,7 +30,7 @@ from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.execution import measurement, repetition
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.image.debian import Archive
+from flashbed.image.apt import Apt
 from flashbed.machine.base import Outcome
 
 ENDS = (0, 1, 2, 3, 4)
@@ -86,7 +86,7 @@ def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> di
     return {**measurement.NONE, "metrics": json.loads(out["metrics"])}
 
 
-def no_apt(_: Archive, *arguments: str, cwd: Path | None = None) -> str:
+def no_apt(_: Apt, *arguments: str) -> str:
     """Debian's archive, which has no package that is not fetched yet."""
     raise SetupError(f"`apt-get` failed with exit status 100:\nE: Unable to locate package {arguments[-1]}")
 
@@ -104,14 +104,17 @@ def bench() -> Iterator[Path]:
         build = image.build
 
         @cache
-        def built(version: str, wanted: frozenset[Any], only_built: bool) -> image.GuestImage:
-            return build(version, wanted, only_built=only_built)
+        def built(
+            version: str, wanted: frozenset[Any], only_built: bool, first: frozenset[Any] | None
+        ) -> image.GuestImage:
+            return build(version, wanted, only_built=only_built, first=first)
 
-        patched.setattr(
-            image, "build", lambda version, wanted, only_built=False: built(version, frozenset(wanted), only_built)
-        )
-        patched.setattr(Archive, "_apt", no_apt)
-        patched.setattr(Archive, "_update", lambda _: None)
+        def build_once(version: str, wanted: Any, *, only_built: bool = False, first: Any = None) -> image.GuestImage:
+            return built(version, frozenset(wanted), only_built, None if first is None else frozenset(first))
+
+        patched.setattr(image, "build", build_once)
+        patched.setattr(Apt, "_apt", no_apt)
+        patched.setattr(Apt, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)
         patched.setattr(measurement, "of", read_back)
         patched.setattr(repetition, "conditioned", lambda *_: None)
