@@ -90,7 +90,7 @@ KINDS = (
     Kind("package", r"debian-arm64/cache/archives/[^/]+\.deb", ALL, weight=0.5),
     Kind("source of the emulator", r"debian-arm64/sources/qemu[^/]+", why_not="read by a build of minutes only"),
     Kind("source", r"debian-arm64/sources/[^/]+", ALL, weight=0.3),
-    Kind("package of the compiler", r"debian-amd64/(cache/archives|sources)/[^/]+\.\w+", ALL, comes="unseen", weight=0.3),
+    Kind("package of the compiler", r"debian-amd64/(cache/archives|sources)/[^/]+\.\w+", SHORT, "", "unseen", 0.3),
     # Read when a package is asked for that is not noted, and not by a run that has all
     Kind(
         "apt's own",
