@@ -17,10 +17,11 @@ from unittest.mock import patch
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.image import emulator
 from flashbed.image.hosttools import MediaTool
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
-from flashbed.profiles.stored_medium import DATA, STATE
+from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell
 
@@ -65,8 +66,9 @@ def new(what: Path | Repetition, folder: Path) -> Rig:
     if isinstance(what, Path):
         (what,) = run.prepare(load_study(what))
     folder.mkdir(exist_ok=True)
-    files = qemu.Files(what.image.kernel.image, *(folder / name for name in ("initramfs", STATE, DATA)))
-    repetition.make_medium(what.cell, what.image, files)
+    begins = (folder / name for name in ("initramfs", STATE, DATA))
+    files = qemu.Files(what.image.kernel.image, *begins, emulator.program())
+    repetition.make_medium(what.cell, what.image, StoredMedium(folder))
     return Rig(what, files, folder)
 
 
@@ -92,7 +94,7 @@ def outcome_of(
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job, rig.files.initramfs)
     setup = repetition.machine_setup(rig.cell)
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
-    return qemu.run(setup, rig.files, rig.folder, limit_s, threading.Event())
+    return qemu.run(qemu.fixed_arguments(setup), rig.files, rig.folder, limit_s, threading.Event())
 
 
 def boot(

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from flashbed.commands import on_appliance, on_kernels, on_media, on_results, on_studies, on_this_host
+from flashbed.commands import on_appliance, on_kernels, on_media, on_packs, on_results, on_studies, on_this_host
 from flashbed.commands.terminal import out
 from flashbed.common.errors import (
     FlashbedError,
@@ -27,7 +27,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for _name, _command in {**on_studies.COMMANDS, **on_results.COMMANDS, **on_this_host.COMMANDS}.items():
+_groups = (on_studies, on_results, on_packs, on_this_host)
+for _name, _command in (named for group in _groups for named in group.COMMANDS.items()):
     app.command(_name)(_command)
 app.add_typer(on_this_host.image_app, name="image")
 app.add_typer(on_media.medium_app, name="medium")

@@ -14,6 +14,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import beforehand, repetition, run
+from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.study.loading import load_study
 
@@ -78,7 +79,7 @@ def test_a_cpu_that_no_guest_starts_on_is_told_with_its_line(study_on, cpu: str,
 
 
 def test_cpus_that_guests_start_on() -> None:
-    assert [qemu.refusal(cpu) for cpu in ("cortex-a53", "cortex-a72", "max")] == ["", "", ""]
+    assert [qemu.refusal(emulator.program(), cpu) for cpu in ("cortex-a53", "cortex-a72", "max")] == ["", "", ""]
 
 
 def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on, monkeypatch) -> None:

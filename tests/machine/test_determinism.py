@@ -75,9 +75,9 @@ def test_where_the_files_of_a_guest_lie_changes_nothing(
     places = []
     make = repetition.make_medium
 
-    def noted(cell, image, files) -> None:
-        places.append(files.data.parent)
-        make(cell, image, files)
+    def noted(cell, image, to) -> None:
+        places.append(to.folder)
+        make(cell, image, to)
 
     monkeypatch.setattr(repetition, "make_medium", noted)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 40)

@@ -21,10 +21,9 @@ from typing import Any
 
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
-from flashbed.execution import measurement, repetition, run
+from flashbed.execution import beforehand, measurement, repetition, run
 from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished
-from flashbed.machine import qemu
 from flashbed.profiles.library import Library
 
 
@@ -69,7 +68,7 @@ def main() -> None:
 
     run.prepare = prepare
     repetition.execute = execute
-    qemu.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
+    beforehand.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
     measurement.of = lambda _cell, _out, _bytes: {}
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})

@@ -22,8 +22,8 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
-    monkeypatch.setattr(on_studies, "_load", lambda *_: None)
-    monkeypatch.setattr(on_studies, "_folder", lambda *_: None)
+    monkeypatch.setattr(on_studies, "load", lambda *_: None)
+    monkeypatch.setattr(on_studies, "report_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_check_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_report", lambda *_: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
@@ -51,7 +51,7 @@ def test_what_the_host_refuses_is_no_traceback(
     def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "/reports/quick")
 
-    monkeypatch.setattr(on_studies, "_load", refuse)
+    monkeypatch.setattr(on_studies, "load", refuse)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
     with pytest.raises(SystemExit) as left:
         cli.main()

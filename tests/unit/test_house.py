@@ -89,7 +89,7 @@ def test_the_map_tells_who_names_the_only_kind_of_machine() -> None:
         for file in LAB.rglob("*.py")
         if re.search(r"^from flashbed\.machine(\.qemu import|.* import .*\bqemu\b)", file.read_text(), re.MULTILINE)
     }
-    assert set(re.findall(r"`(execution/\w+\.py)`", row[0])) == callers
+    assert set(re.findall(r"`((?:execution|packs)/\w+\.py)`", row[0])) == callers
 
 
 def test_the_page_on_studies_names_every_metric() -> None:

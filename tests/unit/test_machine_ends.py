@@ -16,19 +16,19 @@ from flashbed.machine.base import Outcome
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> qemu.Files:
-    monkeypatch.setattr(emulator, "program", lambda: tmp_path / emulator.PROGRAM)
+def files(tmp_path: Path) -> qemu.Files:
     for name in ("kernel", "initramfs", "state", "data"):
         (tmp_path / name).write_bytes(b"x")
-    return qemu.Files(*(tmp_path / name for name in ("kernel", "initramfs", "state", "data")))
+    names = ("kernel", "initramfs", "state", "data", emulator.PROGRAM)
+    return qemu.Files(*(tmp_path / name for name in names))
 
 
 def run(files: qemu.Files, script: str, limit_s: float = 30, stop: threading.Event | None = None) -> Outcome:
-    program = files.state.parent / qemu.PROGRAM
+    program = files.emulator
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    setup = qemu.Setup(1000, 64 << 20, "cortex-a57", 1)
-    return qemu.run(setup, files, files.state.parent, limit_s, stop or threading.Event())
+    fixed = qemu.fixed_arguments(qemu.Setup(1000, 64 << 20, "cortex-a57", 1))
+    return qemu.run(fixed, files, files.state.parent, limit_s, stop or threading.Event())
 
 
 def test_killed_by_the_host(files: qemu.Files) -> None:
@@ -69,12 +69,12 @@ def test_stopped(files: qemu.Files) -> None:
 def test_not_started(files: qemu.Files) -> None:
     """The whole study ended there, though its other cells may start."""
     folder = files.state.parent
-    outcome = run(files, f"echo \"{qemu.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
+    outcome = run(files, f"echo \"{emulator.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
     assert (outcome.status, outcome.reason) == (
         "failed",
-        f"{qemu.PROGRAM} did not start: the board's ram is too small for the kernel and its programs "
+        f"{emulator.PROGRAM} did not start: the board's ram is too small for the kernel and its programs "
         "(could not load initrd 'initramfs')",
     )
     assert run(files, "echo 'Cannot allocate memory' >&2; exit 1").reason == (
-        f"{qemu.PROGRAM} did not start (Cannot allocate memory)"
+        f"{emulator.PROGRAM} did not start (Cannot allocate memory)"
     )

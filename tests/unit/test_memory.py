@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -135,7 +136,8 @@ def test_control_groups_have_a_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_memory_cannot_carry_is_run_on_the_disk(
     ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: str | Exception, wanted: str | None
 ) -> None:
-    def executed(_: object, folder: Path, *__: object) -> SimpleNamespace:
+    def executed(*words: Any) -> SimpleNamespace:
+        folder: Path = words[-1]
         if ours not in folder.parents:
             return SimpleNamespace(kept={"outcome": "measured"}, where="on the disk")
         if isinstance(in_memory, Exception):
@@ -157,6 +159,6 @@ def test_what_memory_cannot_carry_is_run_on_the_disk(
 def test_of_a_raw_chip_its_spare_areas_count() -> None:
     """What is used of a chip is a part of what its content is."""
     chip = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="nand")
-    assert repetition._content_bytes(SimpleNamespace(medium=chip)) == 128 * MIB
+    assert repetition.content_bytes(SimpleNamespace(medium=chip)) == 128 * MIB
     disk = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="disk")
-    assert repetition._content_bytes(SimpleNamespace(medium=disk)) == 41 * MIB
+    assert repetition.content_bytes(SimpleNamespace(medium=disk)) == 41 * MIB

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from flashbed.common.size_field import Size
 from flashbed.common.units import (
-    Size,
     describe_size,
     format_duration_ns,
     format_size,

@@ -15,8 +15,8 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution.repetition import SYSTEM_PATH
 from flashbed.image import emulator
+from flashbed.machine import checker
 
 TOOLS = {
     "cc": "gcc",
@@ -55,10 +55,9 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Looks at everything that a run needs."""
-    search = f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
     for tool, package in TOOLS.items():
-        place = shutil.which(tool, path=search)
-        yield Finding(tool, place is not None, place or "not installed", f"apt-get install {package}")
+        place = checker.found(tool)
+        yield Finding(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
     missing = emulator.missing_packages()
     yield Finding(
         "what the emulator is built with",

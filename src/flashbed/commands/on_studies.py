@@ -6,60 +6,22 @@ Heavy modules are imported where they are used, so that `flashbed --help` and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
 from flashbed.commands.terminal import out
 from flashbed.common.errors import (
     CellsFailedError,
-    DifferentResultsError,
     InputError,
 )
 
-
-def _studies(begun: str) -> list[str]:
-    """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
-    from flashbed.common import paths
-
-    shipped = [file.stem for file in paths.studies().glob("*.toml")]
-    own = [file.name for file in Path().glob("*.toml")]
-    return sorted(name for name in {*shipped, *own} if name.startswith(begun))
-
-
-StudyName = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY",
-        help="A study file, or the name of a shipped study (see `flashbed list`).",
-        autocompletion=_studies,
-    ),
-]
-
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
-]
-
-Slice = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="AXIS=VALUE",
-        help="Only cells with this value, such as filesystem=fat16. May be repeated: values of one axis add up.",
-    ),
-]
-
-Kernels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kernel",
-        metavar="KERNEL",
-        help="Instead of the study's: 6.12, a source tree (./linux), a revision of one (./linux@v6.12), either with "
-        ":patch=FILE behind it; see docs/own-kernel.md. May be repeated: several are compared.",
-    ),
 ]
 
 
@@ -90,17 +52,18 @@ def run_command(
     3 a tool is missing, 4 no room on the disk, 5 a repetition gave two
     different results, 130 interrupted.
     """
+    from flashbed.commands import reporting
     from flashbed.execution import run
 
-    parsed = _load(study, where, kernel)
-    folder = folder or _folder(parsed, where, kernel)
+    parsed = load(study, where, kernel)
+    folder = folder or report_folder(parsed, where, kernel)
     _check_folder(parsed, folder)
     with _site(workers, jobs) as site:
         done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, site=site)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder)
-    _agree(done.different)
+    reporting.agree(done.different)
     if done.failures:
         raise CellsFailedError(
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
@@ -110,16 +73,17 @@ def run_command(
 
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:
     """Write the report of what has been measured, without measuring anything."""
+    from flashbed.commands import reporting
     from flashbed.execution import run
 
-    parsed = _load(study, where, kernel)
-    folder = folder or _folder(parsed, where, kernel)
+    parsed = load(study, where, kernel)
+    folder = folder or report_folder(parsed, where, kernel)
     _check_folder(parsed, folder)
     done = run.stored(parsed)
     if not done.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
     _report(done, folder)
-    _agree(done.different)
+    reporting.agree(done.different)
 
 
 def allow_command(
@@ -136,7 +100,7 @@ def allow_command(
     """
     from flashbed.study import host_commands
 
-    parsed = _load(study)
+    parsed = load(study)
     for command in host_commands.chosen(parsed, owners or ()):
         command.allow()
     for command in (*host_commands.foreign(parsed), *host_commands.of_jobs(parsed)):
@@ -155,7 +119,7 @@ def export_command(
     """
     from flashbed.external_results import jobs
 
-    count, folders = jobs.export(_load(study, where), folder)
+    count, folders = jobs.export(load(study, where), folder)
     there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
     out.print(f"{folder}: {there}; README.txt there says how to run them")
 
@@ -171,7 +135,7 @@ def import_command(
     """
     from flashbed.external_results import results
 
-    found, planned = results.take_in(_load(study), folder, system)
+    found, planned = results.take_in(load(study), folder, system)
     out.print(
         f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
     )
@@ -184,32 +148,6 @@ def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
     from flashbed.cluster import connecting
 
     return connecting.connected(workers, jobs)
-
-
-def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """ "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]"""
-    found: dict[str, list[str]] = {}
-    for text in texts or []:
-        axis, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"--where {text}: write AXIS=VALUE, such as filesystem=fat16")
-        found.setdefault(axis, []).append(value)
-    return found
-
-
-def _load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Any:
-    from flashbed.execution import run
-    from flashbed.study import slicing
-    from flashbed.study.loading import load_study
-
-    return slicing.narrowed(load_study(run.find_study(name), kernels=kernels or ()), _selection(where))
-
-
-def _folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
-    from flashbed.study import slicing
-
-    chosen = _selection(where) | ({"kernel": list(kernels)} if kernels else {})
-    return Path("reports") / slicing.folder_name(study.name, chosen)
 
 
 def _check_folder(study: Any, folder: Path) -> None:
@@ -228,18 +166,6 @@ def _report(done: Any, folder: Path) -> None:
         out.print(one.sentence)
     path = reporting.write(done, folder)
     out.print(f"Report: {path.absolute()}")
-
-
-def _agree(different: Sequence[Any]) -> None:
-    """Raises DifferentResultsError if any repetition gave two results."""
-    if not different:
-        return
-    pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
-    raise DifferentResultsError(
-        "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
-        f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
-        "measure it again."
-    )
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

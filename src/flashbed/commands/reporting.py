@@ -7,15 +7,17 @@ Must stay cheap to import: with everything cached a run should end at once.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from flashbed.common import paths
-from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.ran import CHANGED_LINES
 from flashbed.execution.run import Record, Run, open_store, rows
+from flashbed.execution.store import Different
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
@@ -64,6 +66,18 @@ def write(done: Run, folder: Path) -> Path:
         )
     except OSError as error:
         raise host_refusal(folder, error) from None
+
+
+def agree(different: Sequence[Different]) -> None:
+    """Raises DifferentResultsError if any repetition gave two results."""
+    if not different:
+        return
+    pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
+    raise DifferentResultsError(
+        "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
+        f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
+        "measure it again."
+    )
 
 
 def _owner(study: Study, folder: Path) -> str:

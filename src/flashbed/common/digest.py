@@ -4,11 +4,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 
 def digest_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_json(value: Any) -> str:
+    """Of a value of JSON, however its tables are ordered."""
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return digest_bytes(canonical.encode())
 
 
 def digest_file(path: Path) -> str:

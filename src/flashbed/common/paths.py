@@ -61,6 +61,11 @@ def appliance() -> Path:
     return data_root() / "appliance"
 
 
+def licences() -> Path:
+    """The texts of the licences."""
+    return data_root() / "LICENSES"
+
+
 def cache_root() -> Path:
     """FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Not made here.
 

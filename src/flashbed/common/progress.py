@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PLAIN_INTERVAL_S = 10.0
 """Seconds between two lines of one stage where the output is no terminal."""
@@ -66,16 +66,27 @@ class _PlainStage:
 @contextmanager
 def stage(title: str, total: int | None = None) -> Iterator[Stage]:
     """A stage named `title`, of `total` steps where that is known. Writes to standard error."""
-    if not sys.stderr.isatty():
+    bar = _bar() if sys.stderr.isatty() else None
+    if bar is None:
         yield _PlainStage(total, title)
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with bar as progress:
         yield _BarStage(progress, total, title)
+
+
+def _bar() -> Progress | None:
+    """None where Python has nothing but its own library, as where a pack is verified."""
+    try:
+        from rich import progress
+        from rich.console import Console
+    except ImportError:
+        return None
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
+    )
+    return progress.Progress(*columns, console=Console(stderr=True))

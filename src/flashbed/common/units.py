@@ -6,9 +6,6 @@ Prefixes of sizes are binary, whatever their case: "1k" = "1K" = "1KiB" = 1024 b
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, WithJsonSchema
 
 LARGEST = 2**63 - 1
 """Of sizes and durations: what files, the kernel and the models reckon with."""
@@ -81,26 +78,6 @@ def format_duration_ns(duration_ns: int) -> str:
         if duration_ns and duration_ns % _NANOSECONDS[unit] == 0:
             return f"{duration_ns // _NANOSECONDS[unit]}{unit}"
     return f"{duration_ns}ns"
-
-
-def _size_from_toml(value: Any) -> Any:
-    return parse_size(value) if isinstance(value, str) else value
-
-
-Size = Annotated[
-    int,
-    BeforeValidator(_size_from_toml),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": r"^\d+\s*[kKmMgGtT]?(i?[bB])?$"},
-            ],
-            "description": 'bytes, or a size such as "16k" or "2G"',
-        }
-    ),
-]
-"""A pydantic field of bytes that also takes a size as text."""
 
 
 def rough_size(size: int) -> str:

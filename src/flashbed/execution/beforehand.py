@@ -6,16 +6,15 @@ What only shows when a cell runs is that cell's own failure, and stops no other.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution.repetition import SYSTEM_PATH
-from flashbed.machine import qemu
+from flashbed.execution.repetition import check_command
+from flashbed.image import emulator
+from flashbed.machine import checker, qemu
 from flashbed.profiles.library import Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell
@@ -27,14 +26,19 @@ def check(study: Study, cells: Sequence[Cell]) -> None:
     """
     check_programs(cells)
     # Last: the first time, it builds the emulator
-    refused = {cpu: why for cpu in dict.fromkeys(cell.board.cpu for cell in cells) if (why := qemu.refusal(cpu))}
+    refused = {cpu: why for cpu in dict.fromkeys(cell.board.cpu for cell in cells) if (why := refusal(cpu))}
     if refused:
         raise InputError("\n".join(_of_boards(study, refused)))
 
 
+def refusal(cpu: str) -> str:
+    """Why the lab's emulator, which is built if it is missing, starts no guest on this CPU; "" if it does."""
+    return qemu.refusal(emulator.program(), cpu)
+
+
 def check_programs(cells: Sequence[Cell]) -> None:
     """Raises SetupError for checkers of these cells that are missing on this host."""
-    missing = dict.fromkeys(program for program in _checkers(cells) if not _is_there(program))
+    missing = dict.fromkeys(program for program in _checkers(cells) if checker.found(program) is None)
     if missing:
         names, are = ", ".join(missing), "is" if len(missing) == 1 else "are"
         raise SetupError(
@@ -56,10 +60,5 @@ def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
 def _checkers(cells: Iterable[Cell]) -> Iterable[str]:
     """The programs that look at what cells leave behind, where nothing lies between the file system and the medium."""
     for cell in cells:
-        command = None if cell.translation.device else cell.filesystem.check_command(Path("data.img"))
-        if command:
+        if command := check_command(cell, Path("data.img")):
             yield command[0]
-
-
-def _is_there(program: str) -> bool:
-    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}") is not None

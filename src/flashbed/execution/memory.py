@@ -12,17 +12,20 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from flashbed.common import locks
 from flashbed.common.errors import HostResourceError
 
 CHOICE = "FLASHBED_MEMORY"
 """The environment's word for the tmpfs; empty: none."""
+
+T = TypeVar("T")
 
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -46,6 +49,21 @@ class Memory:
                     made = TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True)
                     place = Path(held.enter_context(made))
             yield place
+
+    def carried(
+        self, content_bytes: int, ram_bytes: int, run: Callable[[Path], T], is_lost: Callable[[T], bool]
+    ) -> T | None:
+        """What `run` gives in such a folder. None if there is none, or if the host's memory, or this place in it, was
+        not there to the end: on the disk it may be.
+        """
+        with self.place(content_bytes, ram_bytes) as place:
+            if place is None:
+                return None
+            try:
+                found = run(place)
+            except (HostResourceError, OSError):
+                return None
+            return None if is_lost(found) else found
 
     def _has_room(self, folder: Path, content_bytes: int, ram_bytes: int) -> bool:
         fits = 2 * self.guests * content_bytes <= shutil.disk_usage(folder).free

@@ -6,25 +6,21 @@ What comes out depends on the cell and the guest alone: no time of day, no path 
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement, memory, ran
 from flashbed.execution.memory import Memory
-from flashbed.guest_output import profile
 from flashbed.image import GuestImage, ProgramSet, emulator
-from flashbed.machine import guest_job, qemu
+from flashbed.machine import checker, guest_job, qemu, sampled
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
@@ -33,14 +29,8 @@ from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS
 
-SYSTEM_PATH = "/usr/sbin:/sbin"
-"""Where Debian keeps file system checkers; not on the path of an ordinary user."""
-
 WATCH = "watch"
 """The module that ends a guest with several CPUs if one of them hangs; guest/init loads it."""
-
-FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
-"""Signals that a program is sent, and does not bring upon itself."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +84,7 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "emulator": emulator.digest(),
-        "machine": " ".join(qemu.fixed_arguments(machine_setup(cell))),
+        "machine": " ".join(machine(cell)),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
@@ -113,10 +103,8 @@ def execute(
     """
     cell = repetition.cell
     _need_room(cell.medium.size_bytes, folder)
-    with host.place(_content_bytes(cell), cell.board.ram) as place:
-        if place is not None and (finished := _in_memory(repetition, place, limit_s, stop)) is not None:
-            return finished
-    return _executed(repetition, folder, limit_s, stop)
+    run = partial(_executed, repetition, limit_s, stop)
+    return host.carried(content_bytes(cell), cell.board.ram, run, _is_killed) or run(folder)
 
 
 def _need_room(size: int, folder: Path) -> None:
@@ -131,53 +119,38 @@ def _need_room(size: int, folder: Path) -> None:
         )
 
 
-def _content_bytes(cell: Cell) -> int:
+def content_bytes(cell: Cell) -> int:
     """More than the cell's medium can store; of a raw chip all of it, spare areas too."""
     medium = cell.medium
     return medium.size_bytes if medium.kind != "nand" else 2 * medium.capacity_bytes
 
 
-def _in_memory(repetition: Repetition, place: Path, limit_s: float, stop: threading.Event) -> Finished | None:
-    """None if the host's memory, or this place in it, was not there to the end: on the disk it may be."""
-    try:
-        finished = _executed(repetition, place, limit_s, stop)
-    except (HostResourceError, OSError):
-        return None
-    return None if finished.kept["outcome"] == "killed" else finished
+def _is_killed(finished: Finished) -> bool:
+    return bool(finished.kept["outcome"] == "killed")
 
 
-def _executed(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Finished:
+def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, folder: Path) -> Finished:
     cell, image = repetition.cell, repetition.image
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(image.kernel.image, initramfs, state, data, emulator=image.emulator)
+    files = qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program())
     image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
     try:
-        make_medium(cell, image, files)
+        make_medium(cell, image, StoredMedium(folder))
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     changed = image.kernel.changed
-    outcome = qemu.run(machine_setup(cell), files, folder, limit_s, stop, changed.watched if changed else ())
+    outcome = qemu.run(machine(cell), files, folder, limit_s, stop, changed.watched if changed else ())
     if changed is not None:
         ran.note(repetition.key, changed, folder / qemu.RAN)
-    outcome = _named(outcome, image)
+    outcome = sampled.named(outcome, image.kernel.symbols)
     if outcome.status == "measured":
         try:
             outcome = replace(outcome, medium_check=check(cell, files.data))
         except SetupError as error:  # it was there when the run began; without it this would be another result
             outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
-        except CheckerKilled as killed:
+        except checker.Killed as killed:
             outcome = replace(outcome, status="killed", reason=str(killed))
     return _finished(repetition, outcome)
-
-
-def _named(outcome: Outcome, image: GuestImage) -> Outcome:
-    """With functions in place of the addresses at which CPUs were seen, if they were watched."""
-    files = dict(outcome.files)
-    symbols = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
-    if (raw := files.pop(profile.RAW, None)) is not None:
-        symbols += image.kernel.symbols.read_text().splitlines()
-        files[profile.PROFILE] = profile.named(raw.decode(), symbols).encode()
-    return replace(outcome, files=files)
 
 
 def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Finished:
@@ -200,6 +173,11 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
     return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
 
 
+def machine(cell: Cell) -> list[str]:
+    """The emulator's arguments that shape the cell's result."""
+    return qemu.fixed_arguments(machine_setup(cell))
+
+
 def machine_setup(cell: Cell) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
     board = cell.board
@@ -208,19 +186,19 @@ def machine_setup(cell: Cell) -> qemu.Setup:
     return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus)
 
 
-def make_medium(cell: Cell, image: GuestImage, files: qemu.Files) -> None:
-    """Writes `files.state` and `files.data`: a new medium, one in a condition, or a copy of the one that is kept.
+def make_medium(cell: Cell, image: GuestImage, to: StoredMedium) -> None:
+    """Writes a medium's files: a new one, one in a condition, or a copy of the one that is kept.
 
     Raises InputError if the kept one is no longer what it was.
     """
     if cell.medium.start is not None:
-        _copy_medium(cell, image, StoredMedium(files.state.parent), cell.medium.start)
+        _copy_medium(cell, image, to, cell.medium.start)
         return
     if (aged := conditioned(cell, image)) is None:
-        image.media_tool.create(files.state, cell.medium.core_parameters)
+        image.media_tool.create(to.state, cell.medium.core_parameters)
     else:
-        stored_medium.copy(aged, files.state)
-    image.media_tool.create_content(files.state, files.data)
+        stored_medium.copy(aged, to.state)
+    image.media_tool.create_content(to.state, to.data)
 
 
 def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
@@ -242,29 +220,17 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
         )
 
 
-class CheckerKilled(Exception):
-    """A checker that was killed, as Linux does when memory is short."""
+def check_command(cell: Cell, data: Path) -> list[str] | None:
+    """What looks at the image that the cell leaves; None where nothing can, or where a translation lies between."""
+    return None if cell.translation.device else cell.filesystem.check_command(data)
 
 
 def check(cell: Cell, data: Path) -> str | None:
-    """What the file system's checker says of an image: "" for clean, None where there is none, or where a translation
-    lies between. Changes nothing. Raises SetupError if there is no such program, CheckerKilled.
+    """What the file system's checker says of an image: "" for clean, None where there is none. Raises SetupError if
+    there is no such program, checker.Killed.
     """
-    command = None if cell.translation.device else cell.filesystem.check_command(data)
-    if command is None:
-        return None
-    environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"}
-    if shutil.which(command[0], path=environment["PATH"]) is None:
-        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
-    done = children.run(command, stdin=subprocess.DEVNULL, env=environment, errors="replace")
-    if -done.returncode in FROM_OUTSIDE:  # it says nothing about the image, and must not become a result
-        raise CheckerKilled(
-            f"killed (signal {-done.returncode}) while {command[0]} looked at its image: out of memory?"
-        )
-    if done.returncode == 0:
-        return ""
-    said = (done.stdout + done.stderr).replace(str(data), data.name).strip()
-    return f"exit status {done.returncode}: {said}"
+    command = check_command(cell, data)
+    return None if command is None else checker.verdict(command, data)
 
 
 def _finished(repetition: Repetition, outcome: Outcome) -> Finished:

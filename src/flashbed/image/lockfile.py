@@ -109,8 +109,8 @@ def read(path: Path) -> Lock:
     return Lock(path, table.suite, table.sources, table.profiles, requests)
 
 
-def write(lock: Lock) -> None:
-    """The same lock gives the same bytes. Raises HostResourceError."""
+def text(lock: Lock) -> str:
+    """As `read` takes it; the same lock gives the same bytes."""
     files = {one.name: one for asked in lock.requests.values() for found in asked.values() for one in found}
     lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
     for title, digests in (("sources", lock.sources), ("profiles", lock.profiles)):
@@ -120,9 +120,14 @@ def write(lock: Lock) -> None:
         for request, found in sorted(lock.requests[architecture].items()):
             lines += [f"{_text(request)} = [", *(f"  {_text(one.name)}," for one in sorted(found)), "]"]
     lines += ["", "[files]", *(_file(files[name]) for name in sorted(files))]
+    return "\n".join(lines) + "\n"
+
+
+def write(lock: Lock) -> None:
+    """Whole or not at all. Raises HostResourceError."""
     scratch = lock.path.with_name(f".{lock.path.name}.new")
     try:
-        scratch.write_text("\n".join(lines) + "\n")
+        scratch.write_text(text(lock))
         scratch.rename(lock.path)
     except OSError as error:
         raise host_refusal(lock.path, error) from None

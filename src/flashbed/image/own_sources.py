@@ -22,6 +22,15 @@ def sources() -> Mapping[str, str]:
     return {name: _digest(folder, parts) for name, folder, parts in _folders()}
 
 
+def files() -> Mapping[str, Path]:
+    """All that `sources` digests, by path below the lab's data."""
+    found: dict[str, Path] = {}
+    for name, folder, parts in _folders():
+        for part in parts or (".",):
+            found |= {f"{name}/{path.relative_to(folder).as_posix()}": path for path in _files(folder / part)}
+    return dict(sorted(found.items()))
+
+
 def shipped_profiles() -> Mapping[str, str]:
     """By kind and name: "boards/arm64-1000"."""
     root = paths.profiles()

@@ -23,12 +23,10 @@ from flashbed.common import children
 from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.common.units import rough_size
 from flashbed.guest_output.profile import RAW
-from flashbed.image import emulator
 from flashbed.machine import deaths, outbox
 from flashbed.machine.base import Outcome
 from flashbed.machine.cpus import ONE_CPU, Cpus
 
-PROGRAM = emulator.PROGRAM
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
 
@@ -70,32 +68,30 @@ class Setup:
 
 @dataclass(frozen=True)
 class Files:
-    """What the machine starts from. `state` and `data` are changed by the run, and `undo`, which a medium needs whose
-    power is to be cut.
+    """What the machine starts from, and the program that it is. `state` and `data` are changed by the run, and `undo`,
+    which a medium needs whose power is to be cut.
     """
 
     kernel: Path
     initramfs: Path
     state: Path
     data: Path
+    emulator: Path
     undo: Path | None = None
-    emulator: Path | None = None
-    """None: the one that is built on this host."""
 
 
-def refusal(cpu: str) -> str:
-    """Why no guest starts on this CPU; "" if one does. Raises SetupError if the emulator cannot be built."""
+def refusal(emulator: Path, cpu: str) -> str:
+    """Why this emulator starts no guest on this CPU; "" if it does."""
     machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
     # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
-    program = str(emulator.program())
-    trial = [program, *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
+    trial = [str(emulator), *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
     done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
     if done.returncode == 0:
         return ""
-    said = done.stderr.strip().removeprefix(f"{PROGRAM}: ")
+    said = done.stderr.strip().removeprefix(f"{emulator.name}: ")
     if said.endswith(".aarch64' not found"):
         return f'"{cpu}" is no CPU of 64 bits'
-    return f'QEMU cannot start "{cpu}" ({said}); `{program} -machine virt -cpu help` lists what there is'
+    return f'QEMU cannot start "{cpu}" ({said}); `{emulator} -machine virt -cpu help` lists what there is'
 
 
 def fixed_arguments(setup: Setup) -> list[str]:
@@ -118,8 +114,8 @@ def fixed_arguments(setup: Setup) -> list[str]:
     ]
 
 
-def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
-    arguments = [str(files.emulator or emulator.program()), *fixed_arguments(setup), "-serial", f"file:{console}"]
+def _command(fixed: Sequence[str], files: Files, box: Path, console: Path) -> list[str]:
+    arguments = [str(files.emulator), *fixed, "-serial", f"file:{console}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
     if files.undo is not None:
@@ -131,15 +127,16 @@ def _command(setup: Setup, files: Files, box: Path, console: Path) -> list[str]:
 
 
 def run(
-    setup: Setup,
+    fixed: Sequence[str],
     files: Files,
     folder: Path,
     limit_s: float,
     stop: threading.Event,
     watched: Sequence[tuple[int, int]] = (),
 ) -> Outcome:
-    """Runs the guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set. Code that it
-    executes in the ranges `watched` is noted in a file there (RAN); the guest does not feel that.
+    """Runs the guest of these fixed arguments in `folder` for at most `limit_s` seconds of the host's time, or until
+    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (RAN); the guest does not feel
+    that.
 
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
@@ -154,7 +151,7 @@ def run(
         os.truncate(path, _window(size))
     notes = f"profile={_escaped(profile)},price={_escaped(folder / PRICE)}"
     # A second -icount joins the first
-    command = [*_command(setup, files, box, console), "-icount", notes, *_watching(watched, folder / RAN)]
+    command = [*_command(fixed, files, box, console), "-icount", notes, *_watching(watched, folder / RAN)]
     status, complaint = _execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
@@ -169,9 +166,9 @@ def run(
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
     if status == 1 and not said:
-        why = complaint.replace(f"{folder}/", "").removeprefix(f"{PROGRAM}: ").strip()
+        why = complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: ").strip()
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
-        return Outcome("failed", f"{PROGRAM} did not start{small} ({why})", said)
+        return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", said)
     outcome = _outcome(outbox.read(box), said, complaint)
     if raw := profile.read_bytes():
         outcome = replace(outcome, files={**outcome.files, RAW: raw})

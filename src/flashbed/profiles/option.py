@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem, nearest
-from flashbed.common.units import Size, format_size, parse_size
+from flashbed.common.units import format_size, parse_size
 from flashbed.profiles.profile import Strict
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem, nearest, shown
-from flashbed.common.units import Size, describe_size, parse_size
+from flashbed.common.units import describe_size, parse_size
 from flashbed.profiles.condition import STEPS, Condition
 from flashbed.profiles.stored_medium import StoredMedium
 

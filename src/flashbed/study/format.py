@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import Size
 from flashbed.profiles.profile import Strict
 
 STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
-from flashbed.common.digest import digest_bytes
+from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.profiles.filesystem import ResolvedFileSystem
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.profile import Board, Medium, Scheduler
@@ -174,6 +174,4 @@ def _filesystem_inputs(filesystem: ResolvedFileSystem) -> dict[str, Any]:
 
 def key(cell: Cell, environment: Mapping[str, str]) -> str:
     """The key of a repetition: 64 hex digits. `environment` has the digests and versions of what runs it."""
-    everything = {"version": KEY_VERSION, "cell": cell_inputs(cell), "environment": dict(environment)}
-    canonical = json.dumps(everything, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return digest_json({"version": KEY_VERSION, "cell": cell_inputs(cell), "environment": dict(environment)})

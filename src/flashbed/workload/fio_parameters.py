@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import Size, describe_size
+from flashbed.common.units import describe_size
 from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, WithJsonSchema
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import Size, describe_size
+from flashbed.common.units import describe_size
 from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors, some_of
 
 SHARED_FILE = ("read-shared-file", "read-shared-block", "overwrite-shared-file", "random")

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import Size, describe_size
+from flashbed.common.units import describe_size
 from flashbed.workload.parameters import FileParameters, Switch, not_in_sectors, some_of
 
 TESTS = ("write", "rewrite", "read", "reread")

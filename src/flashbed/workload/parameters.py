@@ -7,8 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import Size, format_size
+from flashbed.common.units import format_size
 
 
 def _number_as_text(value: Any) -> Any:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words by which commands choose a study, a part of it and its kernels, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flashbed.common.errors import InputError
+
+
+def _studies(begun: str) -> list[str]:
+    """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
+    from flashbed.common import paths
+
+    shipped = [file.stem for file in paths.studies().glob("*.toml")]
+    own = [file.name for file in Path().glob("*.toml")]
+    return sorted(name for name in {*shipped, *own} if name.startswith(begun))
+
+
+StudyName = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study file, or the name of a shipped study (see `flashbed list`).",
+        autocompletion=_studies,
+    ),
+]
+
+Slice = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="AXIS=VALUE",
+        help="Only cells with this value, such as filesystem=fat16. May be repeated: values of one axis add up.",
+    ),
+]
+
+Kernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kernel",
+        metavar="KERNEL",
+        help="Instead of the study's: 6.12, a source tree (./linux), a revision of one (./linux@v6.12), either with "
+        ":patch=FILE behind it; see docs/own-kernel.md. May be repeated: several are compared.",
+    ),
+]
+
+
+def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
+    """ "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]"""
+    found: dict[str, list[str]] = {}
+    for text in texts or []:
+        axis, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--where {text}: write AXIS=VALUE, such as filesystem=fat16")
+        found.setdefault(axis, []).append(value)
+    return found
+
+
+def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Any:
+    """The study, narrowed to `where` and on `kernels`. Raises InputError."""
+    from flashbed.execution import run
+    from flashbed.study import slicing
+    from flashbed.study.loading import load_study
+
+    return slicing.narrowed(load_study(run.find_study(name), kernels=kernels or ()), _selection(where))
+
+
+def report_folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
+    """Where the report of what was chosen goes if nothing is said."""
+    from flashbed.study import slicing
+
+    chosen = _selection(where) | ({"kernel": list(kernels)} if kernels else {})
+    return Path("reports") / slicing.folder_name(study.name, chosen)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on packs: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
+from flashbed.commands.terminal import out
+from flashbed.common.errors import CellsFailedError, InputError
+
+ENDING = ".flashbed"
+
+
+def pack_command(
+    study: StudyName,
+    to: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The pack. Default: STUDY.flashbed.")
+    ] = None,
+    where: Slice = None,
+    kernel: Kernels = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time, for what is not measured yet.")] = None,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
+    ] = False,
+) -> None:
+    """Put a study's results, and all that they depend on, into one file that any x86_64 Linux with Python runs again.
+
+    Measures first what is not measured yet. `flashbed verify FILE` runs it again; without flashbed, `python3 FILE` does
+    the same. Exit status as that of `flashbed run`.
+    """
+    from flashbed.commands import reporting
+    from flashbed.execution import run
+    from flashbed.packs import making
+
+    parsed = load(study, where, kernel)
+    to = to or Path(f"{report_folder(parsed, where, kernel).name}{ENDING}")
+    if to.suffix != ENDING or not to.absolute().parent.is_dir() or to.is_dir():
+        raise InputError(f"{to}: wants a name that ends with {ENDING}, in a folder that is there")
+    done = run.run(parsed, jobs=jobs, locked=locked)
+    reporting.agree(done.different)
+    with tempfile.TemporaryDirectory() as scratch:
+        report = reporting.write(done, Path(scratch) / "report").parent
+        count = making.make(done, report, to, Path(scratch))
+    size = to.stat().st_size
+    out.print(f"Pack: {to.absolute()} ({count} repetitions, {size} bytes); `flashbed verify {to}` runs it again")
+    if done.failures:
+        raise CellsFailedError(f"{len(done.failures)} repetitions have no measurement, and are not in the pack")
+
+
+def verify_command(
+    pack: Annotated[Path, typer.Argument(metavar="FILE", help="A pack, as `flashbed pack` makes them.")],
+    cells: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only so many cells, spread over the study. Default: all.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
+    limit: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
+    ] = 900,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where files may lie meanwhile. Default: TMPDIR, or /tmp.")
+    ] = None,
+) -> None:
+    """Run what is in a pack again, with the pack's own emulator, kernel and programs, and compare each byte.
+
+    It runs programs of the pack: take packs from people whose programs you would run.
+
+    Exit status: 0 same bytes; 5 something differs; 2 the pack is damaged, or is none; 3 its programs do not start here;
+    4 a guest could not be run here; 130 interrupted.
+    """
+    from flashbed.packs import verifying
+
+    how = verifying.How(cells, jobs or len(os.sched_getaffinity(0)), limit, folder)
+    verifying.verify(pack, how, out.print)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"pack": pack_command, "verify": verify_command}
+"""By name, in the order of --help."""

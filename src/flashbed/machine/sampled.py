@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the emulator saw of a guest's CPUs, with the names of functions in place of their addresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from flashbed.guest_output import profile
+from flashbed.machine.base import Outcome
+
+
+def named(outcome: Outcome, symbols: Path | None) -> Outcome:
+    """With the profile that follows from the addresses at which CPUs were seen, if they were watched. `symbols` is the
+    kernel's System.map.
+    """
+    files = dict(outcome.files)
+    names = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
+    if (raw := files.pop(profile.RAW, None)) is not None:
+        names += symbols.read_text().splitlines() if symbols else []
+        files[profile.PROFILE] = profile.named(raw.decode(), names).encode()
+    return replace(outcome, files=files)

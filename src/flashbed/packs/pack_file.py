@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pack on disk: a ZIP archive that Python can also start, with the digest of the whole as its comment.
+
+`pack.json` says what is in it; `files/DIGEST` are the files that guests run with, `results/KEY/` what came of each
+repetition. Must not know how a recipe is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from flashbed.common.errors import InputError
+from flashbed.packs import recipe
+from flashbed.packs.recipe import Recipe
+
+FORMAT = 1
+CONTENTS = "pack.json"
+FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
+"""Folders: files by digest, results by key, the report, the configuration of each kernel by the digest of its image."""
+
+DIGEST_LETTERS = 64
+PIECE_BYTES = 1 << 20
+
+Unreadable = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and what it needs to start on any x86_64 Linux, by digest; `loader` is None if it needs nothing."""
+
+    program: str
+    loader: str | None
+    libraries: Mapping[str, str]
+
+    @property
+    def files(self) -> list[str]:
+        return [self.program, *([self.loader] if self.loader else []), *self.libraries.values()]
+
+
+class Pack:
+    """A pack that was found whole."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
+        self.path, self._archive = path, archive
+        self.told = told
+        self.members: Mapping[str, str] = told["members"]
+        """Digests by name, of all that is in the pack but pack.json."""
+        self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
+        self.programs = {name: Program(**one) for name, one in told["programs"].items()}
+
+    def read(self, member: str) -> bytes:
+        """Raises InputError."""
+        try:
+            return self._archive.read(member)
+        except Unreadable as error:
+            raise InputError(f"{self.path}: {member} cannot be read: {error}") from None
+
+    def unpack(self, digest: str, to: Path) -> None:
+        """Writes the file of this digest; what was a hole becomes one. Raises InputError, OSError."""
+        try:
+            with self._archive.open(f"{FILES}/{digest}") as source, to.open("wb") as out:
+                _copy(source, out)
+        except (KeyError, zipfile.BadZipFile, lzma.LZMAError, EOFError) as error:
+            raise InputError(f"{self.path}: {self.called(digest)} cannot be read: {error}") from None
+
+    def called(self, digest: str) -> str:
+        """What the file of a digest is to people."""
+        return str(self.told["names"].get(digest, digest))
+
+    def result(self, key: str) -> dict[str, bytes]:
+        """What was kept of a repetition, by name: result.json, console.log, out/... Raises InputError."""
+        folder = f"{RESULTS}/{key}/"
+        return {name.removeprefix(folder): self.read(name) for name in sorted(self.members) if name.startswith(folder)}
+
+    def config(self, kernel: str) -> list[str]:
+        """The lines of a kernel's configuration, by the digest of its image; none if the pack has none."""
+        name = f"{CONFIGS}/{kernel}"
+        return self.read(name).decode().splitlines() if name in self.members else []
+
+
+def is_pack(path: Path) -> bool:
+    """Whether a file looks like one, damaged or not."""
+    return path.is_file() and path.suffix == ".flashbed"
+
+
+def open_pack(path: Path) -> Pack:
+    """Looks at each byte. Raises InputError for what is no pack, or is damaged; it names what is damaged."""
+    damage = _damage(path)
+    try:
+        archive = zipfile.ZipFile(path)
+        told = json.loads(archive.read(CONTENTS))
+        if told["format"] != FORMAT:
+            raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
+        pack = Pack(path, archive, told)
+    except Unreadable as error:
+        why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
+        raise InputError(f"{path}: {why}; get it again") from None
+    if damage:
+        raise InputError(f"{path}: is damaged: {_which(pack) or damage}; get it again")
+    return pack
+
+
+def _damage(path: Path) -> str:
+    """Why the file is not as it was written; "" if it is."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            if size <= DIGEST_LETTERS:
+                return f"it has {size} bytes"
+            file.seek(0)
+            found, left = hashlib.sha256(), size - DIGEST_LETTERS
+            while left:
+                piece = file.read(min(left, PIECE_BYTES))
+                found.update(piece)
+                left -= len(piece)
+            wanted = file.read().decode("ascii", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return "" if wanted == found.hexdigest() else f"its bytes give {found.hexdigest()[:12]}, its end says {wanted[:12]}"
+
+
+def _which(pack: Pack) -> str:
+    """The first member that is not as it was written."""
+    for name, digest in pack.members.items():
+        called = pack.called(name.removeprefix(f"{FILES}/"))
+        try:
+            found = hashlib.sha256(pack.read(name)).hexdigest()
+        except InputError:
+            return f"{called} cannot be unpacked"
+        if found != digest:
+            return f"{called} is another file than it was: its SHA-256 is {found[:12]}..., not {digest[:12]}..."
+    return ""
+
+
+def _copy(source: Any, out: BinaryIO) -> None:
+    while piece := source.read(PIECE_BYTES):
+        if piece.count(0) == len(piece):
+            out.seek(len(piece), 1)
+        else:
+            out.write(piece)
+    out.truncate(out.tell())

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a repetition of this host to its recipe, and the files that this names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import SetupError
+from flashbed.execution import repetition
+from flashbed.execution.repetition import Repetition
+from flashbed.image import emulator, initramfs, kernel
+from flashbed.machine import checker
+from flashbed.packs import libraries
+from flashbed.packs.pack_file import Program
+from flashbed.packs.provenance import JOB
+from flashbed.packs.recipe import EMULATOR, Check, Recipe
+from flashbed.profiles.stored_medium import StoredMedium
+from flashbed.study.plan import Cell, cell_inputs
+
+BASE = "base"
+
+
+class Shelf:
+    """The files of a pack, by digest, and what they are to people; each is looked at once."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self.files: dict[str, Path] = {}
+        self.names: dict[str, str] = {}
+        self.configs: dict[str, Path] = {}
+        """Configurations of kernels, by the digest of the image."""
+        self.programs: dict[str, dict[str, Any]] = {}
+        self.of_host: list[Path] = []
+        """Files that packages of this host have brought."""
+        self._known: dict[Path, str] = {}
+        self._media: dict[str, tuple[str, str | int]] = {}
+
+    def put(self, path: Path, name: str) -> str:
+        """The digest of a file, which stays where it is until the pack is written."""
+        if path not in self._known:
+            digest = self._known[path] = digest_file(path)
+            self.files.setdefault(digest, path)
+            self.names.setdefault(digest, name)
+        return self._known[path]
+
+    def kernel(self, built: kernel.Kernel) -> str:
+        digest = self.put(built.image, f"the kernel {built.package_version}")
+        if (config := built.entry.path(kernel.CONFIG)).is_file():
+            self.configs[digest] = config
+        return digest
+
+    def program(self, name: str, path: Path) -> str:
+        """The name that the pack has for a program of this host. Raises SetupError for what cannot be packed."""
+        if name not in self.programs:
+            found = libraries.linked(path)
+            self.of_host += found.files
+            loader = self.put(found.loader, found.loader.name) if found.loader else None
+            its = {library: self.put(file, library) for library, file in found.libraries.items()}
+            self.programs[name] = asdict(Program(self.put(path, f"the program {name}"), loader, its))
+        return name
+
+    def job(self, wanted: Repetition) -> str:
+        """The archive of the cell's own files."""
+        to = self._scratch / f"{wanted.key}.job"
+        initramfs.job_archive(wanted.image.kernel, repetition.job(wanted.cell, wanted.image), to)
+        return self.put(to, f"the job of {wanted.cell.label}")
+
+    def medium(self, wanted: Repetition) -> tuple[str, str | int]:
+        """The state that the medium starts from, and its content: a file, or the size of one without any."""
+        inputs = cell_inputs(wanted.cell)["medium"]
+        known = json.dumps(inputs, sort_keys=True)
+        if known not in self._media:
+            folder = self._scratch / f"medium-{len(self._media)}"
+            folder.mkdir()
+            made = StoredMedium(folder)
+            repetition.make_medium(wanted.cell, wanted.image, made)
+            state, told = self.put(made.state, "the state of a medium"), made.data.stat()
+            content = told.st_size if told.st_blocks == 0 else self.put(made.data, "the content of a medium")
+            self._media[known] = state, content
+        return self._media[known]
+
+
+def recipe(wanted: Repetition, shelf: Shelf, sampled: bool) -> Recipe:
+    """`sampled`: the functions that CPUs were in are told. Raises SetupError for a checker that cannot be packed."""
+    cell, image = wanted.cell, wanted.image
+    shelf.program(EMULATOR, emulator.program())
+    state, content = shelf.medium(wanted)
+    return Recipe(
+        key=wanted.key,
+        label=cell.label,
+        machine=tuple(repetition.machine(cell)),
+        kernel=shelf.kernel(image.kernel),
+        symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if sampled else None,
+        archives=(*_archives(wanted, shelf), (JOB, shelf.job(wanted))),
+        state=state,
+        content=content,
+        ram_bytes=cell.board.ram,
+        content_bytes=repetition.content_bytes(cell),
+        check=_check(cell, shelf),
+    )
+
+
+def _archives(wanted: Repetition, shelf: Shelf) -> Iterable[tuple[str, str]]:
+    image = wanted.image
+    names = image.part_names(repetition.program_set(wanted.cell))
+    for name, path in {BASE: image.base, **{name: image.parts[name] for name in names}}.items():
+        yield name, shelf.put(path, f"the archive {name}")
+
+
+def _check(cell: Cell, shelf: Shelf) -> Check | None:
+    data = Path(Check.DATA)
+    if (command := repetition.check_command(cell, data)) is None:
+        return None
+    if (program := checker.found(command[0])) is None:
+        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
+    return Check(shelf.program(Path(command[0]).name, program), tuple(command[1:]))

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what is in a pack again, and says whether the same bytes came of it; if not, which cells differ and in what.
+
+Runs on bare Python too. Must not know how a pack is made.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
+from flashbed.common.progress import Stage, stage
+from flashbed.execution import memory
+from flashbed.execution.memory import Memory
+from flashbed.machine.base import Outcome
+from flashbed.packs import pack_file, playing, provenance
+from flashbed.packs.differing import RESULT, differences
+from flashbed.packs.pack_file import Pack
+from flashbed.packs.recipe import EMULATOR, Recipe
+from flashbed.packs.unpacked import Unpacked
+
+Say = Callable[[str], object]
+NOT_RUN = ("killed", "timed out")
+"""Outcomes that tell of this host, and not of the pack."""
+
+
+@dataclass(frozen=True)
+class How:
+    """What is run again, and what it may take of this host."""
+
+    cells: int | None = None
+    """So many, spread over the study; None: all."""
+    jobs: int = 1
+    """Guests at a time."""
+    limit_s: float = 900.0
+    """Of this host's time, for a guest."""
+    folder: Path | None = None
+    """Where files may lie meanwhile; None: where Python puts such."""
+
+
+@dataclass
+class Found:
+    """Sentences on what differs, by the label of the repetition; what could not be run, likewise."""
+
+    differ: dict[str, list[str]] = field(default_factory=dict)
+    not_run: dict[str, str] = field(default_factory=dict)
+
+
+def verify(path: Path, how: How, say: Say) -> None:
+    """Says what it finds. Raises DifferentResultsError if anything differs, InputError for a file that is no whole
+    pack, HostResourceError if a guest could not be run here, InterruptedByUser.
+    """
+    pack = pack_file.open_pack(path)
+    chosen = _chosen(pack.recipes, how.cells)
+    say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
+    say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {digest_file(path)}")
+    results = {one.key: pack.result(one.key) for one in pack.recipes}
+    told = {one.key: _told(pack, one, results[one.key]) for one in pack.recipes}
+    doubts = _doubts(pack, told)
+    for sentence, labels in doubts.items():
+        say(f"Not as measured: {sentence} ({_listed(labels)})")
+    found = Found()
+    with _scratch(how.folder) as folder, memory.scratch(how.jobs) as host:
+        files = Unpacked(pack, folder)
+        programs = [EMULATOR, *(one.check.program for one in chosen if one.check)]
+        files.take((digest for one in chosen for digest in one.files), programs)
+        _check_emulator(files)
+        for group, outcome in _played(_groups(chosen), files, folder, how, host):
+            _compare(group, outcome, results, told, found)
+    _tell(pack, chosen, found, bool(doubts), say)
+
+
+def _told(pack: Pack, one: Recipe, files: dict[str, bytes]) -> dict[str, Any]:
+    try:
+        return dict(json.loads(files[RESULT]))
+    except (KeyError, ValueError, TypeError):
+        raise InputError(f"{pack.path}: the result of {one.label} cannot be read") from None
+
+
+def _chosen(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
+    """One repetition of each of so many cells, spread evenly; the seeds take turns."""
+    if cells is None or cells >= len(recipes):
+        return list(recipes)
+    return [recipes[(2 * place + 1) * len(recipes) // (2 * cells)] for place in range(cells)]
+
+
+def _doubts(pack: Pack, told: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """What the results say otherwise than what lies beside them, with the labels of those that do."""
+    found: dict[str, list[str]] = {}
+    for one in pack.recipes:
+        try:
+            for sentence in provenance.doubts(one, told[one.key], pack.told["key_version"]):
+                found.setdefault(sentence, []).append(one.label)
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{pack.path}: the result of {one.label} is none ({error!r})") from None
+    return found
+
+
+def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
+    groups: dict[str, list[Recipe]] = {}
+    for one in chosen:
+        groups.setdefault(one.guest, []).append(one)
+    return list(groups.values())
+
+
+def _played(
+    groups: Sequence[list[Recipe]], files: Unpacked, folder: Path, how: How, host: Memory
+) -> Iterator[tuple[list[Recipe], Outcome]]:
+    stop = threading.Event()
+
+    def play(recipe: Recipe) -> Outcome:
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            return playing.play(recipe, files, Path(own), how.limit_s, stop, host)
+
+    with stage("Running it again", total=len(groups)) as progress, ThreadPoolExecutor(how.jobs) as pool:
+        under_way = {pool.submit(play, group[0]): group for group in groups}
+        try:
+            while under_way:
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    yield under_way.pop(future), _advanced(future.result(), progress)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _advanced(outcome: Outcome, progress: Stage) -> Outcome:
+    progress.advance()
+    return outcome
+
+
+def _compare(
+    group: Sequence[Recipe],
+    outcome: Outcome,
+    results: dict[str, dict[str, bytes]],
+    told: dict[str, dict[str, Any]],
+    found: Found,
+) -> None:
+    for one in group:
+        if outcome.status in NOT_RUN:
+            found.not_run[one.label] = outcome.reason
+        elif sentences := differences(results[one.key], told[one.key], outcome):
+            found.differ[one.label] = sentences
+
+
+def _tell(pack: Pack, chosen: Sequence[Recipe], found: Found, doubtful: bool, say: Say) -> None:
+    for label, sentences in found.differ.items():
+        say(f"Differs: {label}: {'; '.join(sentences)}")
+    for label, reason in found.not_run.items():
+        say(f"Not run: {label}: {reason}")
+    of = f"{len(chosen)} of {len(pack.recipes)} repetitions"
+    if found.differ or doubtful:
+        what = f"{len(found.differ)} of {len(chosen)} repetitions that were run again differ"
+        raise DifferentResultsError(what if found.differ else "the same bytes came out, of other inputs than are named")
+    if found.not_run:
+        raise HostResourceError(f"{len(found.not_run)} of {len(chosen)} repetitions could not be run on this host")
+    say(f"same bytes: {of} run again" if len(chosen) < len(pack.recipes) else f"same bytes: {of}")
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{labels[0]}, and {len(labels) - 1} more"
+
+
+@contextmanager
+def _scratch(folder: Path | None) -> Iterator[Path]:
+    try:
+        made = tempfile.TemporaryDirectory(dir=folder, prefix="flashbed-")
+    except OSError as error:
+        raise host_refusal(folder or Path(tempfile.gettempdir()), error) from None
+    with made as name:
+        yield Path(name)
+
+
+def _check_emulator(files: Unpacked) -> None:
+    """Raises SetupError if it does not start here: another processor, or a folder that no program may run from."""
+    from flashbed.common import children
+
+    done = children.run([files.program(EMULATOR), "--version"])
+    if done.returncode:
+        why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
+        raise SetupError(
+            f"the emulator of the pack does not start here ({why}): that takes an x86_64 Linux, and a folder that "
+            "programs may run from; --folder names another"
+        )
