@@ -15,7 +15,9 @@ from flashbed.common.page import Table
 SHOWN = 40
 """Figures on a terminal."""
 
-Set = "The folder of a report or its results.json; a folder of such folders; or a part, as in REPORT@kernel=6.12."
+Set = (
+    "The folder of a report or its results.json; a folder of such folders; a pack; or a part, as in REPORT@kernel=6.12."
+)
 
 
 def compare_command(

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A set of results, as a report exports it: REPORT, or REPORT@AXIS=VALUE for a part of one.
 
-REPORT is the folder of a report, or its results.json.
+REPORT is the folder of a report, its results.json, or a pack, which has such a file and the kernels' options beside.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
+from flashbed.packs import pack_file
+from flashbed.packs.pack_file import Pack
 
 FILE = "results.json"
+MOST_OPTIONS = 10
+"""Options of a kernel that are told; of more the rest is counted."""
 
 Place = tuple[tuple[str, str], ...]
 """A cell: axes and their values, in the order of the axes' names."""
@@ -51,6 +55,8 @@ class ResultSet:
     fixed: Mapping[str, str]
     """What all cells have in common, by axis."""
     cells: Mapping[Place, Mapping[int, Repetition]] = field(repr=False)
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """What each kernel was configured with, by what the set calls the kernel; of packs only."""
 
 
 def read_all(text: str) -> dict[str, ResultSet]:
@@ -59,10 +65,12 @@ def read_all(text: str) -> dict[str, ResultSet]:
     """
     place, _, part = text.partition("@")
     path = Path(place)
+    if pack_file.is_pack(path):
+        return {"": _of_pack(pack_file.open_pack(path), text, part)}
     if path.is_file():
         return {"": _read(path, text, part)}
     if not path.is_dir():
-        raise InputError(f"{place}: no such file or folder; wants the folder of a report, or its {FILE}")
+        raise InputError(f"{place}: no such file or folder; wants the folder of a report, its {FILE}, or a pack")
     if (path / FILE).is_file():
         return {"": _read(path / FILE, text, part)}
     found = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
@@ -73,9 +81,21 @@ def read_all(text: str) -> dict[str, ResultSet]:
 
 def _read(path: Path, name: str, part: str) -> ResultSet:
     try:
-        said = json.loads(path.read_bytes())
-        return _of(said, name, _wanted(part, name))
-    except (OSError, ValueError) as error:
+        return _parsed(path.read_bytes(), path, name, part)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+
+
+def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
+    its = _parsed(pack.read(f"{pack_file.REPORT}/{FILE}"), pack.path, name, part)
+    kernels = dict.fromkeys(one.kernel for one in pack.recipes)
+    return replace(its, options={pack.called(kernel): pack.options(kernel) for kernel in kernels})
+
+
+def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
+    try:
+        return _of(json.loads(text), name, _wanted(part, name))
+    except ValueError as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
@@ -123,6 +143,17 @@ def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
             yield f"{axis}: {mine} / {its}"
     for name in dict.fromkeys([*a.inputs, *b.inputs]):
         yield from _other(name, a.inputs.get(name), b.inputs.get(name))
+    for kernel in a.options:
+        if kernel in b.options:
+            yield from _other_options(kernel, a.options[kernel], b.options[kernel])
+
+
+def _other_options(kernel: str, mine: Mapping[str, str], its: Mapping[str, str]) -> Iterator[str]:
+    differ = [name for name in sorted({**mine, **its}) if mine.get(name) != its.get(name)]
+    for name in differ[:MOST_OPTIONS]:
+        yield f"{kernel}, {name}: {mine.get(name, 'not set')} / {its.get(name, 'not set')}"
+    if differ[MOST_OPTIONS:]:
+        yield f"{kernel}: {len(differ) - MOST_OPTIONS} more options"
 
 
 def _other(name: str, mine: Any, its: Any) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -29,7 +30,13 @@ FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
 
-Unreadable = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)
+Unreadable = (
+    *(OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
+    *(struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
+"""What Python raises for archives that are none, by the place of the damage; MemoryError and RuntimeError for a
+packing's parameters that no packer writes.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Pack:
         self.members: Mapping[str, str] = told["members"]
         """Digests by name, of all that is in the pack but pack.json."""
         self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
-        self.programs = {name: Program(**one) for name, one in told["programs"].items()}
+        self._programs = {name: Program(**one) for name, one in told["programs"].items()}
 
     def read(self, member: str) -> bytes:
         """Raises InputError."""
@@ -68,8 +75,14 @@ class Pack:
         try:
             with self._archive.open(f"{FILES}/{digest}") as source, to.open("wb") as out:
                 _copy(source, out)
-        except (KeyError, zipfile.BadZipFile, lzma.LZMAError, EOFError) as error:
+        except (KeyError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
             raise InputError(f"{self.path}: {self.called(digest)} cannot be read: {error}") from None
+
+    def program(self, name: str) -> Program:
+        """Raises InputError."""
+        if name not in self._programs:
+            raise InputError(f"{self.path}: has no {name}, which its results were measured with")
+        return self._programs[name]
 
     def called(self, digest: str) -> str:
         """What the file of a digest is to people."""
@@ -80,10 +93,11 @@ class Pack:
         folder = f"{RESULTS}/{key}/"
         return {name.removeprefix(folder): self.read(name) for name in sorted(self.members) if name.startswith(folder)}
 
-    def config(self, kernel: str) -> list[str]:
-        """The lines of a kernel's configuration, by the digest of its image; none if the pack has none."""
+    def options(self, kernel: str) -> dict[str, str]:
+        """What a kernel was configured with, by the digest of its image: values by name, without those not set."""
         name = f"{CONFIGS}/{kernel}"
-        return self.read(name).decode().splitlines() if name in self.members else []
+        lines = self.read(name).decode().splitlines() if name in self.members else []
+        return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
 
 
 def is_pack(path: Path) -> bool:

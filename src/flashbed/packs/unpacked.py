@@ -27,7 +27,7 @@ class Unpacked:
 
     def take(self, digests: Iterable[str], programs: Iterable[str]) -> None:
         """Raises InputError for what cannot be read, HostResourceError for a host that refuses it."""
-        chosen = {name: self._pack.programs[name] for name in programs}
+        chosen = {name: self._pack.program(name) for name in programs}
         wanted = dict.fromkeys([*digests, *(digest for program in chosen.values() for digest in program.files)])
         try:
             for digest in wanted:

@@ -60,7 +60,7 @@ def verify(path: Path, how: How, say: Say) -> None:
     pack, HostResourceError if a guest could not be run here, InterruptedByUser.
     """
     pack = pack_file.open_pack(path)
-    chosen = _chosen(pack.recipes, how.cells)
+    chosen = sample(pack.recipes, how.cells)
     say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {digest_file(path)}")
     results = {one.key: pack.result(one.key) for one in pack.recipes}
@@ -86,7 +86,7 @@ def _told(pack: Pack, one: Recipe, files: dict[str, bytes]) -> dict[str, Any]:
         raise InputError(f"{pack.path}: the result of {one.label} cannot be read") from None
 
 
-def _chosen(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
+def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
     """One repetition of each of so many cells, spread evenly; the seeds take turns."""
     if cells is None or cells >= len(recipes):
         return list(recipes)

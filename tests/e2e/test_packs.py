@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flashbed pack, flashbed verify, and a pack that runs on bare Python: what they say, and how they end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FLASHBED, Flashbed
+from running import command_lines
+
+from flashbed.common import paths
+from flashbed.common.digest import digest_bytes
+from flashbed.packs import pack_file, writing
+
+STUDY = """
+title  = "Ext2 on a stick"
+board  = "arm64-1000"
+medium = "usb-stick-2g"
+seeds  = 2
+
+[axes]
+filesystem = ["ext2"]
+pattern    = ["write", "randwrite"]
+
+[workload]
+tool    = "fio"
+file    = "2M"
+request = "64k"
+flush   = "fsync"
+"""
+
+Pack = dict[str, Any]
+Members = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pack of four repetitions, beside its study, and a cache that has their results."""
+    folder = tmp_path_factory.mktemp("packs")
+    (folder / "cache").mkdir()
+    for name in ("image", "debian-amd64", "debian-arm64"):
+        (folder / "cache" / name).symlink_to(paths.cache_root() / name)
+    (folder / "own.toml").write_text(STUDY)
+    subprocess.run(
+        [FLASHBED, "pack", "own.toml"],
+        check=True,
+        cwd=folder,
+        env={**os.environ, "FLASHBED_CACHE": str(folder / "cache")},
+        timeout=300,
+    )
+    return folder / "own.flashbed"
+
+
+def bare(pack: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The pack, started by Python without any package, in an empty environment."""
+    command = [sys.executable, "-I", "-S", str(pack), *words]
+    env = {"PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
+    return subprocess.run(command, capture_output=True, text=True, cwd="/", env=env, timeout=300)
+
+
+def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> Path:
+    """The pack with something in it exchanged, and all digests written anew: as who wants to deceive would do it."""
+    whole = pack_file.open_pack(pack)
+    members = {name: whole.read(name) for name in whole.members}
+    told = {name: value for name, value in whole.told.items() if name != "members"}
+    change(told, members)
+    writing.write(to, told, {}, members, zipfile.ZIP_STORED)
+    return to
+
+
+def test_bare_python_finds_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    done = bare(made, tmp_path)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("same bytes: 4 of 4 repetitions", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verify_runs_a_sample(flashbed: Flashbed, made: Path) -> None:
+    done = flashbed("verify", made, "--cells", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == f"{made}: Ext2 on a stick (own)"
+    assert done.stdout.splitlines()[-1] == "same bytes: 1 of 4 repetitions run again"
+
+
+def test_the_same_results_give_the_same_pack(flashbed: Flashbed, made: Path, tmp_path: Path) -> None:
+    done = flashbed(
+        "pack", made.with_name("own.toml"), "-o", "again.flashbed", FLASHBED_CACHE=str(made.parent / "cache")
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "again.flashbed").read_bytes() == made.read_bytes()
+
+
+def test_no_path_of_this_host_is_in_it(made: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        for name in archive.namelist():
+            if not name.startswith("files/"):
+                assert str(made.parent).encode() not in archive.read(name), name
+
+
+def test_a_changed_byte_is_told_before_anything_runs(flashbed: Flashbed, made: Path, tmp_path: Path) -> None:
+    data = bytearray(made.read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "x.flashbed").write_bytes(data)
+    done = flashbed("verify", tmp_path / "x.flashbed")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "x.flashbed: is damaged: " in done.stderr
+
+
+def test_another_kernel_is_told(made: Path, tmp_path: Path) -> None:
+    """One that runs as well, and gives the same figures: a byte of its banner is another."""
+
+    def exchange(told: Pack, members: Members) -> None:
+        old = told["recipes"][0]["kernel"]
+        image = members.pop(f"files/{old}").replace(b"Linux version 6.1", b"Linux version 6.7", 1)
+        members[f"files/{digest_bytes(image)}"] = image
+        for recipe in told["recipes"]:
+            recipe["kernel"] = digest_bytes(image)
+
+    done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path, "--cells", "1")
+    assert done.returncode == 5
+    assert "Not as measured: the kernel is another than the one measured with: " in done.stdout
+
+
+def test_another_seed_is_told_and_differs(made: Path, tmp_path: Path) -> None:
+    """What one of them runs with is exchanged for what the other does; the results stay where they were."""
+
+    def exchange(told: Pack, _: Members) -> None:
+        one, other = (recipe for recipe in told["recipes"] if "randwrite, " in recipe["label"])
+        for name in ("machine", "archives"):
+            one[name], other[name] = other[name], one[name]
+
+    done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path)
+    assert done.returncode == 5
+    for seeds in ("2, and not 1", "1, and not 2"):
+        assert f"Not as measured: the machine is another than the one measured: {seeds} (" in done.stdout
+    assert done.stdout.count("Differs: ") == 2
+    assert done.stderr.splitlines()[-1] == "2 of 4 repetitions that were run again differ"
+
+
+def test_another_result_is_told_with_its_line(made: Path, tmp_path: Path) -> None:
+    def exchange(told: Pack, members: Members) -> None:
+        key = told["recipes"][3]["key"]
+        name = next(
+            name for name in sorted(members) if name.startswith(f"results/{key}/out/") and b"bw" in members[name]
+        )
+        members[name] = members[name].replace(b'"bw" : ', b'"bw" : 9', 1)
+
+    done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path)
+    assert done.returncode == 5
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("Differs: "))
+    assert '"bw" : 9' in line
+    assert " was " in line
+
+
+def test_a_guest_that_hangs_is_not_run_and_ends_with_4(made: Path, tmp_path: Path) -> None:
+    done = bare(made, tmp_path, "--cells", "1", "--limit", "0.2")
+    assert done.returncode == 4
+    assert "Not run: " in done.stdout
+
+
+def test_an_interrupted_verify_ends_with_130_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", str(made)],
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not command_lines("qemu-system-aarch64", tmp_path):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.splitlines()[-1]) == (130, "interrupted")
+    assert command_lines("qemu-system-aarch64", tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pack_and_a_report_of_the_same_are_the_same(flashbed: Flashbed, made: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        archive.extract("report/results.json", tmp_path)
+    done = flashbed("compare", made, tmp_path / "report", "--exact")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "same bytes: 2 cells, 4 repetitions"
+
+
+def test_compare_names_the_options_in_which_the_kernels_of_two_packs_differ(
+    flashbed: Flashbed, made: Path, tmp_path: Path
+) -> None:
+    def exchange(_: Pack, members: Members) -> None:
+        (name,) = (name for name in members if name.startswith("kernels/"))
+        assert b"CONFIG_HZ=" in members[name]
+        members[name] += b"CONFIG_MADE_UP=y\n"
+
+    done = flashbed("compare", made, changed(made, tmp_path / "x.flashbed", exchange))
+    assert done.returncode == 0
+    (line,) = (line for line in done.stdout.splitlines() if "CONFIG_" in line)
+    assert line.startswith("Not alike: the kernel 6.1.")
+    assert line.endswith(", CONFIG_MADE_UP: not set / y")
+
+
+@pytest.mark.parametrize("to", ["x.zip", "none/x.flashbed"])
+def test_a_pack_wants_a_name_of_its_kind(flashbed: Flashbed, made: Path, to: str) -> None:
+    done = flashbed("pack", made.with_name("own.toml"), "-o", to)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"flashbed: {to}: wants a name that ends with .flashbed, in a folder that is there\n"
+
+
+def test_a_full_disk_leaves_no_half_of_a_pack(made: Path, tmp_path: Path) -> None:
+    """What one process may write is bounded as a full disk would bound it."""
+    shutil.copy(made.with_name("own.toml"), tmp_path)
+    command = f"ulimit -f 4000; trap '' XFSZ; exec {FLASHBED} pack own.toml -o x.flashbed"
+    env = {**os.environ, "FLASHBED_CACHE": str(made.parent / "cache")}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=env, timeout=300)
+    assert done.returncode == 4, done.stderr
+    assert not [path.name for path in tmp_path.iterdir() if "flashbed" in path.name]
+
+
+def test_a_pack_says_its_sources(made: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        lock = archive.read("sources/own.lock").decode()
+    assert "qemu_" in lock
+    assert "linux-source-6.1_" in lock
+    assert '"media/usb-stick-2g" = ' in lock

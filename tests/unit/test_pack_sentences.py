@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a pack whose contents do not belong together, and of a guest that gave something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up_pack import KEY_VERSION, recipe, result
+
+from flashbed.common.errors import SetupError
+from flashbed.machine.base import Outcome
+from flashbed.packs import libraries, provenance, verifying
+from flashbed.packs.differing import differences
+from flashbed.packs.recipe import Recipe
+
+KEPT = {"result.json": b"{}", "console.log": b"one\ntwo\n", "out/fio.json": b"a\nb\n", "out/raw": b"\xff\x00\x01"}
+
+
+def outcome(**other: Any) -> Outcome:
+    files = {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x01"}
+    said = {"status": "measured", "reason": "", "console": b"one\ntwo\n", "files": files, "medium_check": ""}
+    return Outcome(**{**said, **other})
+
+
+def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
+    assert not list(provenance.doubts(recipe(), result(), KEY_VERSION))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda r: r["cell"].update(filesystem="ext4"), "the result's key is not that of its inputs"),
+        (lambda r: r["cell"].update(seed=8), "the result says seed 7, and its inputs 8"),
+        (lambda r: r.update(key="0"), "the result is that of another repetition"),
+        (lambda r: r["environment"].update(machine="-machine virt -seed 8"), "measured: 7, and not 8"),
+        (lambda r: r["environment"].update(kernel="0" * 64), "the kernel is another than the one measured with: "),
+        (lambda r: r["environment"].update(base="0" * 64), "the archive base is another than the one measured with: "),
+        (lambda r: r["environment"].pop("base"), "the archive base is not among what was measured with"),
+    ],
+)
+def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
+    changed = result()
+    change(changed)
+    assert any(sentence in doubt for doubt in provenance.doubts(recipe(), changed, KEY_VERSION))
+
+
+def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
+    (doubt,) = provenance.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
+    assert doubt == f"the kernel is another than the one measured with: ffffffffffff, and not {recipe().kernel[:12]}"
+
+
+def test_the_same_bytes_differ_in_nothing() -> None:
+    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome()) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "sentences"),
+    [
+        ({"status": "guest failed", "reason": "panic"}, ["was measured, and is guest failed here: panic"]),
+        ({"medium_check": "lost  block\n"}, ['the checker said clean, and says "lost  block"']),
+        ({"medium_check": None}, ["the checker said clean, and says nothing (not checked)"]),
+        ({"console": b"one\nTWO\n"}, ["console.log: line 2 was two, and is TWO"]),
+        ({"console": b"one\n"}, ["console.log: had 2 lines, and has 1"]),
+        ({"files": {"fio.json": b"a\nb\n"}}, ["out/raw: is not there"]),
+        ({"files": {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x02", "x": b""}},
+         ["out/raw: 3 bytes, 3 here, and they differ from byte 2 on", "out/x: was not there"]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_said(other: dict[str, Any], sentences: list[str]) -> None:
+    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome(**other)) == sentences
+
+
+def test_of_much_that_differs_the_first_is_said_and_the_rest_counted() -> None:
+    more = outcome(files={f"{number}": b"" for number in range(9)})
+    sentences = differences(KEPT, {"outcome": "measured", "check": ""}, more)
+    assert (len(sentences), sentences[-1]) == (5, "and 7 more")
+
+
+def labelled(number: int) -> Recipe:
+    return replace(recipe(), label=str(number))
+
+
+@given(st.integers(1, 300), st.integers(1, 300))
+def test_a_sample_is_spread_over_the_study(count: int, wanted: int) -> None:
+    chosen = [int(one.label) for one in verifying.sample([labelled(number) for number in range(count)], wanted)]
+    assert len(chosen) == len(set(chosen)) == min(count, wanted)
+    gaps = [b - a for a, b in pairwise(chosen)]
+    assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+def test_a_program_is_packed_with_its_libraries() -> None:
+    found = libraries.linked(Path("/bin/ls").resolve())
+    assert found.loader is not None
+    assert "libc.so.6" in found.libraries
+    assert all(path.is_file() for path in found.files)
+
+
+def test_a_script_cannot_be_packed(tmp_path: Path) -> None:
+    (tmp_path / "fsck.own").write_text("#!/bin/sh\n")
+    with pytest.raises(SetupError, match=r"fsck\.own: is a script, and a pack holds programs only"):
+        libraries.linked(tmp_path / "fsck.own")
