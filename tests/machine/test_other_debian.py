@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The libraries of the host's Debian leave no trace in a result: the emulator gives the same bytes on them and on those
-of Debian 13.
+of Debian 13. So does the guest's compiler.
 
-Only the emulator is put there. The guest is a part of the key, whoever built it.
+The emulator and the compiler are put there. The guest is a part of the key, whoever built it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from same_bytes import bytes_of, differing
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.execution.run import prepare
-from flashbed.image import emulator
+from flashbed.image import emulator, open_archive, open_cache, toolchain
 from flashbed.image.command import run
 from flashbed.study.loading import load_study
 
@@ -80,6 +80,19 @@ def test_the_libraries_are_others(debian: Path) -> None:
     assert any("libglib-2.0" in path for path in libraries)
     for path in libraries:
         assert digest_file((debian / path).resolve()) != digest_file((Path("/") / path).resolve()), path
+
+
+def test_the_compiler_gives_the_same_bytes_there(debian: Path, tmp_path: Path) -> None:
+    """It has its own loader and its own libraries, whatever the host has."""
+    cache = open_cache()
+    environment = toolchain.compiler(cache, open_archive()).environment()
+    program = environment["PATH"].partition(":")[0] + f"/{toolchain.PREFIX}gcc"
+    (tmp_path / "a.c").write_text("int twice(int a) { return 2 * a; }\n")
+    objects = []
+    for name, entered in {"here.o": [], "there.o": other_debian.inside(debian, [cache.root, tmp_path], [])}.items():
+        run([*entered, program, "-O2", "-c", tmp_path / "a.c", "-o", tmp_path / name])
+        objects.append((tmp_path / name).read_bytes())
+    assert objects[0] == objects[1]
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -26,7 +26,8 @@ HOST = "amd64"
 """Debian's name of the processor that the compiler runs on."""
 COMPILER_PACKAGES = ("gcc-aarch64-linux-gnu",)
 
-LOADER = "lib64/ld-linux-x86-64.so.2"
+LOADER = "lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
+"""The file itself: the name by which programs ask for it is a link, which leads to the host's loader."""
 LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
 REAL = "real"
 """Beside the root: the programs themselves, where the root has scripts that start them."""
@@ -69,7 +70,7 @@ def compiler(cache: Cache, archive: Archive) -> Compiler:
             _let_run_anywhere(folder / "root", folder / REAL)
 
     def environment() -> Mapping[str, str]:
-        recipe = {"packages": resolved.files, "starts": _STARTS}
+        recipe = {"packages": resolved.files, "starts": _STARTS, "loader": LOADER}
         entry = cache.entry(f"compiler-{ARCHITECTURE}", recipe, fill, products=PRODUCTS)
         return {"PATH": f"{entry.path('root/usr/bin')}:{os.environ.get('PATH', '')}"}
 
@@ -107,8 +108,8 @@ def _let_run_anywhere(root: Path, real: Path) -> None:
     """Puts a script in the place of each program below `root`, links to programs among them, which starts it by the
     loader and with the libraries of `root`.
     """
-    if not (root / LOADER).exists():
-        raise SetupError(f"the packages of the compiler have no {LOADER}")
+    if not (root / LOADER).is_file() or not (root / LOADER).resolve().is_relative_to(root.resolve()):
+        raise SetupError(f"the packages of the compiler have no {LOADER} of their own")
     for program, target in list(_programs(root)):
         name = target.relative_to(root.resolve())
         (real / name).parent.mkdir(parents=True, exist_ok=True)
