@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,49 @@ def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path,
     with (tmp_path / "emulator" / changed).open("a") as file:
         file.write("\n")
     assert emulator.digest.__wrapped__() != before
+
+
+def beside(tmp_path: Path, monkeypatch, fill) -> list[str]:
+    """What happens in which order, where the emulator is built by `fill(folder, fetched, seen)`."""
+    seen: list[str] = []
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
+    monkeypatch.setattr(emulator, "_fill", lambda root, folder, fetched: fill(folder, fetched, seen))
+    with emulator.beside():
+        seen.append("the rest")
+    return seen
+
+
+def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(tmp_path: Path, monkeypatch) -> None:
+    def fill(folder: Path, fetched, seen: list[str]) -> None:
+        seen.append("fetched")
+        fetched()
+        while "the rest" not in seen:
+            time.sleep(0.001)
+        (folder / emulator.PROGRAM).write_text("built")
+        seen.append("built")
+
+    assert beside(tmp_path, monkeypatch, fill) == ["fetched", "the rest", "built"]
+    assert emulator.program().read_text() == "built"
+
+
+def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch) -> None:
+    def fill(_folder: Path, _fetched, _seen: list[str]) -> None:
+        raise SetupError("no compiler")
+
+    with pytest.raises(SetupError, match="no compiler"):
+        beside(tmp_path, monkeypatch, fill)
+
+
+def test_what_fails_later_is_told_behind_the_rest(tmp_path: Path, monkeypatch) -> None:
+    begun: list[str] = []
+
+    def fill(_folder: Path, fetched, seen: list[str]) -> None:
+        fetched()
+        while "the rest" not in seen:
+            time.sleep(0.001)
+        begun.extend(seen)
+        raise SetupError("does not compile")
+
+    with pytest.raises(SetupError, match="does not compile"):
+        beside(tmp_path, monkeypatch, fill)
+    assert begun == ["the rest"]

@@ -8,9 +8,11 @@ enters a result.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -63,24 +65,52 @@ class _PlainStage:
         print(text, file=sys.stderr, flush=True)
 
 
+class _Screen:
+    """The terminal, with a bar for each stage: several may be under way at once, and a terminal shows them together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._progress: Progress | None = None
+
+    @contextmanager
+    def stage(self, title: str, total: int | None) -> Iterator[Stage]:
+        with self._lock:
+            if self._progress is None:
+                self._progress = _bars()
+                self._progress.start()
+            progress = self._progress
+            self._under_way += 1
+        try:
+            yield _BarStage(progress, total, title)
+        finally:
+            with self._lock:
+                self._under_way -= 1
+                if not self._under_way:
+                    progress.stop()
+                    self._progress = None
+
+
+_screen = _Screen()
+
+
 @contextmanager
 def stage(title: str, total: int | None = None) -> Iterator[Stage]:
-    """A stage named `title`, of `total` steps where that is known. Writes to standard error."""
-    bar = _bar() if sys.stderr.isatty() else None
-    if bar is None:
+    """A stage named `title`, of `total` steps where that is known. Writes to standard error. Threads may have one each.
+
+    Plain lines where the output is no terminal, and where Python has nothing but its own library.
+    """
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        with _screen.stage(title, total) as shown:
+            yield shown
+    else:
         yield _PlainStage(total, title)
-        return
-    with bar as progress:
-        yield _BarStage(progress, total, title)
 
 
-def _bar() -> Progress | None:
-    """None where Python has nothing but its own library, as where a pack is verified."""
-    try:
-        from rich import progress
-        from rich.console import Console
-    except ImportError:
-        return None
+def _bars() -> Progress:
+    from rich import progress
+    from rich.console import Console
+
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),

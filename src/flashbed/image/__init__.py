@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from elftools.common.exceptions import ELFError
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.image import debian_kernel, hosttools, initramfs, kernel, modules, own_kernel, programs
+from flashbed.image import debian_kernel, emulator, hosttools, initramfs, kernel, modules, own_kernel, programs
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive, Packages
 from flashbed.image.hosttools import MediaTool
@@ -140,7 +141,28 @@ def build(
             raise PartError(error.message, "module", name) from None
     cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
     archive = open_archive(_NotedOnly if only_built else Archive)
-    built = _kernel(cache, archive, version, first)
+    with nullcontext() if only_built or _is_built(version) else emulator.beside():
+        built = _kernel(cache, archive, version, first)
+        return _guest(cache, archive, built, wanted_sets, wanted_modules, own_modules)
+
+
+def _is_built(version: str | KernelChoice) -> bool:
+    """Whether a kernel of the lab's is there; of one of the user's own that is not looked at."""
+    try:
+        return not isinstance(version, str) or bool(_kernel(open_cache(BuiltOnly), open_archive(_NotedOnly), version))
+    except NotBuilt:
+        return False
+
+
+def _guest(
+    cache: Cache,
+    archive: Archive,
+    built: Kernel,
+    wanted_sets: Sequence[ProgramSet],
+    wanted_modules: Iterable[str],
+    own_modules: Mapping[str, Path],
+) -> GuestImage:
+    """All but the kernel."""
     common = modules.build_common(cache, built)
     chosen = {
         **modules.build_chosen(cache, built, wanted_modules),

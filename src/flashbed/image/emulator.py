@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -98,21 +100,56 @@ def program() -> Path:
     return _program(paths.cache_root())
 
 
-@cache
-def _program(root: Path) -> Path:
-    recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0]}
-    entry = Cache(root / "image").entry("emulator", recipe, lambda folder: _fill(root, folder), products=[PROGRAM])
-    return entry.path(PROGRAM)
+@contextmanager
+def beside() -> Iterator[None]:
+    """Builds the emulator, if it is missing, while the block builds what else is: either has steps that one core does
+    alone. The block begins when the source is fetched, for apt serves one at a time. Raises as `program` does.
+    """
+    root = paths.cache_root()
+    begun, failed = threading.Event(), list[BaseException]()
+
+    def build() -> None:
+        try:
+            _program(root, begun.set)
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            begun.set()
+
+    # An interrupted run does not wait for it; compilers end with the process
+    builder = threading.Thread(target=build, daemon=True)
+    builder.start()
+    begun.wait()
+    if not failed:
+        yield
+        builder.join()
+    for error in failed:
+        raise error
 
 
-def _fill(root: Path, folder: Path) -> None:
+_known: dict[Path, Path] = {}
+"""What was looked at, by the cache's folder: that takes a moment, and is asked for each repetition."""
+
+
+def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
+    if root not in _known:
+        recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0]}
+        cache = Cache(root / "image")
+        entry = cache.entry("emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM])
+        _known[root] = entry.path(PROGRAM)
+    return _known[root]
+
+
+def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None) -> None:
     if missing := missing_packages():
         raise SetupError(f"the emulator cannot be built: `apt-get install {' '.join(missing)}` brings what is missing")
     tree = folder / "tree"
     archive = Archive(root / f"debian-{ARCHITECTURE}", ARCHITECTURE)
     resolved = archive.resolve([SOURCE], source=True)
     with stage(f"Fetching and unpacking the source of QEMU {VERSION}"):
-        _unpack(archive.fetch([SOURCE], resolved, source=True), tree)
+        files = archive.fetch([SOURCE], resolved, source=True)
+        fetched()
+        _unpack(files, tree)
     for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
         run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
     for name, place in OWN.items():
