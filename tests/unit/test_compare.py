@@ -183,6 +183,28 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
 
     found = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
     assert found.cells[0].told == ("outcome: measured / failed",)
+    assert list(telling.lost_lines(found)) == [
+        "ext2: measured in A, and in B failed with seed 2",
+        "f2fs: measured in A, and in B failed with seed 2",
+    ]
+    assert list(telling.lost_lines(of(tmp_path / "b", tmp_path / "a"))) == []
+
+
+def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
+    """Not where A had no check to hold it to, or was damaged, too."""
+
+    def damaged(row: Row) -> None:
+        if row["filesystem"] == "ext2":
+            row["check"] = "e2fsck: ends with 4\nblock 7"
+
+    def unchecked(row: Row) -> None:
+        row["check"] = None
+
+    clean, broken = write(tmp_path / "a"), write(tmp_path / "b", damaged)
+    told = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
+    assert list(telling.lost_lines(of(clean, broken))) == [told]
+    assert list(telling.lost_lines(of(broken, broken))) == []
+    assert list(telling.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:

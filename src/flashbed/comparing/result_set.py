@@ -20,7 +20,11 @@ FILE = "results.json"
 Place = tuple[tuple[str, str], ...]
 """A cell: axes and their values, in the order of the axes' names."""
 
-TOLD = ("outcome", "check", "mounted", "limit", "steady", "fresh", "writes")
+OUTCOME, CHECK = "outcome", "check"
+CLEAN = ""
+"""What a file system's checker says that finds nothing; None where there was no check."""
+
+TOLD = (OUTCOME, CHECK, "mounted", "limit", "steady", "fresh", "writes")
 """What a repetition says beside numbers. Its key is not among them: it changes with what changes no figure."""
 
 
@@ -34,7 +38,7 @@ class Repetition:
 
     @property
     def measured(self) -> bool:
-        return self.told["outcome"] == "measured"
+        return self.told[OUTCOME] == "measured"
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,23 @@ def broken_line(one: Compared, found: Broken) -> str:
     return f"{named(found.cell.place)}: {title} is worse by {_percent(found.share)} ({seeds}){why}"
 
 
+def lost_lines(one: Compared) -> Iterator[str]:
+    """What is told of cells that were right in A and are not in B."""
+    for cell in one.cells:
+        for sentence in cell.lost:
+            yield f"{named(cell.place)}: {sentence}"
+
+
+def in_all(broken: int, lost: int) -> str:
+    """Why a comparison fails, in a line: figures beyond their limits, and what was right in A and is not in B."""
+    parts = []
+    if broken:
+        parts.append(f"{broken} figure{'s are' if broken > 1 else ' is'} worse than the limits allow")
+    if lost:
+        parts.append(f"in {lost} cell{'s' * (lost > 1)} B fails, or leaves a damaged file system, and A does not")
+    return "; ".join(parts)
+
+
 def _change(found: Change) -> str:
     if found.seeds == 1:
         return _signed(found.mean)
