@@ -6,20 +6,14 @@ patch. Takes the time of a whole kernel once.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import kernel_tree
 import pytest
 
-from flashbed import image
-from flashbed.common import paths
-from flashbed.image import kernel
 from flashbed.image.kernel import IMAGE
-
-FLASHBED = str(Path(sys.executable).with_name("flashbed"))
 
 STUDY = """
     [axes]
@@ -66,31 +60,11 @@ NEVER = """\
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a source tree in git, and a cache that has everything but kernels of it."""
-    folder = tmp_path_factory.mktemp("own")
-    real = paths.cache_root()
-    archive = image.open_archive()
-    resolved = archive.resolve(["linux-source-6.1"], alone=True)
-    debs = archive.fetch(["linux-source-6.1"], resolved)
-    kernel.unpack(archive, "linux-source-6.1", debs, folder / "linux", ())
-    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org", "-c", "gc.auto=0")
-    for words in (("init", "-q"), ("add", "-f", "."), (*person, "commit", "-q", "-m", "base"), ("tag", "v6.1")):
-        subprocess.run(["git", *words], cwd=folder / "linux", check=True)
-    (folder / "cache/image").mkdir(parents=True)
-    (folder / "cache" / real.joinpath("debian-arm64").name).symlink_to(real / "debian-arm64")
-    for entry in (real / "image").iterdir():
-        if not entry.name.startswith((".", "linux-own-", "kernel-lines-")):
-            (folder / "cache/image" / entry.name).symlink_to(entry)
-    return folder
+    return kernel_tree.make(tmp_path_factory.mktemp("own"))
 
 
 def run(home: Path, *words: str) -> str:
-    done = subprocess.run(
-        [FLASHBED, *words],
-        cwd=home,
-        env={**os.environ, "FLASHBED_CACHE": str(home / "cache")},
-        capture_output=True,
-        text=True,
-    )
+    done = kernel_tree.flashbed(home, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

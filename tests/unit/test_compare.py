@@ -158,6 +158,16 @@ def test_two_values_of_an_axis_are_two_sets(tmp_path: Path) -> None:
     assert "filesystem: ext2 / f2fs" in list(result_set.other_inputs(found.a, found.b))
 
 
+def test_a_path_and_a_value_may_have_what_parts_them(tmp_path: Path) -> None:
+    """An @, as in somebody's folder or a revision; a comma, as between two patches."""
+    kernels = ("./linux@v6.1..mine", "6.1:patch=x.patch,patch=y.patch")
+    folder = write(tmp_path / "me@work/a@b", filesystems=kernels)
+    found = of(f"{folder}@filesystem={kernels[0]}", f"{folder}@filesystem={kernels[1]}")
+    assert [cell.place for cell in found.cells] == [()]
+    assert "filesystem: {} / {}".format(*kernels) in list(result_set.other_inputs(found.a, found.b))
+    assert len(of(folder, folder).cells) == 2
+
+
 def test_what_the_sets_were_not_measured_with_alike(tmp_path: Path) -> None:
     a = write(tmp_path / "a")
     b = write(tmp_path / "b", kernel="6.12", inputs={"kernel": "def", "board: b": {"mips": 2000}, "more": 1})

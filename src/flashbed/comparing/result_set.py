@@ -61,7 +61,7 @@ def read_all(text: str) -> dict[str, ResultSet]:
     """The sets at a place, by the name of the folder that each lies in; "" where the place itself is one. Raises
     InputError.
     """
-    place, _, part = text.partition("@")
+    place, part = _split(text)
     path = Path(place)
     if path.is_file():
         return {"": _read(path, text, part)}
@@ -75,24 +75,40 @@ def read_all(text: str) -> dict[str, ResultSet]:
     return {name: _read(file, f"{text}: {name}", part) for name, file in found.items()}
 
 
+def _split(text: str) -> tuple[str, str]:
+    """A path, and what is wanted of what lies there. Both may have an @ in them: the longest path that there is counts,
+    else all in front of the first @.
+    """
+    ends = [len(text), *(at for at in range(len(text) - 1, 0, -1) if text[at] == "@")]
+    end = next((end for end in ends if Path(text[:end]).exists()), ends[-1])
+    return text[:end], text[end + 1 :]
+
+
 def _read(path: Path, name: str, part: str) -> ResultSet:
     try:
         said = json.loads(path.read_bytes())
-        return _of(said, name, _wanted(part, name))
+        return _of(said, name, _wanted(part, name, said["study"]["axes"]))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
 
 
-def _wanted(part: str, name: str) -> dict[str, str]:
-    """Of "kernel=6.1,filesystem=ext4"."""
+def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
+    """Of "kernel=6.1,filesystem=ext4". A value may have a comma in it, as a kernel with two patches has: it goes on
+    until it is one of its axis.
+    """
     found: dict[str, str] = {}
+    last = ""
     for word in filter(None, part.split(",")):
         axis, equals, value = word.partition("=")
+        if last in axes and found[last] not in axes[last] and axis not in axes:
+            found[last] += f",{word}"
+            continue
         if not equals:
             raise InputError(f"{name}: write REPORT@AXIS=VALUE, such as reports/quick@filesystem=ext2")
         found[axis] = value
+        last = axis
     return found
 
 
