@@ -13,7 +13,7 @@ from pathlib import Path
 import kernel_tree
 import pytest
 
-from flashbed.image.kernel import IMAGE
+from flashbed.image.kernel import COMPILE_STEPS, IMAGE
 
 STUDY = """
     [axes]
@@ -81,8 +81,9 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
     (home / "never.patch").write_text(NEVER)
     run(home, "run", "my.toml", "--kernel", "./linux@v6.1", "--out", "base")
     subprocess.run(["git", "-C", "linux", "apply", "../x.patch"], cwd=home, check=True)
-    said = run(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
-    assert "2 of 2 changed lines ran, first in write, seed 1." in said
+    done = kernel_tree.flashbed(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
+    assert "2 of 2 changed lines ran, first in write, seed 1." in done.stdout, done.stderr
+    assert f"/{COMPILE_STEPS}" not in done.stderr  # it compiles a few files, and has not a whole kernel left
     base, patched = results(home, "base"), results(home, "patched")
     assert base["write"]["kernel_source"].startswith("linux@v6.1 ")
     assert patched["write"]["kernel_source"].startswith("linux (not committed) ")
