@@ -47,6 +47,31 @@ def test_a_kernel_that_fails_ends_with_5_whatever_the_limits(flashbed: Flashbed,
     assert done.stderr == "flashbed: in 2 cells B fails, or leaves a damaged file system, and A does not\n"
 
 
+def test_what_was_measured_in_neither_is_not_the_same(flashbed: Flashbed, tmp_path: Path) -> None:
+    def failed(row: Row) -> None:
+        row.update(outcome="failed", metrics=dict.fromkeys(row["metrics"]))
+
+    def ext2_failed(row: Row) -> None:
+        if row["filesystem"] == "ext2":
+            failed(row)
+
+    done = flashbed("compare", write(tmp_path / "a", failed), write(tmp_path / "b", failed))
+    assert (done.returncode, done.stdout) == (6, "")
+    assert done.stderr.endswith("have no cell that was measured in both\n")
+    done = flashbed("compare", write(tmp_path / "c", ext2_failed), write(tmp_path / "d", ext2_failed))
+    assert done.returncode == 0
+    assert "3 repetitions failed in A and in B: nothing is known of them" in done.stdout
+
+
+def test_what_was_not_run_is_no_part_of_a_set(flashbed: Flashbed, tmp_path: Path) -> None:
+    def missing(row: Row) -> None:
+        row.update(outcome="missing", metrics=dict.fromkeys(row["metrics"]))
+
+    done = flashbed("compare", write(tmp_path / "a", missing), write(tmp_path / "b"))
+    assert done.returncode == 6
+    assert done.stderr.endswith("have no cell with a seed in common\n")
+
+
 def test_nothing_in_common_ends_with_6(flashbed: Flashbed, tmp_path: Path) -> None:
     done = flashbed("compare", write(tmp_path / "a", seeds=[1]), write(tmp_path / "b", seeds=[2]))
     assert done.returncode == 6

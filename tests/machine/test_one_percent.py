@@ -53,32 +53,33 @@ SLOWER = {
     "loop": Change(INODE, GET_BLOCK, "for (int turn = 0; turn < 115; turn++) barrier();"),
     "relax": Change(INODE, BEGIN, "for (int turn = 0; turn < 78; turn++) cpu_relax();"),
     "delay": Change(INODE, END, "for (u64 end = ktime_get_ns() + 235; ktime_get_ns() < end; ) ;"),
-    "allocation": Change(FILE, WRITE, "kfree(kmalloc(64, GFP_KERNEL));"),
+    "allocation": Change(FILE, WRITE, "for (int turn = 0; turn < 2; turn++) kfree(kmalloc(64, GFP_KERNEL));"),
     "scan": Change(
         INODE,
         "\tif (ret < len)\n\t\text2_write_failed(mapping, pos + len);\n\treturn ret;\n}\n\nstatic sector_t",
-        "WARN_ON_ONCE(memchr_inv(empty_zero_page, 0, 448));",
+        "WARN_ON_ONCE(memchr_inv(empty_zero_page, 0, 320));",
     ),
-    "clock": Change(INODE, "\tBUG_ON(maxblocks == 0);\n", "ei->i_dtime = min_t(u64, ei->i_dtime, ktime_get_ns());"),
+    "clock": Change(INODE, "\tBUG_ON(maxblocks == 0);\n", "for (int turn = 0; turn < 5; turn++) ktime_get_ns();"),
     "path": Change(
         INODE, "\tif (i_block < 0) {\n", "for (int turn = 0; turn < 115; turn++) OPTIMIZER_HIDE_VAR(i_block);"
     ),
     "lock": Change(
         INODE,
-        "\t*err = 0;\n\t/* i_data is not going away, no lock needed */\n",
-        f"for (int turn = 0; turn < 10; turn++) {{ read_lock({LOCK}); read_unlock({LOCK}); }}",
+        "\t/* i_data is not going away, no lock needed */\n",
+        f"for (int turn = 0; turn < 19; turn++) {{ read_lock({LOCK}); read_unlock({LOCK}); }}",
     ),
     "once": Change(
         FILE,
         "\tret = generic_file_fsync(file, start, end, datasync);\n",
         "for (int turn = 0; turn < 300000; turn++) barrier();",
     ),
-    "privileges": Change(FILE, WRITE, "file_remove_privs(iocb->ki_filp);"),
+    "privileges": Change(FILE, WRITE, "for (int turn = 0; turn < 10; turn++) file_remove_privs(iocb->ki_filp);"),
 }
 
 FIRST_TYPE = "typedef struct {\n\t__le32\t*p;\n"
 WRITE_END = "static int ext2_write_end("
-MESSAGE = "warning: %s: block is too big"
+MESSAGE = '"warning: %s: block is too big"'
+LONGER = '"a warning of %s: this block of the file is too big for the tree of blocks that ext2 has"'
 
 
 def moved(text: str) -> str:
@@ -87,12 +88,16 @@ def moved(text: str) -> str:
     return text[:begin] + text[end:after] + text[begin:end] + text[after:]
 
 
+def with_a_variable(text: str, declared: str) -> str:
+    return text.replace(FIRST_TYPE, f"__used static char {declared};\n\n{FIRST_TYPE}")
+
+
 REBUILDS = {
-    "comment": (INODE, lambda text: text.replace(BEGIN, f"\t/* Takes the page. */\n{BEGIN}")),
+    "comment": (INODE, lambda text: text.replace(BEGIN, f"\t/* Reserves the page. */\n{BEGIN}")),
     "lines": (INODE, lambda text: text.replace(END, f"\n\n\n{END}")),
     "variable": (INODE, lambda text: re.sub(r"\bfirst_block\b", "found_block", text)),
     "order": (INODE, moved),
-    "message": (INODE, lambda text: text.replace(MESSAGE, f"{MESSAGE} for the tree of blocks that ext2 has")),
+    "message": (INODE, lambda text: text.replace(MESSAGE, LONGER)),
     "name": (INODE, lambda text: text.replace("ext2_get_branch", "ext2_chain_of_blocks")),
     "function": (
         INODE,
@@ -102,8 +107,8 @@ REBUILDS = {
             f'pr_info("%d\\n", a * b);\n\treturn a;\n}}\n\n{FIRST_TYPE}',
         ),
     ),
-    "data": (INODE, lambda text: text.replace(FIRST_TYPE, f"__used static char ext2_un[73728] = {{1}};\n{FIRST_TYPE}")),
-    "zeros": (INODE, lambda text: text.replace(FIRST_TYPE, f"__used static char ext2_unused[69632];\n{FIRST_TYPE}")),
+    "data": (INODE, lambda text: with_a_variable(text, "ext2_unused[73728] = { 1 }")),
+    "zeros": (INODE, lambda text: with_a_variable(text, "ext2_unused[69632]")),
     "version": ("Makefile", lambda text: text.replace("\nEXTRAVERSION =", "\nEXTRAVERSION = -mine", 1)),
 }
 """What leaves the work of a write as it is: the first four come out the same to the last byte, the others do not."""
@@ -153,8 +158,8 @@ def measured(home: Path, study: Path, names: list[str], out: str) -> str:
     return done.stdout
 
 
-def images(home: Path, out: str) -> dict[str, str]:
-    """The digests of the kernels by what the study calls them."""
+def keys(home: Path, out: str) -> dict[str, str]:
+    """Of one repetition, by what the study calls the kernel: the same where the kernel is, to the last byte."""
     rows = json.loads((home / out / "results.json").read_text())["repetitions"]
     return {row["kernel"]: row["key"] for row in rows if row["pattern"] == "write" and row["seed"] == 1}
 
@@ -169,14 +174,14 @@ def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file) -> No
         assert done.returncode == WORSE, f"{name}: {done.stdout}"
         [line] = [line for line in done.stdout.splitlines() if line.startswith("WORSE: write: CPU time is worse by ")]
         assert "; code: the medium gets the same requests and bytes; " in line
-        assert 0.8 < float(line.split()[7]) < 1.4, f"{name}: {line}"
+        assert 0.85 < float(line.split()[7]) < 1.35, f"{name}: {line}"
 
 
 @pytest.mark.long
 def test_a_rebuild_is_flagged_none_times_out_of_ten(home: Path, study_file) -> None:
     study = study_file(STUDY, name="my", filesystem="ext2", seeds=3)
     measured(home, study, list(REBUILDS), "same")
-    built = images(home, "same")
+    built = keys(home, "same")
     for name in REBUILDS:
         assert (built[kernel(name)] == built[f"./linux@{BASE}"]) == (name in SAME_BYTES), name
         done = kernel_tree.flashbed(home, "compare", f"same@kernel=./linux@{BASE}", f"same@kernel={kernel(name)}")

@@ -111,6 +111,19 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
     )
 
 
+def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> None:
+    """A rebuild moves all seeds to one side by a little; who wants to know says so."""
+
+    def rebuilt(row: Row) -> None:
+        row["counted"]["cpu_ns"] += 1_600 + row["seed"]
+        row["metrics"]["bandwidth"] *= 0.9994
+
+    found = of(write(tmp_path / "a"), write(tmp_path / "b", rebuilt))
+    assert all(change.is_telling for cell in found.cells for change in cell.changes.values())
+    assert list(limits.broken(limits.default([found]), found)) == []
+    assert len(list(limits.broken(limits.parse(["cpu_time=0", "bandwidth=0"]), found))) == 4
+
+
 def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> None:
     def faster(row: Row) -> None:
         row["metrics"]["bandwidth"] *= 1.05

@@ -25,7 +25,7 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="METRIC=PERCENT",
-            help="Fail if a figure is worse by more, such as bandwidth=2. May be repeated. Default: 0 for what the "
+            help="Fail if a figure is worse by more, such as bandwidth=2. May be repeated. Default: 0.25 for what the "
             "study asks about and cpu_time.",
         ),
     ] = None,
@@ -47,6 +47,8 @@ def compare_command(
     compared = [compare(mine[name], its[name]) for name in mine if name in its]
     if not any(one.cells for one in compared):
         raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
+    if not any(one.figures for one in compared):
+        raise limits.NotComparable(f"{a} and {b} have no cell that was measured in both")
     asked = limits.parse(limit or ())
     limits.check(asked, compared)
     asked = asked or limits.default(compared)

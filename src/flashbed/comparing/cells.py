@@ -32,9 +32,12 @@ class Cell:
     """Those that both have."""
     lost: tuple[str, ...] = ()
     """What was right in A and is not in B, a sentence each: no limit allows that."""
+    neither: int = 0
+    """Seeds that were measured on neither side: nothing is known of them."""
 
     @property
     def is_same(self) -> bool:
+        """To the last bit, as far as it was measured."""
         return not self.changes and not self.told
 
 
@@ -94,11 +97,13 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
         found = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
         if found is not None:
             changes[name] = found
-    lost = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
-    told += tuple(f"{name}: only one side has it" for name in sorted(set(lost)) if name not in changes)
+    alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
+    told += tuple(f"{name}: only one side has it" for name in sorted(set(alone)) if name not in changes)
     differs = bool(changes or told)
     why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
-    return Cell(place, seeds, changes, told, why, frozenset(names), tuple(_lost(seeds, mine, its)))
+    lost = tuple(_lost(seeds, mine, its))
+    neither = sum(not mine[seed].measured and not its[seed].measured for seed in seeds)
+    return Cell(place, seeds, changes, told, why, frozenset(names), lost, neither)
 
 
 def _figures(one: Repetition) -> dict[str, float]:

@@ -21,6 +21,9 @@ Place = tuple[tuple[str, str], ...]
 """A cell: axes and their values, in the order of the axes' names."""
 
 OUTCOME, CHECK = "outcome", "check"
+NOT_RUN = "missing"
+"""The outcome of a repetition that a report expects and that was not run: a set does not have it."""
+
 CLEAN = ""
 """What a file system's checker says that finds nothing; None where there was no check."""
 
@@ -122,7 +125,7 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, Repetition]] = {}
     for row in said["repetitions"]:
-        if all(row[axis] == value for axis, value in wanted.items()):
+        if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
     headline = dict.fromkeys(answer["metric"] for answer in said["answers"])

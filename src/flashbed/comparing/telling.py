@@ -25,7 +25,10 @@ def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> I
         if count:
             yield f"{count} repetition{'s' * (count > 1)} of {side} are not in {other}, and are not compared"
     same = sum(cell.is_same for cell in one.cells)
-    seeds = sum(len(cell.seeds) for cell in one.cells)
+    neither = sum(cell.neither for cell in one.cells)
+    seeds = sum(len(cell.seeds) for cell in one.cells) - neither
+    if neither:
+        yield f"{neither} repetition{'s' * (neither > 1)} failed in A and in B: nothing is known of them"
     if same == len(one.cells):
         yield f"same bytes: {same} cells, {seeds} repetitions"
         return
