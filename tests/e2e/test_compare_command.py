@@ -23,7 +23,7 @@ def test_worse_ends_with_5_and_names_the_cell(flashbed: Flashbed, tmp_path: Path
     done = flashbed("compare", write(tmp_path / "a"), write(tmp_path / "b", slow), "--html", tmp_path / "x/page.html")
     assert done.returncode == 5
     assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds); code: " in done.stdout
-    assert done.stderr == "flashbed: 2 figures are worse than their limits allow\n"
+    assert done.stderr == "flashbed: 2 figures are worse than the limits allow\n"
     page = (tmp_path / "x/page.html").read_text()
     assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds)" in page
     assert "All figures that differ" in page
@@ -34,6 +34,42 @@ def test_a_limit_lets_it_pass_and_exact_does_not(flashbed: Flashbed, tmp_path: P
     assert flashbed("compare", *sets, "--limit", "cpu_time=2").returncode == 0
     done = flashbed("compare", *sets, "--limit", "cpu_time=2", "--exact")
     assert (done.returncode, done.stderr) == (5, "flashbed: not the same\n")
+
+
+def test_a_kernel_that_fails_ends_with_5_whatever_the_limits(flashbed: Flashbed, tmp_path: Path) -> None:
+    def fails(row: Row) -> None:
+        row.update(outcome="failed", metrics=dict.fromkeys(row["metrics"]))
+
+    worst = write(tmp_path / "b", lambda row: fails(row) if row["seed"] == 3 else None)
+    done = flashbed("compare", write(tmp_path / "a"), worst, "--limit", "cpu_time=50")
+    assert done.returncode == 5
+    assert "WORSE: ext2: measured in A, and in B failed with seed 3" in done.stdout
+    assert done.stderr == "flashbed: in 2 cells B fails, or leaves a damaged file system, and A does not\n"
+
+
+def test_what_was_measured_in_neither_is_not_the_same(flashbed: Flashbed, tmp_path: Path) -> None:
+    def failed(row: Row) -> None:
+        row.update(outcome="failed", metrics=dict.fromkeys(row["metrics"]))
+
+    def ext2_failed(row: Row) -> None:
+        if row["filesystem"] == "ext2":
+            failed(row)
+
+    done = flashbed("compare", write(tmp_path / "a", failed), write(tmp_path / "b", failed))
+    assert (done.returncode, done.stdout) == (6, "")
+    assert done.stderr.endswith("have no cell that was measured in both\n")
+    done = flashbed("compare", write(tmp_path / "c", ext2_failed), write(tmp_path / "d", ext2_failed))
+    assert done.returncode == 0
+    assert "3 repetitions failed in A and in B: nothing is known of them" in done.stdout
+
+
+def test_what_was_not_run_is_no_part_of_a_set(flashbed: Flashbed, tmp_path: Path) -> None:
+    def missing(row: Row) -> None:
+        row.update(outcome="missing", metrics=dict.fromkeys(row["metrics"]))
+
+    done = flashbed("compare", write(tmp_path / "a", missing), write(tmp_path / "b"))
+    assert done.returncode == 6
+    assert done.stderr.endswith("have no cell with a seed in common\n")
 
 
 def test_nothing_in_common_ends_with_6(flashbed: Flashbed, tmp_path: Path) -> None:

@@ -6,20 +6,14 @@ patch. Takes the time of a whole kernel once.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import kernel_tree
 import pytest
 
-from flashbed import image
-from flashbed.common import paths
-from flashbed.image import kernel
-from flashbed.image.kernel import IMAGE
-
-FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+from flashbed.image.kernel import COMPILE_STEPS, IMAGE
 
 STUDY = """
     [axes]
@@ -66,31 +60,11 @@ NEVER = """\
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a source tree in git, and a cache that has everything but kernels of it."""
-    folder = tmp_path_factory.mktemp("own")
-    real = paths.cache_root()
-    archive = image.open_archive()
-    resolved = archive.resolve(["linux-source-6.1"], alone=True)
-    debs = archive.fetch(["linux-source-6.1"], resolved)
-    kernel.unpack(archive, "linux-source-6.1", debs, folder / "linux", ())
-    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org", "-c", "gc.auto=0")
-    for words in (("init", "-q"), ("add", "-f", "."), (*person, "commit", "-q", "-m", "base"), ("tag", "v6.1")):
-        subprocess.run(["git", *words], cwd=folder / "linux", check=True)
-    (folder / "cache/image").mkdir(parents=True)
-    (folder / "cache" / real.joinpath("debian-arm64").name).symlink_to(real / "debian-arm64")
-    for entry in (real / "image").iterdir():
-        if not entry.name.startswith((".", "linux-own-", "kernel-lines-")):
-            (folder / "cache/image" / entry.name).symlink_to(entry)
-    return folder
+    return kernel_tree.make(tmp_path_factory.mktemp("own"))
 
 
 def run(home: Path, *words: str) -> str:
-    done = subprocess.run(
-        [FLASHBED, *words],
-        cwd=home,
-        env={**os.environ, "FLASHBED_CACHE": str(home / "cache")},
-        capture_output=True,
-        text=True,
-    )
+    done = kernel_tree.flashbed(home, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -107,8 +81,9 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
     (home / "never.patch").write_text(NEVER)
     run(home, "run", "my.toml", "--kernel", "./linux@v6.1", "--out", "base")
     subprocess.run(["git", "-C", "linux", "apply", "../x.patch"], cwd=home, check=True)
-    said = run(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
-    assert "2 of 2 changed lines ran, first in write, seed 1." in said
+    done = kernel_tree.flashbed(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
+    assert "2 of 2 changed lines ran, first in write, seed 1." in done.stdout, done.stderr
+    assert f"/{COMPILE_STEPS}" not in done.stderr  # it compiles a few files, and has not a whole kernel left
     base, patched = results(home, "base"), results(home, "patched")
     assert base["write"]["kernel_source"].startswith("linux@v6.1 ")
     assert patched["write"]["kernel_source"].startswith("linux (not committed) ")

@@ -205,6 +205,11 @@ def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.message.endswith("); `dask scheduler` starts one, and says its address")
 
 
+def test_tls_without_certificates() -> None:
+    with pytest.raises(SetupError, match=r"Dask cannot connect \(.*\); tls:// needs certificates"):
+        connecting.connected("tls://127.0.0.1:9").__enter__()
+
+
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SetupError) as caught, connecting.connected("local:1"):

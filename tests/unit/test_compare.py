@@ -111,6 +111,19 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
     )
 
 
+def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> None:
+    """A rebuild moves all seeds to one side by a little; who wants to know says so."""
+
+    def rebuilt(row: Row) -> None:
+        row["counted"]["cpu_ns"] += 1_600 + row["seed"]
+        row["metrics"]["bandwidth"] *= 0.9994
+
+    found = of(write(tmp_path / "a"), write(tmp_path / "b", rebuilt))
+    assert all(change.is_telling for cell in found.cells for change in cell.changes.values())
+    assert list(limits.broken(limits.default([found]), found)) == []
+    assert len(list(limits.broken(limits.parse(["cpu_time=0", "bandwidth=0"]), found))) == 4
+
+
 def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> None:
     def faster(row: Row) -> None:
         row["metrics"]["bandwidth"] *= 1.05
@@ -158,6 +171,16 @@ def test_two_values_of_an_axis_are_two_sets(tmp_path: Path) -> None:
     assert "filesystem: ext2 / f2fs" in list(result_set.other_inputs(found.a, found.b))
 
 
+def test_a_path_and_a_value_may_have_what_parts_them(tmp_path: Path) -> None:
+    """An @, as in somebody's folder or a revision; a comma, as between two patches."""
+    kernels = ("./linux@v6.1..mine", "6.1:patch=x.patch,patch=y.patch")
+    folder = write(tmp_path / "me@work/a@b", filesystems=kernels)
+    found = of(f"{folder}@filesystem={kernels[0]}", f"{folder}@filesystem={kernels[1]}")
+    assert [cell.place for cell in found.cells] == [()]
+    assert "filesystem: {} / {}".format(*kernels) in list(result_set.other_inputs(found.a, found.b))
+    assert len(of(folder, folder).cells) == 2
+
+
 def test_what_the_sets_were_not_measured_with_alike(tmp_path: Path) -> None:
     a = write(tmp_path / "a")
     b = write(tmp_path / "b", kernel="6.12", inputs={"kernel": "def", "board: b": {"mips": 2000}, "more": 1})
@@ -183,6 +206,28 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
 
     found = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
     assert found.cells[0].told == ("outcome: measured / failed",)
+    assert list(telling.lost_lines(found)) == [
+        "ext2: measured in A, and in B failed with seed 2",
+        "f2fs: measured in A, and in B failed with seed 2",
+    ]
+    assert list(telling.lost_lines(of(tmp_path / "b", tmp_path / "a"))) == []
+
+
+def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
+    """Not where A had no check to hold it to, or was damaged, too."""
+
+    def damaged(row: Row) -> None:
+        if row["filesystem"] == "ext2":
+            row["check"] = "e2fsck: ends with 4\nblock 7"
+
+    def unchecked(row: Row) -> None:
+        row["check"] = None
+
+    clean, broken = write(tmp_path / "a"), write(tmp_path / "b", damaged)
+    told = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
+    assert list(telling.lost_lines(of(clean, broken))) == [told]
+    assert list(telling.lost_lines(of(broken, broken))) == []
+    assert list(telling.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:

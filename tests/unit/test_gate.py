@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from flashbed.profiles import kernel_choice
+
 CI = Path(__file__).resolve().parents[2] / "ci"
 
 DOUBLE = """#!/bin/sh
@@ -36,10 +38,26 @@ def test_both_revisions_are_measured_and_compared(tmp_path: Path) -> None:
     status, calls = gate(tmp_path, "my.toml", "linux", "v6.12", "HEAD", "--limit", "bandwidth=1")
     assert status == 5
     assert calls == [
-        "run my.toml --kernel linux@v6.12 --out flashbed-gate/base",
-        "run my.toml --kernel linux@v6.12..HEAD --out flashbed-gate/head",
+        "run my.toml --kernel ./linux@v6.12 --out flashbed-gate/base",
+        "run my.toml --kernel ./linux@v6.12..HEAD --out flashbed-gate/head",
         "compare flashbed-gate/base flashbed-gate/head --html flashbed-gate/compare.html --limit bandwidth=1",
     ]
+
+
+@pytest.mark.parametrize("tree", ["linux", "./linux", ".", "{absolute}"])
+def test_the_kernels_that_the_gate_names_are_source_trees(tmp_path: Path, tree: str) -> None:
+    """As the command understands them that is not there in the other tests."""
+    linux = tmp_path if tree == "." else tmp_path / "linux"
+    for name in ("Makefile", "Kconfig", "Kbuild", "arch/arm64/Makefile"):
+        (linux / name).parent.mkdir(parents=True, exist_ok=True)
+        (linux / name).write_text("VERSION = 6\nPATCHLEVEL = 1\n")
+    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
+    for words in (("init",), ("add", "."), (*person, "commit", "--message=base"), ("tag", "base")):
+        subprocess.run(["git", *words], cwd=linux, check=True, capture_output=True)
+    _, calls = gate(tmp_path, "my.toml", tree.format(absolute=linux), "base", "HEAD")
+    kernels = [call.split()[3] for call in calls[:2]]
+    choices = [kernel_choice.read(kernel, tmp_path) for kernel in kernels]
+    assert [choice.tree.folder.resolve() for choice in choices if choice.tree] == [linux, linux]
 
 
 def test_what_cannot_be_measured_is_not_compared(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
         else:
             try:
                 client = held.enter_context(Client(workers, timeout=ANSWERS_WITHIN_S, set_as_default=False))
+            except TypeError as error:  # what Dask raises where tls:// has no certificates
+                raise SetupError(
+                    f"{workers}: Dask cannot connect ({_line(error)}); tls:// needs certificates in Dask's own "
+                    "configuration: https://distributed.dask.org/en/stable/tls.html"
+                ) from None
             except (OSError, TimeoutError, ValueError) as error:
                 raise SetupError(
                     f"{workers}: no Dask scheduler answers there ({_line(error)}); `dask scheduler` starts one, and "

@@ -11,7 +11,7 @@ from flashbed.common.metrics import CPU_NS
 from flashbed.comparing import chance
 from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
-from flashbed.comparing.result_set import Place, Repetition, ResultSet
+from flashbed.comparing.result_set import CHECK, CLEAN, OUTCOME, Place, Repetition, ResultSet
 
 CPU_TIME = "cpu_time"
 """The figure that is made of what was counted: CPU time while measured."""
@@ -30,9 +30,14 @@ class Cell:
     cause: Cause | None
     figures: frozenset[str]
     """Those that both have."""
+    lost: tuple[str, ...] = ()
+    """What was right in A and is not in B, a sentence each: no limit allows that."""
+    neither: int = 0
+    """Seeds that were measured on neither side: nothing is known of them."""
 
     @property
     def is_same(self) -> bool:
+        """To the last bit, as far as it was measured."""
         return not self.changes and not self.told
 
 
@@ -92,11 +97,13 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
         found = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
         if found is not None:
             changes[name] = found
-    lost = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
-    told += tuple(f"{name}: only one side has it" for name in sorted(set(lost)) if name not in changes)
+    alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
+    told += tuple(f"{name}: only one side has it" for name in sorted(set(alone)) if name not in changes)
     differs = bool(changes or told)
     why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
-    return Cell(place, seeds, changes, told, why, frozenset(names))
+    lost = tuple(_lost(seeds, mine, its))
+    neither = sum(not mine[seed].measured and not its[seed].measured for seed in seeds)
+    return Cell(place, seeds, changes, told, why, frozenset(names), lost, neither)
 
 
 def _figures(one: Repetition) -> dict[str, float]:
@@ -110,6 +117,19 @@ def _told(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[i
         if other:
             was, now = mine[other[0]].told[name], its[other[0]].told[name]
             yield f"{name}: {_said(was)} / {_said(now)}"
+
+
+def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
+    """A kernel that crashes, or that damages a file system, has no figure that could be worse."""
+    if failed := [seed for seed in seeds if mine[seed].measured and not its[seed].measured]:
+        yield f"measured in A, and in B {_said(its[failed[0]].told[OUTCOME])} with {_seeds(failed)}"
+    if damaged := [seed for seed in seeds if mine[seed].told[CHECK] == CLEAN and its[seed].told[CHECK]]:
+        told = str(its[damaged[0]].told[CHECK]).splitlines()[0]
+        yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {told}"
+
+
+def _seeds(some: list[int]) -> str:
+    return f"seed{'s' * (len(some) > 1)} {', '.join(map(str, some))}"
 
 
 def _said(value: str | None) -> str:

@@ -24,7 +24,14 @@ MOST_OPTIONS = 10
 Place = tuple[tuple[str, str], ...]
 """A cell: axes and their values, in the order of the axes' names."""
 
-TOLD = ("outcome", "check", "mounted", "limit", "steady", "fresh", "writes")
+OUTCOME, CHECK = "outcome", "check"
+NOT_RUN = "missing"
+"""The outcome of a repetition that a report expects and that was not run: a set does not have it."""
+
+CLEAN = ""
+"""What a file system's checker says that finds nothing; None where there was no check."""
+
+TOLD = (OUTCOME, CHECK, "mounted", "limit", "steady", "fresh", "writes")
 """What a repetition says beside numbers. Its key is not among them: it changes with what changes no figure."""
 
 
@@ -38,7 +45,7 @@ class Repetition:
 
     @property
     def measured(self) -> bool:
-        return self.told["outcome"] == "measured"
+        return self.told[OUTCOME] == "measured"
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ def read_all(text: str) -> dict[str, ResultSet]:
     """The sets at a place, by the name of the folder that each lies in; "" where the place itself is one. Raises
     InputError.
     """
-    place, _, part = text.partition("@")
+    place, part = _split(text)
     path = Path(place)
     if pack_file.is_pack(path):
         return {"": _of_pack(pack_file.open_pack(path), text, part)}
@@ -77,6 +84,15 @@ def read_all(text: str) -> dict[str, ResultSet]:
     if not found:
         raise InputError(f"{place}: there is no {FILE} in it; `flashbed report STUDY --out {place}` writes one")
     return {name: _read(file, f"{text}: {name}", part) for name, file in found.items()}
+
+
+def _split(text: str) -> tuple[str, str]:
+    """A path, and what is wanted of what lies there. Both may have an @ in them: the longest path that there is counts,
+    else all in front of the first @.
+    """
+    ends = [len(text), *(at for at in range(len(text) - 1, 0, -1) if text[at] == "@")]
+    end = next((end for end in ends if Path(text[:end]).exists()), ends[-1])
+    return text[:end], text[end + 1 :]
 
 
 def _read(path: Path, name: str, part: str) -> ResultSet:
@@ -94,21 +110,29 @@ def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
 
 def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
-        return _of(json.loads(text), name, _wanted(part, name))
+        said = json.loads(text)
+        return _of(said, name, _wanted(part, name, said["study"]["axes"]))
     except ValueError as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
 
 
-def _wanted(part: str, name: str) -> dict[str, str]:
-    """Of "kernel=6.1,filesystem=ext4"."""
+def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
+    """Of "kernel=6.1,filesystem=ext4". A value may have a comma in it, as a kernel with two patches has: it goes on
+    until it is one of its axis.
+    """
     found: dict[str, str] = {}
+    last = ""
     for word in filter(None, part.split(",")):
         axis, equals, value = word.partition("=")
+        if last in axes and found[last] not in axes[last] and axis not in axes:
+            found[last] += f",{word}"
+            continue
         if not equals:
             raise InputError(f"{name}: write REPORT@AXIS=VALUE, such as reports/quick@filesystem=ext2")
         found[axis] = value
+        last = axis
     return found
 
 
@@ -122,7 +146,7 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, Repetition]] = {}
     for row in said["repetitions"]:
-        if all(row[axis] == value for axis, value in wanted.items()):
+        if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
     headline = dict.fromkeys(answer["metric"] for answer in said["answers"])

@@ -25,7 +25,10 @@ def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> I
         if count:
             yield f"{count} repetition{'s' * (count > 1)} of {side} are not in {other}, and are not compared"
     same = sum(cell.is_same for cell in one.cells)
-    seeds = sum(len(cell.seeds) for cell in one.cells)
+    neither = sum(cell.neither for cell in one.cells)
+    seeds = sum(len(cell.seeds) for cell in one.cells) - neither
+    if neither:
+        yield f"{neither} repetition{'s' * (neither > 1)} failed in A and in B: nothing is known of them"
     if same == len(one.cells):
         yield f"same bytes: {same} cells, {seeds} repetitions"
         return
@@ -103,6 +106,23 @@ def broken_line(one: Compared, found: Broken) -> str:
     seeds = "one seed, which may be a shuffle" if found.change.seeds == 1 else f"{found.change.seeds} seeds"
     title = one.metrics[found.metric]["title"]
     return f"{named(found.cell.place)}: {title} is worse by {_percent(found.share)} ({seeds}){why}"
+
+
+def lost_lines(one: Compared) -> Iterator[str]:
+    """What is told of cells that were right in A and are not in B."""
+    for cell in one.cells:
+        for sentence in cell.lost:
+            yield f"{named(cell.place)}: {sentence}"
+
+
+def in_all(broken: int, lost: int) -> str:
+    """Why a comparison fails, in a line: figures beyond their limits, and what was right in A and is not in B."""
+    parts = []
+    if broken:
+        parts.append(f"{broken} figure{'s are' if broken > 1 else ' is'} worse than the limits allow")
+    if lost:
+        parts.append(f"in {lost} cell{'s' * (lost > 1)} B fails, or leaves a damaged file system, and A does not")
+    return "; ".join(parts)
 
 
 def _change(found: Change) -> str:

@@ -75,6 +75,12 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
     return _record(wanted, found.result, found.folder)
 
 
+def also_of(record: Record, wanted: Repetition) -> Record:
+    """The record of another cell that has the same key, as of two kernels that came out the same to the last byte."""
+    result = {**record.result, "coordinates": dict(wanted.cell.coordinates)}
+    return Record(wanted, result, record.folder)
+
+
 def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record:
     """The key does not know how a study names its axes, and the same repetition may serve several studies."""
     read = measurement.read({measurement.BYTES: wanted.cell.medium.size_bytes, **kept}, folder)

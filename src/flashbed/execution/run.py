@@ -149,7 +149,7 @@ def run(
     store = open_store()
     wanted = prepare(study, locked=locked)
     known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
-    missing = [r for r in wanted if r.key not in known]
+    missing = list({r.key: r for r in wanted if r.key not in known}.values())
     beforehand.check(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
@@ -158,7 +158,7 @@ def run(
         with nullcontext(site) if site is not None else attempt.here(jobs or cores()) as where:
             for record in measuring.measure(store, missing, where, limits, twins):
                 known[record.repetition.key] = record
-    records = [known[r.key] for r in wanted]
+    records = [measuring.also_of(known[r.key], r) for r in wanted]
     _look_again(records, study.seeds[0], limits)
     return Run(study, records, len(missing), _different(store, wanted), _ran(records))
 

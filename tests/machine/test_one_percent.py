@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A line that adds 1 % to the CPU time of a write is found, and a rebuild that changes nothing is not, while other
+programs keep every CPU of this host busy. Takes the time of a whole kernel, and of 20 patches.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import kernel_tree
+import pytest
+from kernel_tree import BASE
+
+STUDY = """
+    [axes]
+    pattern = ["write", "randwrite"]
+    [workload]
+    tool = "fio"
+    request = "4k"
+    file = "10M"
+    flush = "fsync"
+"""
+
+INODE, FILE = "fs/ext2/inode.c", "fs/ext2/file.c"
+
+WORSE = 5
+"""How compare ends where something is worse."""
+
+
+class Change(NamedTuple):
+    """One line more in the write path of ext2: in front of the line `before`, where that is once in the file."""
+
+    file: str
+    before: str
+    line: str
+
+
+GET_BLOCK = "\tret = ext2_get_blocks(inode, iblock, max_blocks, &bno, &new, &boundary,\n"
+BEGIN = "\tret = block_write_begin(mapping, pos, len, pagep, ext2_get_block);\n"
+END = "\tret = generic_write_end(file, mapping, pos, len, copied, page, fsdata);\n"
+WRITE = "\treturn generic_file_write_iter(iocb, from);\n"
+LOCK = "&EXT2_I(inode)->i_meta_lock"
+
+SLOWER = {
+    "loop": Change(INODE, GET_BLOCK, "for (int turn = 0; turn < 115; turn++) barrier();"),
+    "relax": Change(INODE, BEGIN, "for (int turn = 0; turn < 78; turn++) cpu_relax();"),
+    "delay": Change(INODE, END, "for (u64 end = ktime_get_ns() + 235; ktime_get_ns() < end; ) ;"),
+    "allocation": Change(FILE, WRITE, "for (int turn = 0; turn < 2; turn++) kfree(kmalloc(64, GFP_KERNEL));"),
+    "scan": Change(
+        INODE,
+        "\tif (ret < len)\n\t\text2_write_failed(mapping, pos + len);\n\treturn ret;\n}\n\nstatic sector_t",
+        "WARN_ON_ONCE(memchr_inv(empty_zero_page, 0, 320));",
+    ),
+    "clock": Change(INODE, "\tBUG_ON(maxblocks == 0);\n", "for (int turn = 0; turn < 5; turn++) ktime_get_ns();"),
+    "path": Change(
+        INODE, "\tif (i_block < 0) {\n", "for (int turn = 0; turn < 115; turn++) OPTIMIZER_HIDE_VAR(i_block);"
+    ),
+    "lock": Change(
+        INODE,
+        "\t/* i_data is not going away, no lock needed */\n",
+        f"for (int turn = 0; turn < 19; turn++) {{ read_lock({LOCK}); read_unlock({LOCK}); }}",
+    ),
+    "once": Change(
+        FILE,
+        "\tret = generic_file_fsync(file, start, end, datasync);\n",
+        "for (int turn = 0; turn < 300000; turn++) barrier();",
+    ),
+    "privileges": Change(FILE, WRITE, "for (int turn = 0; turn < 10; turn++) file_remove_privs(iocb->ki_filp);"),
+}
+
+FIRST_TYPE = "typedef struct {\n\t__le32\t*p;\n"
+WRITE_END = "static int ext2_write_end("
+MESSAGE = '"warning: %s: block is too big"'
+LONGER = '"a warning of %s: this block of the file is too big for the tree of blocks that ext2 has"'
+
+
+def moved(text: str) -> str:
+    """With ext2_write_end in front of ext2_write_begin."""
+    begin, end, after = (text.index(word) for word in ("static int\next2_write_begin(", WRITE_END, "static sector_t"))
+    return text[:begin] + text[end:after] + text[begin:end] + text[after:]
+
+
+def with_a_variable(text: str, declared: str) -> str:
+    return text.replace(FIRST_TYPE, f"__used static char {declared};\n\n{FIRST_TYPE}")
+
+
+REBUILDS = {
+    "comment": (INODE, lambda text: text.replace(BEGIN, f"\t/* Reserves the page. */\n{BEGIN}")),
+    "lines": (INODE, lambda text: text.replace(END, f"\n\n\n{END}")),
+    "variable": (INODE, lambda text: re.sub(r"\bfirst_block\b", "found_block", text)),
+    "order": (INODE, moved),
+    "message": (INODE, lambda text: text.replace(MESSAGE, LONGER)),
+    "name": (INODE, lambda text: text.replace("ext2_get_branch", "ext2_chain_of_blocks")),
+    "function": (
+        INODE,
+        lambda text: text.replace(
+            FIRST_TYPE,
+            "__used static noinline int ext2_never(int a, int b)\n{\n\tfor (; a < b; a += 3)\n\t\t"
+            f'pr_info("%d\\n", a * b);\n\treturn a;\n}}\n\n{FIRST_TYPE}',
+        ),
+    ),
+    "data": (INODE, lambda text: with_a_variable(text, "ext2_unused[73728] = { 1 }")),
+    "zeros": (INODE, lambda text: with_a_variable(text, "ext2_unused[69632]")),
+    "version": ("Makefile", lambda text: text.replace("\nEXTRAVERSION =", "\nEXTRAVERSION = -mine", 1)),
+}
+"""What leaves the work of a write as it is: the first four come out the same to the last byte, the others do not."""
+
+SAME_BYTES = ("comment", "lines", "variable", "order")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source tree, a revision of it for each change, and a cache without kernels of it."""
+    folder = kernel_tree.make(tmp_path_factory.mktemp("percent"))
+    for name, change in SLOWER.items():
+        kernel_tree.edit(folder, change.file, change.before, f"\t{change.line}\n{change.before}")
+        kernel_tree.commit(folder, name)
+    for name, (file, rewritten) in REBUILDS.items():
+        path = folder / kernel_tree.TREE / file
+        path.write_text(rewritten(path.read_text()))
+        kernel_tree.commit(folder, name)
+    return folder
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    """Every CPU has a program that never waits."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for one in burners:
+            one.kill()
+            one.wait()
+
+
+def kernel(name: str) -> str:
+    return f"./linux@{BASE}..{name}"
+
+
+def measured(home: Path, study: Path, names: list[str], out: str) -> str:
+    """What the run says of these revisions and of the base, beside each other."""
+    kernels = [f"./linux@{BASE}", *map(kernel, names)]
+    (home / "my.toml").write_text(study.read_text())
+    with busy_host():
+        done = kernel_tree.flashbed(
+            home, "run", "my.toml", *(word for one in kernels for word in ("--kernel", one)), "--out", out
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def keys(home: Path, out: str) -> dict[str, str]:
+    """Of one repetition, by what the study calls the kernel: the same where the kernel is, to the last byte."""
+    rows = json.loads((home / out / "results.json").read_text())["repetitions"]
+    return {row["kernel"]: row["key"] for row in rows if row["pattern"] == "write" and row["seed"] == 1}
+
+
+@pytest.mark.long
+def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file) -> None:
+    study = study_file(STUDY, name="my", filesystem="ext2", seeds=3)
+    said = measured(home, study, list(SLOWER), "slower")
+    assert said.count("1 of 1 changed lines ran, first in") == len(SLOWER), said
+    for name in SLOWER:
+        done = kernel_tree.flashbed(home, "compare", f"slower@kernel=./linux@{BASE}", f"slower@kernel={kernel(name)}")
+        assert done.returncode == WORSE, f"{name}: {done.stdout}"
+        [line] = [line for line in done.stdout.splitlines() if line.startswith("WORSE: write: CPU time is worse by ")]
+        assert "; code: the medium gets the same requests and bytes; " in line
+        assert 0.85 < float(line.split()[7]) < 1.35, f"{name}: {line}"
+
+
+@pytest.mark.long
+def test_a_rebuild_is_flagged_none_times_out_of_ten(home: Path, study_file) -> None:
+    study = study_file(STUDY, name="my", filesystem="ext2", seeds=3)
+    measured(home, study, list(REBUILDS), "same")
+    built = keys(home, "same")
+    for name in REBUILDS:
+        assert (built[kernel(name)] == built[f"./linux@{BASE}"]) == (name in SAME_BYTES), name
+        done = kernel_tree.flashbed(home, "compare", f"same@kernel=./linux@{BASE}", f"same@kernel={kernel(name)}")
+        assert done.returncode == 0, f"{name}: {done.stdout}"
