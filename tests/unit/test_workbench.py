@@ -84,5 +84,13 @@ def test_copied_objects_say_where_they_are_now_and_are_no_newer(objects: Path, t
     assert not (to / "stale.o").exists()
 
 
-def test_each_object_counts_once_for_an_option(objects: Path) -> None:
-    assert workbench.dependents(objects) == {"CONFIG_NFSD_V4": 2, "CONFIG_QUOTA": 1}
+def test_each_object_counts_once_for_an_option(objects: Path, tmp_path: Path) -> None:
+    assert workbench.dependents(objects, tmp_path / "source") == {"CONFIG_NFSD_V4": 2, "CONFIG_QUOTA": 1}
+
+
+def test_an_option_of_the_compilers_flags_counts_for_all_objects(objects: Path, tmp_path: Path) -> None:
+    makefile = tmp_path / "source/arch/x86/Makefile"
+    makefile.parent.mkdir(parents=True)
+    makefile.write_text("ifdef CONFIG_UNWINDER_GUESS\nKBUILD_CFLAGS += -g\nendif\n")
+    found = workbench.dependents(objects, tmp_path / "source")
+    assert found["CONFIG_UNWINDER_GUESS"] == 3 > found["CONFIG_NFSD_V4"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -32,6 +33,9 @@ FILE = "price.json"
 
 FIGURES = 2
 """To be raised when something else is measured of a kernel: figures that are kept are of one kind."""
+
+FEW_OBJECTS = 200
+"""Of some 950: variants that compile more are built when all others are."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Bench:
 
     def others(self, base: str, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Variant]]:
         """The kernels that are asked for, as each is done; as many at a time as this host has CPUs. Those of which few
-        objects depend on what was changed come first: a sweep that is stopped has told most of what it could.
+        objects depend on what is changed come first: a sweep that is stopped has told most of what it could.
         """
         if not asked:
             return
@@ -105,10 +109,12 @@ class Bench:
 
         free: queue.SimpleQueue[Workbench] = queue.SimpleQueue()
 
-        def build(one: Asked) -> Variant:
+        def build(one: Asked, most: int) -> Variant | int:
             bench = free.get()
             try:
-                return self._other(one, bench, step)
+                return self._other(one, bench, step, most)
+            except _LaterError as later:
+                return later.objects
             finally:
                 free.put(bench)
 
@@ -116,12 +122,17 @@ class Bench:
         with self._workbenches(base, count, step) as benches, ThreadPoolExecutor(count) as pool:
             for bench in benches:
                 free.put(bench)
-            objects = workbench.dependents(benches[0].objects)
-            order = sorted(asked, key=lambda one: objects[one.change.option])
-            under_way = {pool.submit(build, one): one for one in order}
+            ordered = sorted(asked, key=lambda one: benches[0].dependents[one.change.option])
             try:
-                for future in as_completed(under_way):
-                    yield under_way[future], future.result()
+                for most in (FEW_OBJECTS, sys.maxsize):
+                    under_way = {pool.submit(build, one, most): one for one in ordered}
+                    left: dict[Asked, int] = {}
+                    for future in as_completed(under_way):
+                        if isinstance(found := future.result(), Variant):
+                            yield under_way[future], found
+                        else:
+                            left[under_way[future]] = found
+                    ordered = sorted(left, key=left.__getitem__)
             except BaseException:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
@@ -139,18 +150,24 @@ class Bench:
                 building.compile_kernel(self._target, self._source.folder, first, step)
                 for objects in folders:
                     workbench.copied(first, objects)
-            yield [Workbench(objects, scratch / objects.name) for objects in folders]
+                depend = workbench.dependents(first, self._source.folder / "linux")
+            yield [Workbench(objects, scratch / objects.name, depend) for objects in folders]
 
-    def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None]) -> Variant:
-        """In a thread of its own. `step` is called again and again, and may raise."""
+    def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None], most: int) -> Variant:
+        """In a thread of its own. `step` is called again and again, and may raise. Raises _LaterError if more than
+        `most` objects depend on an option that is otherwise.
+        """
 
         def fill(folder: Path) -> None:
             step()
             objects = bench.restored()
             building.configure(self._target, self._source.folder, objects, asked.settings)
-            got = fragment.values((objects / ".config").read_text()).get(asked.change.option, "n")
+            config = fragment.values((objects / ".config").read_text())
+            got = config.get(asked.change.option, "n")
             if got != asked.change.value:
                 found = Variant(why_not=_refused(asked.change.value, got))
+            elif (depend := bench.affected(config)) > most:
+                raise _LaterError(depend)
             else:
                 found = self._built(objects, folder, step, jobs=1)
             _keep(folder, found)
@@ -195,6 +212,14 @@ class Bench:
         if digest not in self._packed:
             self._packed[digest] = packing.packed(file, packing.programs(self._target)[packing.XZ])
         return self._packed[digest]
+
+
+class _LaterError(Exception):
+    """So many objects are to be compiled that others are to come first."""
+
+    def __init__(self, objects: int) -> None:
+        super().__init__(objects)
+        self.objects = objects
 
 
 def _nothing(_: Path) -> None:

@@ -12,13 +12,17 @@ import re
 import shutil
 import stat
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from flashbed.common import locks
 from flashbed.image.command import run
+from flashbed.shrinking import fragment
 
 _OPTION = re.compile(r"include/config/(\w+)")
+_NAMED = re.compile(r"\bCONFIG_\w+")
+_FLAGS = ("Makefile", "arch/*/Makefile", "scripts/Makefile.*")
 
 State = tuple[int, int, int, str]
 """Of a file: mode, bytes, time of its last change in ns, and where it leads if it is a symbolic link."""
@@ -27,11 +31,12 @@ State = tuple[int, int, int, str]
 @dataclass
 class Workbench:
     """A folder of the objects of a kernel, and where a copy of it is to be, from which what a build changed is put
-    back.
+    back. `dependents`: how many objects depend on each option.
     """
 
     objects: Path
     copy: Path
+    dependents: Counter[str] = field(default_factory=Counter)
     _copied: dict[Path, State] = field(default_factory=dict)
 
     def restored(self) -> Path:
@@ -50,6 +55,12 @@ class Workbench:
         for path in sorted(path for path, state in self._copied.items() if now.get(path) != state):
             _copy(self.copy / path, self.objects / path)
         return self.objects
+
+    def affected(self, config: Mapping[str, str]) -> int:
+        """How many objects are to be compiled for another configuration than the first kernel's, at least."""
+        first = fragment.values((self.copy / ".config").read_text())
+        names = {*first, *config}
+        return max((self.dependents[name] for name in names if first.get(name) != config.get(name)), default=0)
 
 
 def copied(objects: Path, to: Path) -> None:
@@ -70,11 +81,17 @@ def copied(objects: Path, to: Path) -> None:
                 os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
 
 
-def dependents(objects: Path) -> Counter[str]:
-    """How many objects of a build depend on each option (CONFIG_...), by what Linux's build noted for each."""
+def dependents(objects: Path, source: Path) -> Counter[str]:
+    """How many objects of a build depend on each option (CONFIG_...), by what Linux's build noted for each: all of
+    them, if an option is named where the compiler's flags for all are made.
+    """
     found: Counter[str] = Counter()
-    for file in objects.rglob(".*.cmd"):
+    notes = list(objects.rglob(".*.cmd"))
+    for file in notes:
         found.update({f"CONFIG_{name}" for name in _OPTION.findall(file.read_text(errors="replace"))})
+    for pattern in _FLAGS:
+        for file in source.glob(pattern):
+            found.update(dict.fromkeys(_NAMED.findall(file.read_text(errors="replace")), len(notes)))
     return found
 
 
