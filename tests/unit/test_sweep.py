@@ -178,6 +178,31 @@ def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: Made
     assert found["CONFIG_UNIX"].image == 50
 
 
+def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(target: object, file: Path) -> memory.Memory:
+        if "CONFIG_UNIX=y" not in file.read_text():
+            raise SetupError("the kernel did not come to its first program; the last that it said:\nno init")
+        return kernel.left(target, file)
+
+    monkeypatch.setattr(memory, "left", left)
+    found = _by_option(prices.sweep(TARGET, wanted))
+    assert (found["CONFIG_UNIX"].image, found["CONFIG_UNIX"].ram_kib, found["CONFIG_UNIX"].why_not) == (50, None, "")
+    assert found["CONFIG_INET"].ram_kib == 10
+
+
+def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(*_: object) -> memory.Memory:
+        raise SetupError("the last that it said:\nno init")
+
+    monkeypatch.setattr(memory, "left", left)
+    with pytest.raises(SetupError, match="compared with does not boot: no init"):
+        prices.sweep(TARGET, wanted)
+
+
 def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
     kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,8 @@ FEW_OBJECTS = 200
 class Variant:
     """A kernel that was measured: bytes packed with xz, KiB free when programs start; `why_not` instead if there is
     none. `config`: what it says of each option. `image`: without what fills the file up to a multiple of 4096, where
-    an image unpacks itself. `digest`: of the file that a loader takes.
+    an image unpacks itself. `digest`: of the file that a loader takes. `trouble`: why it does not come to its first
+    program, and so has no figure of memory.
     """
 
     image: int = 0
@@ -52,6 +53,7 @@ class Variant:
     why_not: str = ""
     config: dict[str, str] = field(default_factory=dict)
     digest: str = ""
+    trouble: str = ""
 
 
 class Change(NamedTuple):
@@ -197,14 +199,14 @@ class Bench:
         packed = (objects / self._target.packed).stat().st_size if self._target.packed else self._bytes(kernel.raw)
         modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
         raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
+        left, trouble = None, ""
         try:
             left = memory.left(self._target, kernel.image)
         except SetupError as error:
-            return Variant(why_not=f"does not boot: {_last(error.message)}")
-        finally:
-            locks.remove(parts)
+            trouble = _last(error.message)
+        locks.remove(parts)
         config = fragment.values((objects / ".config").read_text())
-        return Variant(packed, raw, modules, left.free_kib if left else None, "", config, digest)
+        return Variant(packed, raw, modules, left.free_kib if left else None, "", config, digest, trouble)
 
     def _bytes(self, file: Path) -> int:
         """Of a file packed by xz. Most variants have most modules as the others have them."""
