@@ -10,11 +10,15 @@ import pytest
 from flashbed import image
 from flashbed.common.digest import digest_file
 from flashbed.shrinking import architecture, building, fragment, memory, packing, prices, sizes
+from flashbed.shrinking.variants import Bench, Change
 
 MOST_BYTES = 1_100_000
 """Of the kernel that serves, packed by xz, with the NFS server."""
 
 NAMES = sorted(architecture.ALL)
+
+PRICED = ["CONFIG_UNIX98_PTYS", "CONFIG_FUTEX", "CONFIG_NFSD_V2"]
+"""Options that are priced anew where they were not: one of a driver, one that adds, and one of few objects."""
 
 pytestmark = pytest.mark.long
 
@@ -45,6 +49,24 @@ def test_it_is_the_same_as_one_that_was_compiled_from_nothing(name: str, tmp_pat
     building.configure(target, source.folder, objects, fragment.read(building.nas_fragments(name)).text)
     building.compile_kernel(target, source.folder, objects, lambda: None)
     assert digest_file(objects / target.image) == digest_file(kernel.image)
+
+
+@pytest.mark.parametrize("option", PRICED)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kernel_that_was_priced_is_the_same_as_one_that_was_compiled_from_nothing(
+    name: str, option: str, tmp_path: Path
+) -> None:
+    target = architecture.named(name)
+    wanted = fragment.read(building.nas_fragments(name))
+    prices.sweep(target, wanted, [option])
+    change = Change(option, prices.SWITCHED[wanted[option].value])
+    settings = wanted.changed(*change)
+    priced = Bench(target).stored(settings, change)
+    source, _ = building.unpacked_source(image.open_cache(), image.open_archive())
+    building.configure(target, source.folder, tmp_path / "objects", settings)
+    building.compile_kernel(target, source.folder, tmp_path / "objects", lambda: None)
+    assert priced is not None
+    assert priced.digest == digest_file(tmp_path / "objects" / target.image)
 
 
 @pytest.mark.parametrize("name", NAMES)

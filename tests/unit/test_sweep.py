@@ -12,9 +12,8 @@ import pytest
 from flashbed import image
 from flashbed.common.errors import InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
-from flashbed.shrinking import architecture, building, fragment, memory, packing, prices
+from flashbed.shrinking import architecture, building, fragment, memory, packing, prices, variants
 from flashbed.shrinking.fragment import Fragment
-from flashbed.shrinking.packing import Sizes
 from flashbed.shrinking.prices import Price
 
 WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
@@ -31,7 +30,7 @@ TEXT = "#: All\n" + "".join(
         "CONFIG_NR_CPUS": "2",
     }.items()
 )
-TARGET = architecture.Architecture("made-up", "made-up-", "Image", "Image", "Image", False, "preset=1", "--arm64")
+TARGET = architecture.Architecture("made-up", "made-up-", "Image", "Image", "Image", "", "preset=1", "--arm64")
 
 
 class MadeUpKernel:
@@ -39,6 +38,7 @@ class MadeUpKernel:
 
     def __init__(self, folder: Path) -> None:
         self.compiled: list[set[str]] = []
+        self.packed_files: list[str] = []
         self.stop_after: int | None = None
         self.breaks_without = ""
         self._folder = folder
@@ -59,13 +59,16 @@ class MadeUpKernel:
             raise SetupError("`make` failed with exit status 2:\nx.c:1: error: no such type\nmake: Error 1")
 
     def collect(self, _: object, objects: Path, folder: Path) -> None:
-        (folder / "image").write_text((objects / ".config").read_text())
+        for name in ("image", "raw"):
+            (folder / name).write_text((objects / ".config").read_text())
+        (folder / "modules").mkdir()
+        (folder / "modules/md.ko").write_text("always the same")
 
-    @staticmethod
-    def sizes(kernel: building.SmallKernel, **_: bool) -> Sizes:
-        on = fragment.values(kernel.image.read_text())
-        size = 5000 + sum(WEIGHT[option] for option in on)
-        return Sizes(size, 3 * size, {"md": 70}, {"xz": size})
+    def packed(self, file: Path, _: object) -> int:
+        self.packed_files.append(file.name)
+        if file.suffix == ".ko":
+            return 70
+        return 5000 + sum(WEIGHT[option] for option in fragment.values(file.read_text()))
 
     @staticmethod
     def left(_: object, file: Path) -> memory.Memory:
@@ -84,7 +87,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     monkeypatch.setattr(building, "configure", made.configure)
     monkeypatch.setattr(building, "compile_kernel", made.compile)
     monkeypatch.setattr(building, "collect", made.collect)
-    monkeypatch.setattr(packing, "sizes", made.sizes)
+    monkeypatch.setattr(packing, "packed", made.packed)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")
     monkeypatch.setattr(memory, "left", made.left)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
@@ -116,6 +119,22 @@ def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, w
     assert [found[option].ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
     # As it is, its objects looked at again, and four others: MMU was seen in the configuration
     assert len(kernel.compiled) == 6
+    # The module is the same in all of them
+    assert kernel.packed_files.count("md.ko") == 1
+
+
+def test_options_of_few_objects_come_first(
+    kernel: MadeUpKernel, wanted: Fragment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(variants, "FEW_OBJECTS", 1)
+    notes = tmp_path / "cache/linux-objects-made-up"
+    for name, option in {"a": "NET", "b": "NET", "c": "INET", "d": "INET", "e": "INET", "f": "IPV6"}.items():
+        (notes / name).mkdir(parents=True)
+        (notes / name / ".x.o.cmd").write_text(f"deps := $(wildcard include/config/{option})\n")
+    prices.sweep(TARGET, wanted)
+    without = [set(WEIGHT) - on - {"CONFIG_IPV6"} for on in kernel.compiled[2:]]
+    # Without NET there is no INET either, so that as many depend on it; IPV6 is one that comes in
+    assert without == [{"CONFIG_UNIX"}, set(), {"CONFIG_NET", "CONFIG_INET", "CONFIG_UNIX"}, {"CONFIG_INET"}]
 
 
 def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wanted: Fragment) -> None:
@@ -157,6 +176,31 @@ def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: Made
     found = _by_option(prices.sweep(TARGET, wanted))
     assert found["CONFIG_INET"].why_not == "the kernel does not build: x.c:1: error: no such type"
     assert found["CONFIG_UNIX"].image == 50
+
+
+def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(target: object, file: Path) -> memory.Memory:
+        if "CONFIG_UNIX=y" not in file.read_text():
+            raise SetupError("the kernel did not come to its first program; the last that it said:\nno init")
+        return kernel.left(target, file)
+
+    monkeypatch.setattr(memory, "left", left)
+    found = _by_option(prices.sweep(TARGET, wanted))
+    assert (found["CONFIG_UNIX"].image, found["CONFIG_UNIX"].ram_kib, found["CONFIG_UNIX"].why_not) == (50, None, "")
+    assert found["CONFIG_INET"].ram_kib == 10
+
+
+def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(*_: object) -> memory.Memory:
+        raise SetupError("the last that it said:\nno init")
+
+    monkeypatch.setattr(memory, "left", left)
+    with pytest.raises(SetupError, match="compared with does not boot: no init"):
+        prices.sweep(TARGET, wanted)
 
 
 def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(

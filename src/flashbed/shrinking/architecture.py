@@ -22,12 +22,19 @@ class Architecture:
     target: str
     image: str
     raw: str
-    packs_itself: bool
-    """Whether the image unpacks itself (bzImage), or what loads it does that (Image.xz)."""
+    packed: str
+    """What the image unpacks of itself (bzImage), packed: below the build; nothing if what loads it does that
+    (Image.xz).
+    """
     lzma2: str
     """xz's options for code of this architecture; any xz unpacks what they make."""
     filter: str
     """xz's filter for it, which not every program that unpacks has: Linux 6.1 has x86's, and not arm64's."""
+
+    @property
+    def packs_itself(self) -> bool:
+        """Whether the image unpacks itself."""
+        return bool(self.packed)
 
     @functools.cached_property
     def compiler(self) -> str:
@@ -44,7 +51,7 @@ ALL = {
             "bzImage",
             "arch/x86/boot/bzImage",
             "arch/x86/boot/compressed/vmlinux.bin",
-            True,
+            "arch/x86/boot/compressed/vmlinux.bin.xz",
             "preset=9e",
             "--x86",
         ),
@@ -54,7 +61,7 @@ ALL = {
             "Image",
             "arch/arm64/boot/Image",
             "arch/arm64/boot/Image",
-            False,
+            "",
             "preset=9e,lc=2,lp=2,pb=2",  # instructions of four bytes
             "--arm64",
         ),

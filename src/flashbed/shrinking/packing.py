@@ -58,13 +58,12 @@ class Sizes:
         return self.image + sum(size for name, size in self.modules.items() if name in SERVER)
 
 
-def sizes(kernel: SmallKernel, *, every: bool = True) -> Sizes:
-    """Of a built kernel. Without `every` only what its own format needs is packed."""
+def sizes(kernel: SmallKernel) -> Sizes:
+    """Of a built kernel."""
     raw = kernel.raw
     known = programs(kernel.architecture)
     by = {XZ: packed(raw, known[XZ])}
-    if every:
-        by |= {name: size for name in known if name != XZ and (size := _tried(raw, known[name])) is not None}
+    by |= {name: size for name in known if name != XZ and (size := _tried(raw, known[name])) is not None}
     image = kernel.image.stat().st_size if kernel.architecture.packs_itself else by[XZ]
     modules = {name: packed(file, known[XZ]) for name, file in kernel.modules.items()}
     return Sizes(image, raw.stat().st_size, modules, by)

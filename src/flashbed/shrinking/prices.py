@@ -52,13 +52,14 @@ def sweep(target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, s
         return [Price(one, why_not=NOT_MEASURED) for one in chosen]
     if base.why_not:
         raise SetupError(f"the kernel that all are compared with: {base.why_not}")
+    if base.trouble:
+        raise SetupError(f"the kernel that all are compared with does not boot: {base.trouble}")
     asked = {one.option: _asked(wanted, one) for one in chosen}
     found = {option: variant for option, one in asked.items() if (variant := bench.stored(*one)) is not None}
     if not stored and (missing := [option for option in asked if option not in found]):
         with stage(f"Prices of options for {target.name}", total=len(missing)) as progress:
-            measured = bench.others(wanted.text, [asked[option] for option in missing])
-            for option, variant in zip(missing, measured, strict=True):
-                found[option] = variant
+            for one, variant in bench.others(wanted.text, [asked[option] for option in missing]):
+                found[one.change.option] = variant
                 progress.advance()
     return [
         price(one, base, found[one.option]) if one.option in found else Price(one, why_not=NOT_MEASURED)

@@ -97,8 +97,9 @@ def price_table(prices: Iterable[Price]) -> Table:
     ]
     note = (
         "What the option adds to a kernel that has all others as they are, packed by xz; of one that is left out: what "
-        "it would add. RAM: what is free when the first program starts. With it: other options that come and go with "
-        "it, so that their price is in this one."
+        "it would add. An image that unpacks itself grows in steps of 4,096 bytes: the price is of the packed kernel "
+        "in it. RAM: what is free when the first program starts, which a kernel without some options does not come to. "
+        "With it: other options that come and go with it, so that their price is in this one."
     )
     titles = ("Option", "it is", "with it", "image, bytes", "modules, bytes", "RAM, KiB")
     return Table("Price of each option", titles, rows, left=3, note=note)

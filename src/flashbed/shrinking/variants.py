@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that differ from one another in an option: each built, packed, booted, and kept by what it was made of.
 
-The first is compiled where all kernels of an architecture are. For the others there are workbenches: folders that have
-the objects of the first before each of them, so that it compiles only what its option changes.
+The first is compiled where all kernels of an architecture are. For the others there are workbenches (workbench.py):
+folders that have the objects of the first before each of them, so that it compiles only what its option changes.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,20 +21,29 @@ from typing import NamedTuple
 
 from flashbed import image
 from flashbed.common import locks
+from flashbed.common.digest import digest_file
 from flashbed.common.errors import InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
-from flashbed.image.command import run
-from flashbed.shrinking import building, fragment, memory, packing
+from flashbed.shrinking import building, fragment, memory, packing, workbench
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.building import SmallKernel
+from flashbed.shrinking.workbench import Workbench
 
 FILE = "price.json"
+
+FIGURES = 2
+"""To be raised when something else is measured of a kernel: figures that are kept are of one kind."""
+
+FEW_OBJECTS = 200
+"""Of some 950: variants that compile more are built when all others are."""
 
 
 @dataclass(frozen=True)
 class Variant:
     """A kernel that was measured: bytes packed with xz, KiB free when programs start; `why_not` instead if there is
-    none. `config`: what it says of each option.
+    none. `config`: what it says of each option. `image`: without what fills the file up to a multiple of 4096, where
+    an image unpacks itself. `digest`: of the file that a loader takes. `trouble`: why it does not come to its first
+    program, and so has no figure of memory.
     """
 
     image: int = 0
@@ -42,6 +52,8 @@ class Variant:
     free_kib: int | None = None
     why_not: str = ""
     config: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+    trouble: str = ""
 
 
 class Change(NamedTuple):
@@ -58,25 +70,6 @@ class Asked(NamedTuple):
     change: Change
 
 
-@dataclass(frozen=True)
-class Workbench:
-    """A folder in which a kernel was compiled, and where a copy of it is to be.
-
-    The copy is put back to where it was compiled: Linux's build notes tools of its own by their whole path, and
-    compiles every file anew for a tool that seems to be another.
-    """
-
-    objects: Path
-    copy: Path
-
-    def restored(self) -> Path:
-        """The folder as it was the first time this was called."""
-        source, to = (self.copy, self.objects) if self.copy.exists() else (self.objects, self.copy)
-        locks.remove(to)
-        run(["cp", "-a", "--reflink=auto", source, to])
-        return self.objects
-
-
 class Bench:
     """Builds and measures the variants of one architecture."""
 
@@ -85,6 +78,7 @@ class Bench:
         self._cache, archive = image.open_cache(), image.open_archive()
         self._source, _ = building.unpacked_source(self._cache, archive)
         self._machine = memory.identity(target)
+        self._packed: dict[str, int] = {}
 
     def stored(self, settings: str, change: Change | None = None) -> Variant | None:
         """What was measured of the kernel of these settings; None if nothing was."""
@@ -103,8 +97,10 @@ class Bench:
 
         return self._entry(settings, None, fill)
 
-    def others(self, base: str, asked: Sequence[Asked]) -> Iterator[Variant]:
-        """The kernels that are asked for, in that order; as many at a time as this host has CPUs."""
+    def others(self, base: str, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Variant]]:
+        """The kernels that are asked for, as each is done; as many at a time as this host has CPUs. Those of which few
+        objects depend on what is changed come first: a sweep that is stopped has told most of what it could.
+        """
         if not asked:
             return
         stop = threading.Event()
@@ -115,21 +111,30 @@ class Bench:
 
         free: queue.SimpleQueue[Workbench] = queue.SimpleQueue()
 
-        def build(one: Asked) -> Variant:
-            workbench = free.get()
+        def build(one: Asked, most: int) -> Variant | int:
+            bench = free.get()
             try:
-                return self._other(one, workbench, step)
+                return self._other(one, bench, step, most)
+            except _LaterError as later:
+                return later.objects
             finally:
-                free.put(workbench)
+                free.put(bench)
 
         count = min(os.cpu_count() or 1, len(asked))
-        with self._workbenches(base, count, step) as workbenches, ThreadPoolExecutor(count) as pool:
-            for workbench in workbenches:
-                free.put(workbench)
-            under_way = [pool.submit(build, one) for one in asked]
+        with self._workbenches(base, count, step) as benches, ThreadPoolExecutor(count) as pool:
+            for bench in benches:
+                free.put(bench)
+            ordered = sorted(asked, key=lambda one: benches[0].dependents[one.change.option])
             try:
-                for future in under_way:
-                    yield future.result()
+                for most in (FEW_OBJECTS, sys.maxsize):
+                    under_way = {pool.submit(build, one, most): one for one in ordered}
+                    left: dict[Asked, int] = {}
+                    for future in as_completed(under_way):
+                        if isinstance(found := future.result(), Variant):
+                            yield under_way[future], found
+                        else:
+                            left[under_way[future]] = found
+                    ordered = sorted(left, key=left.__getitem__)
             except BaseException:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
@@ -142,21 +147,29 @@ class Bench:
             scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
             numbers = range(1, count + 1)
             folders = [held.enter_context(building.objects_of(self._target, self._cache, n)) for n in numbers]
-            for objects in folders:
-                building.configure(self._target, self._source.folder, objects, base)
-                building.compile_kernel(self._target, self._source.folder, objects, step)
-            yield [Workbench(objects, scratch / objects.name) for objects in folders]
+            with building.objects_of(self._target, self._cache) as first:
+                building.configure(self._target, self._source.folder, first, base)
+                building.compile_kernel(self._target, self._source.folder, first, step)
+                for objects in folders:
+                    workbench.copied(first, objects)
+                depend = workbench.dependents(first, self._source.folder / "linux")
+            yield [Workbench(objects, scratch / objects.name, depend) for objects in folders]
 
-    def _other(self, asked: Asked, workbench: Workbench, step: Callable[[], None]) -> Variant:
-        """In a thread of its own. `step` is called again and again, and may raise."""
+    def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None], most: int) -> Variant:
+        """In a thread of its own. `step` is called again and again, and may raise. Raises _LaterError if more than
+        `most` objects depend on an option that is otherwise.
+        """
 
         def fill(folder: Path) -> None:
             step()
-            objects = workbench.restored()
+            objects = bench.restored()
             building.configure(self._target, self._source.folder, objects, asked.settings)
-            got = fragment.values((objects / ".config").read_text()).get(asked.change.option, "n")
+            config = fragment.values((objects / ".config").read_text())
+            got = config.get(asked.change.option, "n")
             if got != asked.change.value:
                 found = Variant(why_not=_refused(asked.change.value, got))
+            elif (depend := bench.affected(config)) > most:
+                raise _LaterError(depend)
             else:
                 found = self._built(objects, folder, step, jobs=1)
             _keep(folder, found)
@@ -167,6 +180,7 @@ class Bench:
         self, settings: str, change: Change | None, fill: Callable[[Path], None], cache: Cache | None = None
     ) -> Variant:
         recipe = {**building.recipe(self._target, self._source, settings), "machine": self._machine, "changed": change}
+        recipe["figures"] = FIGURES
         entry = (cache or self._cache).entry(f"linux-price-{self._target.name}", recipe, fill, products=[FILE])
         return Variant(**json.loads(entry.path(FILE).read_text()))
 
@@ -182,15 +196,32 @@ class Bench:
         parts.mkdir()
         building.collect(self._target, objects, parts)
         kernel = SmallKernel(self._target, Entry(parts, {}), "")
-        sizes = packing.sizes(kernel, every=False)
+        packed = (objects / self._target.packed).stat().st_size if self._target.packed else self._bytes(kernel.raw)
+        modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
+        raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
+        left, trouble = None, ""
         try:
             left = memory.left(self._target, kernel.image)
         except SetupError as error:
-            return Variant(why_not=f"does not boot: {_last(error.message)}")
-        finally:
-            locks.remove(parts)
+            trouble = _last(error.message)
+        locks.remove(parts)
         config = fragment.values((objects / ".config").read_text())
-        return Variant(sizes.image, sizes.raw, sizes.modules, left.free_kib if left else None, "", config)
+        return Variant(packed, raw, modules, left.free_kib if left else None, "", config, digest, trouble)
+
+    def _bytes(self, file: Path) -> int:
+        """Of a file packed by xz. Most variants have most modules as the others have them."""
+        digest = digest_file(file)
+        if digest not in self._packed:
+            self._packed[digest] = packing.packed(file, packing.programs(self._target)[packing.XZ])
+        return self._packed[digest]
+
+
+class _LaterError(Exception):
+    """So many objects are to be compiled that others are to come first."""
+
+    def __init__(self, objects: int) -> None:
+        super().__init__(objects)
+        self.objects = objects
 
 
 def _nothing(_: Path) -> None:
