@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
+import sys
 import textwrap
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,6 +26,19 @@ BUILT = ("image", "debian-amd64", "debian-arm64")
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
 """How long an example takes says something of the host only."""
+
+_sum = builtins.sum
+
+
+def _checked_sum(values: Iterable[Any], /, start: Any = 0) -> Any:
+    """Python 3.12 rounds the sum of floats otherwise than 3.11, and results are the same bytes with any Python."""
+    found = _sum(values, start)
+    if isinstance(found, float) and sys._getframe(1).f_globals["__name__"].startswith("flashbed."):
+        raise AssertionError("a sum of floats depends on Python's version; math.fsum does not")
+    return found
+
+
+builtins.sum = _checked_sum
 
 StudyWriter = Callable[..., Path]
 Measure = Callable[..., Finished]

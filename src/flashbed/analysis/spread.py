@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from statistics import median
 
 INTERVAL_SEEDS = 5
@@ -79,7 +80,7 @@ def _median_probabilities(ordered: Sequence[float]) -> list[tuple[float, float]]
     n = len(ordered)
     middle = (n + 1) // 2
     # at_most[k]: the chance that the middle draw is among the k smallest values.
-    at_most = [sum(_binomial(n, j, k / n) for j in range(middle, n + 1)) for k in range(n + 1)]
+    at_most = [fsum(_binomial(n, j, k / n) for j in range(middle, n + 1)) for k in range(n + 1)]
     lower_middle = [at_most[k + 1] - at_most[k] for k in range(n)]
     if n % 2:
         return list(zip(ordered, lower_middle, strict=True))

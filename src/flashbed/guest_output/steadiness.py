@@ -19,6 +19,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import fsum
 
 MOST_APART = 0.20
 """Of the mean: the second half less the first."""
@@ -92,7 +93,7 @@ def told(found: Sequence[Series], silent: str) -> str:
 def _judged(one: Series) -> str:
     """The verdict on one series."""
     middle = len(one.parts) // 2
-    first, second = sum(one.parts[:middle]), sum(one.parts[middle:])
+    first, second = fsum(one.parts[:middle]), fsum(one.parts[middle:])
     mean = (first + second) / 2
     apart, allowed = abs(second - first), MOST_APART * mean
     chance = 2 * one.grain  # a step that the one half has more, and the other less

@@ -9,6 +9,7 @@ phase by phase. Format: bon_time.cpp of bonnie++ 2.00a.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Literal
 
 from flashbed.workload.base import MARK, InPhases, Needs, Parameters, Phase, WorkloadOutputError
@@ -110,9 +111,9 @@ class BonniePlus(InPhases):
             place = FIRST_FIELD + 2 * number
             rates, loads = ([_number(line, at) for line in lines] for at in (place, place + 1))
             if None not in rates:
-                metrics[name] = sum(rate or 0.0 for rate in rates) / (1.0 if name == "random_seeks" else _K_A_MIB)
+                metrics[name] = fsum(rate or 0.0 for rate in rates) / (1.0 if name == "random_seeks" else _K_A_MIB)
             if None not in loads:
-                metrics[f"{name}_cpu_percent"] = sum(load or 0.0 for load in loads)
+                metrics[f"{name}_cpu_percent"] = fsum(load or 0.0 for load in loads)
         if "random_seeks_cpu_percent" in metrics:
             metrics["random_seeks_cpu_percent"] /= _number(lines[0], SEEKERS_FIELD) or 1.0
         return metrics

@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 from typing import Any, NamedTuple
 
 from flashbed.workload import fio_calls
@@ -49,7 +50,7 @@ def waits(prefix: str, distributions: Iterable[Mapping[str, Any]]) -> dict[str, 
         return {}
     number = sum(one["N"] for one in told)
     longest_us = max(one["max"] for one in told) / 1e3
-    found = {f"{prefix}_mean_us": sum(one["mean"] * one["N"] for one in told) / number / 1e3}
+    found = {f"{prefix}_mean_us": fsum(one["mean"] * one["N"] for one in told) / number / 1e3}
     if all(one.get("bins") for one in told):
         bins: Counter[int] = Counter()
         for one in told:
@@ -77,7 +78,7 @@ def of_samples(prefix: str, samples_us: Sequence[float]) -> dict[str, float]:
     ordered = sorted(samples_us)
     ranks = {name: max(math.ceil(p / 100 * len(ordered)), 1) - 1 for name, p in PERCENTILES.items()}
     return {
-        f"{prefix}_mean_us": sum(ordered) / len(ordered),
+        f"{prefix}_mean_us": fsum(ordered) / len(ordered),
         **{f"{prefix}_{name}_us": ordered[rank] for name, rank in ranks.items()},
         f"{prefix}_max_us": ordered[-1],
     }
@@ -91,7 +92,7 @@ def logged_calls(logs: Iterable[bytes], calls_ns: float) -> list[list[Call]]:
     """
     processes = [_calls(log) for log in logs]
     counted = [call.took_us for calls in processes for call in calls[:-1]]
-    own_us = max(0.0, (sum(counted) - calls_ns / 1e3) / len(counted)) if counted else 0.0
+    own_us = max(0.0, (fsum(counted) - calls_ns / 1e3) / len(counted)) if counted else 0.0
     return [[Call(call.action, max(0.0, call.took_us - own_us)) for call in calls] for calls in processes]
 
 

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import fsum
 from typing import Any
 
 from flashbed.common.tomlfile import shown
@@ -51,7 +52,7 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
         "written_bytes": float(sum(job["write"]["io_bytes"] for job in every)),
     }
     if runtime_s > 0:
-        cpu_ms = sum((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] for job in every if "usr_cpu" in job)
+        cpu_ms = fsum((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] for job in every if "usr_cpu" in job)
         metrics["process_cpu_percent"] = cpu_ms / runtime_s / 10
         metrics["bandwidth"] = requested_bytes / runtime_s / 2**20
         metrics["iops"] = requests / runtime_s
@@ -125,10 +126,10 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
     flushes, requests = _flushes(jobs), [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     if not logs:
         means = [fio_latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
-        both = {"latency_mean_us": sum(one["latency_mean_us"] for one in means)} if all(means) else {}
+        both = {"latency_mean_us": fsum(one["latency_mean_us"] for one in means)} if all(means) else {}
         return {**both, **fio_latency.waits("flush", flushes)}
     counted = [one for one in (*(one["clat_ns"] for one in requests), *flushes) if one.get("N")]
-    calls = fio_latency.logged_calls(logs, sum(one["mean"] * one["N"] for one in counted))
+    calls = fio_latency.logged_calls(logs, fsum(one["mean"] * one["N"] for one in counted))
     last = [took for process in calls if (took := fio_latency.last_flush_us(process)) is not None]
     alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
     return {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from flashbed.guest_output import profile
 from flashbed.workload.base import OfCalls, OfOurs, Parameters, WorkloadOutputError
@@ -109,7 +110,7 @@ class Fxmark(OfCalls, OfOurs):
         single test also reads and others apart, their latencies (of reads, if there are any) and the share of osq_lock.
         """
         tests = _said(out)
-        metrics = {name: sum(getattr(test, of) for test in tests) for name, of in _TIMES.items()}
+        metrics = {name: fsum(getattr(test, of) for test in tests) for name, of in _TIMES.items()}
         for test in tests:
             metrics[test.metric("operations")] = test.operations
         if len(tests) == 1:
@@ -136,8 +137,8 @@ def _busy(tests: Sequence[_Test], sections: Sequence[profile.Section]) -> dict[s
     if not sections:
         return {}
     pairs = list(zip(tests, sections, strict=True))
-    worked_s = sum(section.busy_cpus() * test.took_s for test, section in pairs)
-    had_s = sum(min(test.processes, section.cpus) * test.took_s for test, section in pairs)
+    worked_s = fsum(section.busy_cpus() * test.took_s for test, section in pairs)
+    had_s = fsum(min(test.processes, section.cpus) * test.took_s for test, section in pairs)
     return {"busy_cpu_percent": min(100.0, 100.0 * worked_s / had_s)}
 
 

@@ -7,6 +7,7 @@ IOzone's licence keeps it out of Debian, and so out of what the lab fetches by i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from flashbed.workload import fio_output
@@ -71,9 +72,9 @@ class Iozone(OfOurs, InPhases):
             metrics[f"{test}_s"] = one.seconds
             if one.seconds > 0:
                 metrics[f"{test}_bandwidth"] = one.size / one.seconds / _MIB
-        metrics["runtime_s"] = sum(one.seconds for one in found.values())
+        metrics["runtime_s"] = fsum(one.seconds for one in found.values())
         if metrics["runtime_s"] > 0 and all(one.cpu_s is not None for one in found.values()):
-            cpu_s = sum(one.cpu_s or 0.0 for one in found.values())
+            cpu_s = fsum(one.cpu_s or 0.0 for one in found.values())
             metrics["process_cpu_percent"] = 100.0 * cpu_s / metrics["runtime_s"]
         return metrics
 
