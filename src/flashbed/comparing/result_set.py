@@ -95,7 +95,7 @@ def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
 def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
         return _of(json.loads(text), name, _wanted(part, name))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
