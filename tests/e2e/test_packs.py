@@ -84,6 +84,40 @@ def test_bare_python_finds_the_same_bytes(made: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["it's a folder", "a,b"])
+def test_it_runs_in_a_folder_of_any_name(made: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    done = bare(made, tmp_path, "--cells", "1", "--folder", str(tmp_path / name))
+    assert (done.stdout.splitlines()[-1:], done.returncode) == (["same bytes: 1 of 4 repetitions run again"], 0)
+    assert list((tmp_path / name).iterdir()) == []
+
+
+def test_a_sample_of_more_cells_than_there_are_is_one_repetition_of_each(made: Path, tmp_path: Path) -> None:
+    done = bare(made, tmp_path, "--cells", "9")
+    assert (done.stdout.splitlines()[-1:], done.returncode) == (["same bytes: 2 of 4 repetitions run again"], 0)
+
+
+def test_where_nobody_reads_it_stops(made: Path, tmp_path: Path) -> None:
+    command = f"set -o pipefail; {sys.executable} -I -S {made} --cells 1 | true"
+    env = {"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=env, timeout=300)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_exchanged_behind_its_name_is_told(made: Path, tmp_path: Path) -> None:
+    """Nothing in the results would tell: they name the one that was there."""
+
+    def exchange(told: Pack, members: Members) -> None:
+        members[f"files/{told['recipes'][0]['kernel']}"] += b"x"
+
+    done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path, "--cells", "1")
+    assert done.returncode == 2
+    assert "x.flashbed: the kernel 6.1." in done.stderr
+    assert "is another file than it was: its SHA-256 is " in done.stderr
+
+
 def test_verify_runs_a_sample(flashbed: Flashbed, made: Path) -> None:
     done = flashbed("verify", made, "--cells", "1")
     assert done.returncode == 0, done.stderr
@@ -167,7 +201,10 @@ def test_a_guest_that_hangs_is_not_run_and_ends_with_4(made: Path, tmp_path: Pat
     assert "Not run: " in done.stdout
 
 
-def test_an_interrupted_verify_ends_with_130_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_verify_ends_with_130_and_leaves_nothing(
+    made: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     with subprocess.Popen(
         [sys.executable, "-I", "-S", str(made)],
         env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)},
@@ -177,7 +214,7 @@ def test_an_interrupted_verify_ends_with_130_and_leaves_nothing(made: Path, tmp_
         while not command_lines("qemu-system-aarch64", tmp_path):
             assert process.poll() is None
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said.splitlines()[-1]) == (130, "interrupted")
     assert command_lines("qemu-system-aarch64", tmp_path) == []

@@ -16,7 +16,7 @@ from made_up_pack import BASE, KERNEL, recipe, result, write
 
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError
-from flashbed.packs import making, pack_file
+from flashbed.packs import making, pack_file, standalone
 from flashbed.packs import recipe as recipes
 
 ZIP64_BYTES = 20
@@ -133,3 +133,27 @@ def test_a_pack_starts_on_bare_python(tmp_path: Path) -> None:
     assert done.stdout.startswith(f"{pack}: A title (made-up)\n1 repetitions, measured by flashbed 0.0; SHA-256 ")
     assert done.stderr == f"{pack}: has no qemu-system-aarch64, which its results were measured with\n"
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("--cells", "0"), ("--cells", "x"), ("--jobs", "-1"), ("--limit", "nan"), ("--limit", "0")]
+)
+def test_bare_options_are_held_to_the_same_as_those_of_verify(
+    tmp_path: Path, words: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["x.flashbed", *words])
+    with pytest.raises(SystemExit) as ended:
+        standalone.main(tmp_path / "x.flashbed")
+    assert ended.value.code == 2
+    assert f"argument {words[0]}: wants " in capsys.readouterr().err
+
+
+def test_a_python_that_is_too_old_is_told_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    monkeypatch.setattr(sys, "version", "3.9.2 (main)")
+    with pytest.raises(SystemExit) as ended:
+        exec(making.starting()["__main__.py"])
+    assert ended.value.code == 3
+    assert capsys.readouterr().err == "this pack needs Python 3.11 or later; this is 3.9.2\n"

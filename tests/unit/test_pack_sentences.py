@@ -83,16 +83,24 @@ def test_of_much_that_differs_the_first_is_said_and_the_rest_counted() -> None:
     assert (len(sentences), sentences[-1]) == (5, "and 7 more")
 
 
-def labelled(number: int) -> Recipe:
-    return replace(recipe(), label=str(number))
+def labelled(cell: int, seed: int) -> Recipe:
+    return replace(recipe(), label=f"{cell}, seed {seed}")
 
 
-@given(st.integers(1, 300), st.integers(1, 300))
-def test_a_sample_is_spread_over_the_study(count: int, wanted: int) -> None:
-    chosen = [int(one.label) for one in verifying.sample([labelled(number) for number in range(count)], wanted)]
-    assert len(chosen) == len(set(chosen)) == min(count, wanted)
+@given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
+def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
+    """A study has all its cells with the first seed, then with the second."""
+    study = [labelled(cell, seed) for seed in range(seeds) for cell in range(cells)]
+    chosen = [int(one.cell) for one in verifying.sample(study, wanted)]
+    assert len(chosen) == len(set(chosen)) == min(cells, wanted)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+def test_the_seeds_take_turns_in_a_sample() -> None:
+    study = [labelled(cell, seed) for seed in (1, 2) for cell in range(4)]
+    assert [one.label[-1] for one in verifying.sample(study, 4)] == ["1", "2", "1", "2"]
+    assert verifying.sample(study, None) == study
 
 
 def test_a_program_is_packed_with_its_libraries() -> None:

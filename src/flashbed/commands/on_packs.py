@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +50,8 @@ def pack_command(
         report = reporting.write(done, Path(scratch) / "report").parent
         count = making.make(done, report, to, Path(scratch))
     size = to.stat().st_size
-    out.print(f"Pack: {to.absolute()} ({count} repetitions, {size} bytes); `flashbed verify {to}` runs it again")
+    again = f"`flashbed verify {shlex.quote(str(to))}` runs it again"
+    out.print(f"Pack: {to.absolute()} ({count} repetitions, {size} bytes); {again}")
     if done.failures:
         raise CellsFailedError(f"{len(done.failures)} repetitions have no measurement, and are not in the pack")
 

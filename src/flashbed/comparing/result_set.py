@@ -112,7 +112,7 @@ def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
         said = json.loads(text)
         return _of(said, name, _wanted(part, name, said["study"]["axes"]))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None

@@ -43,6 +43,7 @@ TRAVELS = (
     "packs/playing.py",
     "packs/provenance.py",
     "packs/recipe.py",
+    "packs/shape.py",
     "packs/standalone.py",
     "packs/unpacked.py",
     "packs/verifying.py",
@@ -58,9 +59,16 @@ _MAIN = f"""# SPDX-License-Identifier: Apache-2.0
 import sys
 
 if sys.version_info < {OLDEST_PYTHON}:
-    sys.exit("this pack needs Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or later; this is " + sys.version.split()[0])
+    found = sys.version.split()[0]
+    sys.stderr.write("this pack needs Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or later; this is " + found + "\\n")
+    sys.exit(3)
 
+import os
+import signal
 from pathlib import Path
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: os._exit(130))  # nothing is begun yet
 
 from flashbed.packs import standalone
 
@@ -91,7 +99,8 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     members |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
     members |= travelling()
     members |= sources.files(done.study)
-    texts = {**starting(), **sources.texts(done.study, shelf.of_host)}
+    kernels = [record.repetition.image.kernel for record in measured]
+    texts = {**starting(), **sources.texts(done.study, shelf.of_host, kernels)}
     contents = {
         "format": pack_file.FORMAT,
         "flashbed": version("flashbed"),

@@ -13,13 +13,13 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from flashbed.common.errors import InputError
-from flashbed.packs import recipe
+from flashbed.packs import recipe, shape
 from flashbed.packs.recipe import Recipe
 
 FORMAT = 1
@@ -30,13 +30,22 @@ FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
 
-Unreadable = (
-    *(OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
+READ_BYTES = 4 << 10
+"""Of a member at a time: zipfile unpacks all that so many packed bytes hold at once, and of zeros that is 7,000 times
+as much.
+"""
+
+MOST_READ_BYTES = 1 << 30
+"""Of what is kept in memory: pack.json of 100,000 repetitions has a fifth of it."""
+
+Damaged = (
+    *(ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
     *(struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
 )
 """What Python raises for archives that are none, by the place of the damage; MemoryError and RuntimeError for a
 packing's parameters that no packer writes.
 """
+Unreadable = (OSError, *Damaged)
 
 
 @dataclass(frozen=True)
@@ -64,19 +73,54 @@ class Pack:
         self._programs = {name: Program(**one) for name, one in told["programs"].items()}
 
     def read(self, member: str) -> bytes:
-        """Raises InputError."""
+        """Raises InputError, also if it is not what pack.json says of it."""
         try:
-            return self._archive.read(member)
+            found = _read(self._archive, member)
+        except KeyError:
+            raise InputError(f"{self.path}: has no {member}; get it again") from None
         except Unreadable as error:
-            raise InputError(f"{self.path}: {member} cannot be read: {error}") from None
+            raise InputError(f"{self.path}: {member} cannot be read: {error}; get the pack again") from None
+        self._compare(member, hashlib.sha256(found).hexdigest(), self.members.get(member))
+        return found
 
     def unpack(self, digest: str, to: Path) -> None:
-        """Writes the file of this digest; what was a hole becomes one. Raises InputError, OSError."""
+        """Writes the file of this digest; what was a hole becomes one. Raises InputError, also if it has another,
+        OSError.
+        """
+        member = f"{FILES}/{digest}"
         try:
-            with self._archive.open(f"{FILES}/{digest}") as source, to.open("wb") as out:
-                _copy(source, out)
-        except (KeyError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
-            raise InputError(f"{self.path}: {self.called(digest)} cannot be read: {error}") from None
+            with self._archive.open(member) as source, to.open("wb") as out:
+                found = copy(source, out)
+        except KeyError:
+            raise InputError(f"{self.path}: has no {self._named(member)}; get it again") from None
+        except Damaged as error:
+            raise InputError(
+                f"{self.path}: {self._named(member)} cannot be read: {error}; get the pack again"
+            ) from None
+        self._compare(member, found, digest)
+
+    def fault(self, member: str) -> str:
+        """Why a member is not as it was written; "" if it is."""
+        try:
+            found = hashlib.sha256()
+            for piece in _pieces(self._archive, member):
+                found.update(piece)
+        except Unreadable:
+            return f"{self._named(member)} cannot be unpacked"
+        wanted = self.members[member]
+        return "" if found.hexdigest() == wanted else self._other(member, found.hexdigest(), wanted)
+
+    def _compare(self, member: str, found: str, wanted: str | None) -> None:
+        if found != wanted:
+            raise InputError(f"{self.path}: {self._other(member, found, wanted or 'named')}; get the pack again")
+
+    def _other(self, member: str, found: str, wanted: str) -> str:
+        return (
+            f"{self._named(member)} is another file than it was: its SHA-256 is {found[:12]}..., not {wanted[:12]}..."
+        )
+
+    def _named(self, member: str) -> str:
+        return self.called(member.removeprefix(f"{FILES}/"))
 
     def program(self, name: str) -> Program:
         """Raises InputError."""
@@ -96,7 +140,7 @@ class Pack:
     def options(self, kernel: str) -> dict[str, str]:
         """What a kernel was configured with, by the digest of its image: values by name, without those not set."""
         name = f"{CONFIGS}/{kernel}"
-        lines = self.read(name).decode().splitlines() if name in self.members else []
+        lines = self.read(name).decode(errors="replace").splitlines() if name in self.members else []
         return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
 
 
@@ -110,9 +154,10 @@ def open_pack(path: Path) -> Pack:
     damage = _damage(path)
     try:
         archive = zipfile.ZipFile(path)
-        told = json.loads(archive.read(CONTENTS))
-        if told["format"] != FORMAT:
+        told = json.loads(_read(archive, CONTENTS))
+        if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
+        shape.check_contents(told)
         pack = Pack(path, archive, told)
     except Unreadable as error:
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
@@ -143,21 +188,31 @@ def _damage(path: Path) -> str:
 
 def _which(pack: Pack) -> str:
     """The first member that is not as it was written."""
-    for name, digest in pack.members.items():
-        called = pack.called(name.removeprefix(f"{FILES}/"))
-        try:
-            found = hashlib.sha256(pack.read(name)).hexdigest()
-        except InputError:
-            return f"{called} cannot be unpacked"
-        if found != digest:
-            return f"{called} is another file than it was: its SHA-256 is {found[:12]}..., not {digest[:12]}..."
-    return ""
+    return next(filter(None, map(pack.fault, pack.members)), "")
 
 
-def _copy(source: Any, out: BinaryIO) -> None:
-    while piece := source.read(PIECE_BYTES):
+def _read(archive: zipfile.ZipFile, member: str) -> bytes:
+    """Raises one of Unreadable."""
+    size = archive.getinfo(member).file_size
+    if size > MOST_READ_BYTES:
+        raise ValueError(f"it says that it has {size} bytes")
+    return b"".join(_pieces(archive, member))
+
+
+def _pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    with archive.open(member) as source:
+        while piece := source.read(READ_BYTES):
+            yield piece
+
+
+def copy(source: IO[bytes], out: BinaryIO) -> str:
+    """Copies a file into an empty one, without what is all zero in it. Gives its SHA-256."""
+    found = hashlib.sha256()
+    while piece := source.read(READ_BYTES):
+        found.update(piece)
         if piece.count(0) == len(piece):
             out.seek(len(piece), 1)
         else:
             out.write(piece)
     out.truncate(out.tell())
+    return found.hexdigest()

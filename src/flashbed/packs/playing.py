@@ -13,6 +13,7 @@ from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.memory import Memory
 from flashbed.machine import checker, qemu, sampled
 from flashbed.machine.base import Outcome
+from flashbed.packs import pack_file
 from flashbed.packs.recipe import EMULATOR, Check, Recipe
 from flashbed.packs.unpacked import Unpacked
 
@@ -52,7 +53,8 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
 
 def _write_content(content: str | int, files: Unpacked, to: Path) -> None:
     if isinstance(content, str):
-        shutil.copyfile(files.file(content), to)
+        with files.file(content).open("rb") as source, to.open("wb") as out:
+            pack_file.copy(source, out)
         return
     if shutil.disk_usage(to.parent).free < content:
         raise HostResourceError(f"{to.parent}: this disk has no room for a medium of {content} bytes; see --folder")

@@ -58,6 +58,11 @@ class Recipe:
         yield from (file for file in (self.symbols, self.content) if isinstance(file, str))
 
     @property
+    def cell(self) -> str:
+        """The same text for repetitions of one cell: what their labels say before the seed."""
+        return self.label.rpartition(", seed ")[0]
+
+    @property
     def guest(self) -> str:
         """The same text for recipes whose guests are the same: one run serves them all."""
         return json.dumps({name: value for name, value in asdict(self).items() if name not in BY_KEY}, sort_keys=True)

@@ -5,14 +5,18 @@ the names, versions and digests of all others. Nothing of it is needed to run it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from flashbed.common import paths
-from flashbed.execution import inputs
-from flashbed.image import lockfile, own_sources
+from flashbed.common.digest import digest_bytes
+from flashbed.execution import inputs, repetition
+from flashbed.image import lockfile, modules, own_sources
+from flashbed.image.kernel import Kernel
 from flashbed.packs import libraries
 from flashbed.study.loading import Study
+from flashbed.study.plan import plan
 
 STUDY, SOURCES, LICENCES = "study", "sources", "LICENSES"
 
@@ -24,6 +28,8 @@ The programs in this pack were built from these sources.
   lab/                   the lab's own sources: what makes QEMU the lab's emulator (GPL-2.0-or-later), the kernel's
   {blank:<22} configuration and patches, its modules and the patches of fio (GPL-2.0-only), the media core
   {blank:<22} (GPL-2.0-only OR MIT), the guest's scripts; each file says its own licence
+  own/                   sources that the study brings: patches of the kernel, modules of profiles of its own
+  own-kernels.txt        kernels that are made of such a patch or of a tree that the study names: what they are made of
   packages-of-host.txt   packages of the host that the emulator's libraries and the checkers were taken from
 
 The licences' texts are in LICENSES/; Debian's packages bring their own, in /usr/share/doc of each.
@@ -35,16 +41,44 @@ def files(study: Study) -> dict[str, Path]:
     found = {f"{STUDY}/{study.path.name}": study.path}
     found |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
     found |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
+    found |= {f"{SOURCES}/own/{name}": path for name, path in _of_own_modules(study)}
     return found | {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
 
 
-def texts(study: Study, of_host: Iterable[Path]) -> dict[str, bytes]:
-    """Likewise, what is in no file; `of_host` are files that packages of this host have brought."""
+def _of_own_modules(study: Study) -> Iterator[tuple[str, Path]]:
+    own = {module for cell in plan(study) for module in repetition.program_set(cell).own_modules}
+    for module, folder in sorted(own):
+        for place, folders, names in os.walk(folder):
+            left = modules.LEFT_BY_A_BUILD(place, [*folders, *names])
+            folders[:] = [name for name in folders if name not in left]
+            for name in sorted(set(names) - left):
+                path = Path(place, name)
+                yield f"{module}/{path.relative_to(folder).as_posix()}", path
+
+
+def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> dict[str, bytes]:
+    """Likewise, what is in no file; `of_host` are files that packages of this host have brought, `kernels` those that
+    were measured.
+    """
     lock = f"{study.name}.lock"
     found = {
         f"{SOURCES}/README.txt": _ABOUT.format(lock=lock, blank=""),
         f"{SOURCES}/{lock}": lockfile.text(inputs.lock_study(study)),
         f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in libraries.packages(of_host)),
     }
+    if own := own_kernels(kernels):
+        found[f"{SOURCES}/own-kernels.txt"] = own
     found |= {f"{STUDY}/jobs/{name}": text for name, text in (study.job or {}).items()}
-    return {name: text.encode() for name, text in found.items()}
+    return {**patches(study), **{name: text.encode() for name, text in found.items()}}
+
+
+def patches(study: Study) -> dict[str, bytes]:
+    """Those of the user's, each by its SHA-256 and its name: two of them may have one name."""
+    found = {patch for kernel in study.kernels.values() for patch in kernel.patches}
+    return {f"{SOURCES}/own/{digest_bytes(one.data)[:12]}-{one.path.name}": one.data for one in found}
+
+
+def own_kernels(kernels: Iterable[Kernel]) -> str:
+    """A line for each of them that is made of a source of the user's."""
+    told = {f"{one.package_version}: git's hash of all its source is {one.source}\n" for one in kernels if one.source}
+    return "".join(sorted(told))

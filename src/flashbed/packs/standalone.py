@@ -7,11 +7,14 @@ import argparse
 import os
 import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from flashbed.common.errors import FlashbedError, InterruptedByUser
+from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
 from flashbed.packs.verifying import How, verify
+
+MOST_SECONDS = 1e9
 
 
 def main(pack: Path) -> int:
@@ -19,21 +22,60 @@ def main(pack: Path) -> int:
     parser = argparse.ArgumentParser(
         prog=f"python3 {pack.name}", description="Runs the measurements in this pack again and compares each byte."
     )
-    parser.add_argument("--cells", type=int, metavar="N", help="only so many, spread over the study")
-    parser.add_argument("--jobs", type=int, metavar="N", help="guests at a time; default: one for each core")
-    parser.add_argument("--limit", type=float, default=900.0, metavar="SECONDS", help="of this host's time, a guest")
+    parser.add_argument("--cells", type=_count, metavar="N", help="only so many, spread over the study")
+    parser.add_argument("--jobs", type=_count, metavar="N", help="guests at a time; default: one for each core")
+    parser.add_argument("--limit", type=_seconds, default=900.0, metavar="SECONDS", help="of this host's time, a guest")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where files may lie meanwhile")
     said = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    jobs = max(1, said.jobs or len(os.sched_getaffinity(0)))
-    cells = None if said.cells is None else max(1, said.cells)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    how = How(said.cells, said.jobs or len(os.sched_getaffinity(0)), said.limit, said.folder)
     try:
-        verify(pack, How(cells, jobs, said.limit, said.folder), _say)
+        return _status(pack, how)
+    finally:
+        # All is done and said. A signal that comes while the interpreter goes would end it with a status of its own.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _status(pack: Path, how: How) -> int:
+    try:
+        verify(pack, how, _say)
     except FlashbedError as error:
-        print(error.message, file=sys.stderr)
+        print("".join(filter(str.isprintable, error.message)), file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        _say_no_more()
+        return InterruptedByUser.exit_code
+    except OSError as error:
+        _say_no_more()
+        print(host_refusal(Path(), error).message, file=sys.stderr)
+        return HostResourceError.exit_code
     return 0
+
+
+def _say_no_more() -> None:
+    """What could not be written is not tried again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"wants a number from 1 on, not {text}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"wants seconds, more than 0, not {text}")
+    return number
 
 
 def _say(text: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from flashbed.common.errors import host_refusal
 from flashbed.packs.pack_file import Pack, Program
 
 _STARTS = """#!/bin/sh
-exec '{loader}' --inhibit-cache --library-path '{libraries}' --argv0 "$0" '{program}' "$@"
+unset LD_PRELOAD LD_AUDIT
+exec {loader} --inhibit-cache --library-path {libraries} --argv0 "$0" {program} "$@"
 """
+"""What this host has loaded into its own programs need not fit to these."""
 
 
 class Unpacked:
@@ -55,5 +58,5 @@ class Unpacked:
         for library, digest in program.libraries.items():
             (libraries / library).symlink_to(self.file(digest))
         words = {"loader": self.file(program.loader), "libraries": libraries, "program": self.file(program.program)}
-        its.write_text(_STARTS.format(**words))
+        its.write_text(_STARTS.format(**{name: shlex.quote(str(path)) for name, path in words.items()}))
         its.chmod(0o755)

@@ -7,6 +7,7 @@ Runs on bare Python too. Must not know how a pack is made.
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flashbed.common import children
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import Stage, stage
 from flashbed.execution import memory
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
-from flashbed.packs import pack_file, playing, provenance
+from flashbed.packs import pack_file, playing, provenance, shape
 from flashbed.packs.differing import RESULT, differences
 from flashbed.packs.pack_file import Pack
 from flashbed.packs.recipe import EMULATOR, Recipe
@@ -31,6 +33,8 @@ from flashbed.packs.unpacked import Unpacked
 Say = Callable[[str], object]
 NOT_RUN = ("killed", "timed out")
 """Outcomes that tell of this host, and not of the pack."""
+NO_LETTERS = ":;$"
+"""What the loader of programs takes for something else in the name of a folder."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ def verify(path: Path, how: How, say: Say) -> None:
     pack, HostResourceError if a guest could not be run here, InterruptedByUser.
     """
     pack = pack_file.open_pack(path)
+    say = _plainly(say)
     chosen = sample(pack.recipes, how.cells)
     say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {digest_file(path)}")
@@ -79,29 +84,41 @@ def verify(path: Path, how: How, say: Say) -> None:
     _tell(pack, chosen, found, bool(doubts), say)
 
 
+def _plainly(say: Say) -> Say:
+    """What a pack says must not move the cursor."""
+    return lambda text: say("".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text))
+
+
 def _told(pack: Pack, one: Recipe, files: dict[str, bytes]) -> dict[str, Any]:
     try:
-        return dict(json.loads(files[RESULT]))
-    except (KeyError, ValueError, TypeError):
-        raise InputError(f"{pack.path}: the result of {one.label} cannot be read") from None
+        told = json.loads(files[RESULT])
+        shape.check_result(told)
+    except KeyError:
+        raise InputError(f"{pack.path}: has no result of {one.label}; get it again") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{pack.path}: the result of {one.label} is none: {error}; get it again") from None
+    return dict(told)
 
 
 def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
     """One repetition of each of so many cells, spread evenly; the seeds take turns."""
-    if cells is None or cells >= len(recipes):
+    if cells is None:
         return list(recipes)
-    return [recipes[(2 * place + 1) * len(recipes) // (2 * cells)] for place in range(cells)]
+    by_cell: dict[str, list[Recipe]] = {}
+    for one in recipes:
+        by_cell.setdefault(one.cell, []).append(one)
+    all_cells = list(by_cell.values())
+    wanted = min(cells, len(all_cells))
+    places = [(2 * place + 1) * len(all_cells) // (2 * wanted) for place in range(wanted)]
+    return [all_cells[place][turn % len(all_cells[place])] for turn, place in enumerate(places)]
 
 
 def _doubts(pack: Pack, told: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     """What the results say otherwise than what lies beside them, with the labels of those that do."""
     found: dict[str, list[str]] = {}
     for one in pack.recipes:
-        try:
-            for sentence in provenance.doubts(one, told[one.key], pack.told["key_version"]):
-                found.setdefault(sentence, []).append(one.label)
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{pack.path}: the result of {one.label} is none ({error!r})") from None
+        for sentence in provenance.doubts(one, told[one.key], pack.told["key_version"]):
+            found.setdefault(sentence, []).append(one.label)
     return found
 
 
@@ -172,18 +189,24 @@ def _listed(labels: Sequence[str]) -> str:
 
 @contextmanager
 def _scratch(folder: Path | None) -> Iterator[Path]:
+    place = (folder or Path(tempfile.gettempdir())).absolute()
+    if found := [letter for letter in NO_LETTERS if letter in str(place)]:
+        raise InputError(
+            f"{place}: has a {found[0]} in its name, which programs do not find their libraries behind; --folder names "
+            "another"
+        )
     try:
-        made = tempfile.TemporaryDirectory(dir=folder, prefix="flashbed-")
+        made = tempfile.TemporaryDirectory(dir=place, prefix="flashbed-")
     except OSError as error:
-        raise host_refusal(folder or Path(tempfile.gettempdir()), error) from None
+        raise host_refusal(place, error) from None
     with made as name:
         yield Path(name)
 
 
 def _check_emulator(files: Unpacked) -> None:
     """Raises SetupError if it does not start here: another processor, or a folder that no program may run from."""
-    from flashbed.common import children
-
+    if missing := [name for name in ("sh", "timeout", "setpriv") if shutil.which(name) is None]:
+        raise SetupError(f"{missing[0]} is not installed: packages such as coreutils and util-linux have it")
     done = children.run([files.program(EMULATOR), "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Mapping
 from hashlib import sha256
@@ -36,7 +37,7 @@ def write(
     """`contents` is what pack.json says beside the digests of `files` and `texts`, which are named by their places. The
     pack is there whole or not at all. `packing` is one of those of zipfile, for large members. Raises OSError.
     """
-    unfinished = to.with_name(f".{to.name}.new")
+    unfinished = to.with_name(f".{to.name}.{os.getpid()}.new")
     try:
         with unfinished.open("wb") as out:
             out.write(_SHEBANG)
