@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
+from math import fsum
 
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
@@ -67,7 +68,7 @@ def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_by
                 late.append((at_s, int(words[1]) * 1024 * begins[at_s]))
             before_ms = at_ms
     for at_s, more in late:
-        if moved_bytes - sum(moved.values()) > ENOUGH_LEFT * more:
+        if moved_bytes - fsum(moved.values()) > ENOUGH_LEFT * more:
             moved[at_s] += more
             begins[at_s] = 0.0
     found: Moments = [(0.0, 0.0)]
