@@ -9,6 +9,7 @@ study.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
     written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     load = medium_counters.of_load(out)
-    moved = sum(medium_counters.moved_bytes(load, page_bytes))
+    moved = fsum(medium_counters.moved_bytes(load, page_bytes))
     rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"]["nand_cycle_ps"])
     metrics = {
         **found,
@@ -134,7 +135,7 @@ def _reached(
     if not phases:
         return {}, {}
     marked = medium_counters.marked(out, [phase.name for phase in phases])
-    requested = sum(phase.requested_bytes for phase in phases)
+    requested = fsum(phase.requested_bytes for phase in phases)
     metrics: dict[str, float] = {"requested_bytes": requested, limit.REACHED_PERCENT: 0.0}
     for phase in phases:
         read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
