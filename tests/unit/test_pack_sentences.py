@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_pack import KEY_VERSION, recipe, result
 
+from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
 from flashbed.packs import libraries, provenance, verifying
@@ -114,3 +115,14 @@ def test_a_script_cannot_be_packed(tmp_path: Path) -> None:
     (tmp_path / "fsck.own").write_text("#!/bin/sh\n")
     with pytest.raises(SetupError, match=r"fsck\.own: is a script, and a pack holds programs only"):
         libraries.linked(tmp_path / "fsck.own")
+
+
+def test_each_file_is_named_with_its_digest_and_its_package(tmp_path: Path) -> None:
+    (tmp_path / "built").write_text("by the lab")
+    program = Path("/bin/ls").resolve()
+    of_none, of_one = sorted(
+        libraries.packages([tmp_path / "built", program, program]), key=lambda line: "coreutils" in line
+    )
+    assert of_none == f"{digest_file(tmp_path / 'built')}  built  of no package that this host knows"
+    assert of_one.startswith(f"{digest_file(program)}  ls  coreutils ")
+    assert "(source coreutils " in of_one

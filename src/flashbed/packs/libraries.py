@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from flashbed.common import children
+from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 
 _FOUND = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\)$")
@@ -50,17 +52,18 @@ def linked(program: Path) -> Linked:
 
 
 def packages(files: Iterable[Path]) -> list[str]:
-    """A line for each Debian package that these files are from: its name and version, and its source's. On another
-    system, and for what is in no package: none.
+    """A line for each file, as sha256sum has it, with the Debian package that it is from behind: name and version, and
+    its source's. What the lab has built, and all on another system, is of none.
     """
-    found: dict[str, None] = {}
-    for file in files:
-        # dpkg knows a library of /usr/lib by the name from before /lib was a link
-        for name in (str(file), str(file).removeprefix("/usr")):
-            if (owner := _owner(name)) is not None:
-                found[owner] = None
-                break
-    return sorted(_described(name) for name in found)
+    return sorted({f"{digest_file(file)}  {file.name}  {_package(file)}" for file in files})
+
+
+def _package(file: Path) -> str:
+    # dpkg knows a library of /usr/lib by the name from before /lib was a link
+    for name in (str(file), str(file).removeprefix("/usr")):
+        if (owner := _owner(name)) is not None:
+            return _described(owner)
+    return "of no package that this host knows"
 
 
 def _owner(name: str) -> str | None:
@@ -71,6 +74,7 @@ def _owner(name: str) -> str | None:
     return done.stdout.partition(": ")[0].partition(",")[0] if done.returncode == 0 else None
 
 
+@cache
 def _described(package: str) -> str:
     wanted = "${Package} ${Version} (source ${source:Package} ${source:Version})\n"
     return children.run(["dpkg-query", "-W", "-f", wanted, package]).stdout.strip()

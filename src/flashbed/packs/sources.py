@@ -30,7 +30,8 @@ The programs in this pack were built from these sources.
   {blank:<22} (GPL-2.0-only OR MIT), the guest's scripts; each file says its own licence
   own/                   sources that the study brings: patches of the kernel, modules of profiles of its own
   own-kernels.txt        kernels that are made of such a patch or of a tree that the study names: what they are made of
-  packages-of-host.txt   packages of the host that the emulator's libraries and the checkers were taken from
+  packages-of-host.txt   the emulator's libraries, the checkers and theirs, by SHA-256: the host's package that each
+  {blank:<22} is from, with its version and its source's
 
 The licences' texts are in LICENSES/; Debian's packages bring their own, in /usr/share/doc of each.
 """
