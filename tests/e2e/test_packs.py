@@ -136,8 +136,14 @@ def test_the_same_results_give_the_same_pack(flashbed: Flashbed, made: Path, tmp
 def test_no_path_of_this_host_is_in_it(made: Path) -> None:
     with zipfile.ZipFile(made) as archive:
         for name in archive.namelist():
-            if not name.startswith("files/"):
-                assert str(made.parent).encode() not in archive.read(name), name
+            data = archive.read(name)
+            for folder in (made.parent, paths.cache_root()):
+                assert str(folder).encode() not in data, (name, folder)
+
+
+def test_a_small_study_is_a_small_file(made: Path) -> None:
+    """quick's pack has to be below 60 MB; what every pack has is most of it."""
+    assert made.stat().st_size < 15_000_000
 
 
 def test_a_changed_byte_is_told_before_anything_runs(flashbed: Flashbed, made: Path, tmp_path: Path) -> None:

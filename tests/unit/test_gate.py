@@ -75,11 +75,36 @@ def test_the_templates_call_the_gate_and_keep_the_reports_of_a_failure(name: str
     if name.startswith("github"):
         steps = said["runs"]["steps"]
         assert '/../gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS' in steps[2]["run"]
-        assert {steps[2]["env"][name.upper()] for name in said["inputs"]} == {
-            f"${{{{ inputs.{n} }}}}" for n in said["inputs"]
-        }
+        assert set(steps[2]["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in said["inputs"]}
+        assert steps[2]["env"]["FLASHBED_DEBIAN"] == "${{ inputs.debian }}"
         assert (steps[3]["if"], steps[3]["with"]["path"]) == ("always()", "flashbed-gate")
     else:
         job = said[".flashbed-gate"]
         assert job["script"][-1].endswith('/ci/gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS')
         assert (job["artifacts"]["when"], job["artifacts"]["paths"]) == ("always", ["flashbed-gate/"])
+
+
+def test_the_lines_of_the_gitlab_job_run_in_its_container(tmp_path: Path) -> None:
+    """In the shell that GitLab gives them, with doubles of what they call."""
+    job = yaml.safe_load((CI / "gitlab/flashbed.yml").read_text())[".flashbed-gate"]
+    for name in ("apt-get", "git", "make"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/calls\n')
+        (tmp_path / name).chmod(0o755)
+    lab = tmp_path / ".flashbed"
+    given = {"FLASHBED": lab, "FLASHBED_URL": "url", "STUDY": "my.toml", "TREE": ".", "BASE": "a", "HEAD": "b"}
+    assert given.keys() <= job["variables"].keys()
+    environment = {**given, "LIMITS": "--limit iops=1", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    # The clone is there; what makes it is a double
+    lines = [line for line in job["before_script"] if not line.startswith("rm ")] + job["script"]
+    (lab / "ci").mkdir(parents=True)
+    (lab / "ci/gate").write_text(f'#!/bin/sh\necho "gate $*" >> {tmp_path}/calls\n')
+    (lab / "ci/gate").chmod(0o755)
+    subprocess.run(["sh", "-ec", "\n".join(lines)], env=environment, check=True, cwd=tmp_path)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[1].split()[-3:] == ["ca-certificates", "git", "make"]
+    assert calls[2:] == [
+        f"git clone -q --depth 1 url {lab}",
+        f"make -C {lab} setup",
+        "gate my.toml . a b --limit iops=1",
+    ]
+    assert job["rules"] == [{"if": '$CI_PIPELINE_SOURCE == "merge_request_event"'}]

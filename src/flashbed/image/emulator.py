@@ -66,6 +66,9 @@ OWN = {
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
+NO_PATHS = "-ffile-prefix-map={tree}=."
+"""No message names the folder that the emulator was built in; no answer depends on it, so keys do not."""
+
 COMPILE_STEPS = 1217
 """Lines that ninja prints; for the progress bar only."""
 
@@ -133,7 +136,7 @@ _known: dict[Path, Path] = {}
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
-        recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0]}
+        recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0], "flags": NO_PATHS}
         cache = Cache(root / "image")
         entry = cache.entry("emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM])
         _known[root] = entry.path(PROGRAM)
@@ -158,7 +161,8 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
     build.mkdir()
     with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
         # Else a repository that the cache lies in would be asked for QEMU's version
-        run(["../configure", *OPTIONS], cwd=build, env={"GIT_CEILING_DIRECTORIES": str(folder)})
+        mapped = f"--extra-cflags={NO_PATHS.format(tree=tree)}"
+        run(["../configure", *OPTIONS, mapped], cwd=build, env={"GIT_CEILING_DIRECTORIES": str(folder)})
         run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=build, on_line=lambda _: progress.advance())
     run(["strip", "-o", folder / PROGRAM, build / PROGRAM])
     shutil.rmtree(tree)
