@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import tempfile
 from collections.abc import Callable
@@ -14,9 +13,8 @@ import typer
 
 from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
 from flashbed.commands.terminal import out
+from flashbed.common import children
 from flashbed.common.errors import CellsFailedError, InputError
-
-ENDING = ".flashbed"
 
 
 def pack_command(
@@ -38,12 +36,12 @@ def pack_command(
     """
     from flashbed.commands import reporting
     from flashbed.execution import run
-    from flashbed.packs import making
+    from flashbed.packs import making, pack_file
 
     parsed = load(study, where, kernel)
-    to = to or Path(f"{report_folder(parsed, where, kernel).name}{ENDING}")
-    if to.suffix != ENDING or not to.absolute().parent.is_dir() or to.is_dir():
-        raise InputError(f"{to}: wants a name that ends with {ENDING}, in a folder that is there")
+    to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
+    if to.suffix != pack_file.ENDING or not to.absolute().parent.is_dir() or to.is_dir():
+        raise InputError(f"{to}: wants a name that ends with {pack_file.ENDING}, in a folder that is there")
     done = run.run(parsed, jobs=jobs, locked=locked)
     reporting.agree(done.different)
     with tempfile.TemporaryDirectory() as scratch:
@@ -78,7 +76,7 @@ def verify_command(
     """
     from flashbed.packs import verifying
 
-    how = verifying.How(cells, jobs or len(os.sched_getaffinity(0)), limit, folder)
+    how = verifying.How(cells, jobs or children.cores(), limit, folder)
     verifying.verify(pack, how, out.print)
 
 

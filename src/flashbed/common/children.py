@@ -41,6 +41,11 @@ exec timeout -k "$after" "$limit" setpriv --pdeathsig KILL sh -c '{_INNER}' "$$"
 """
 
 
+def cores() -> int:
+    """The processor cores that this process and its programs may use."""
+    return len(os.sched_getaffinity(0))
+
+
 @contextmanager
 def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """A guarded command, as Popen starts it; it is ended if the block is left by an exception. Raises SetupError

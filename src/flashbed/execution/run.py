@@ -7,7 +7,6 @@ the next run goes on.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flashbed import image
-from flashbed.common import own_file, paths
+from flashbed.common import children, own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
@@ -61,11 +60,6 @@ class Run:
     @property
     def failures(self) -> list[Record]:
         return [record for record in self.records if not record.measured]
-
-
-def cores() -> int:
-    """The processor cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def open_store() -> Store:
@@ -155,7 +149,7 @@ def run(
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
     limits, twins = attempt.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
     if missing:
-        with nullcontext(site) if site is not None else attempt.here(jobs or cores()) as where:
+        with nullcontext(site) if site is not None else attempt.here(jobs or children.cores()) as where:
             for record in measuring.measure(store, missing, where, limits, twins):
                 known[record.repetition.key] = record
     records = [measuring.also_of(known[r.key], r) for r in wanted]

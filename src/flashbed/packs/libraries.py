@@ -55,7 +55,7 @@ def packages(files: Iterable[Path]) -> list[str]:
     """A line for each file, as sha256sum has it, with the Debian package that it is from behind: name and version, and
     its source's. What the lab has built, and all on another system, is of none.
     """
-    return sorted({f"{digest_file(file)}  {file.name}  {_package(file)}" for file in files})
+    return sorted({f"{digest_file(file)}  {file.name}  {_package(file)}" for file in set(files)})
 
 
 def _package(file: Path) -> str:

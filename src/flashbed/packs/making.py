@@ -86,16 +86,15 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     shelf = Shelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
         told = []
+        results: dict[str, Path] = {}
         for record in measured:
-            told.append(recipes.recipe(record.repetition, shelf, f"out/{profile.PROFILE}" in _names(record)).as_json())
+            names = _names(record)
+            told.append(recipes.recipe(record.repetition, shelf, f"out/{profile.PROFILE}" in names).as_json())
+            results |= {f"{pack_file.RESULTS}/{record.result['key']}/{name}": record.folder / name for name in names}
             progress.advance()
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
     members |= {f"{pack_file.CONFIGS}/{digest}": path for digest, path in shelf.configs.items()}
-    members |= {
-        f"{pack_file.RESULTS}/{record.result['key']}/{name}": record.folder / name
-        for record in measured
-        for name in _names(record)
-    }
+    members |= results
     members |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
     members |= travelling()
     members |= sources.files(done.study)

@@ -27,6 +27,8 @@ CONTENTS = "pack.json"
 FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
 """Folders: files by digest, results by key, the report, the configuration of each kernel by the digest of its image."""
 
+ENDING = ".flashbed"
+
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
 
@@ -64,13 +66,21 @@ class Program:
 class Pack:
     """A pack that was found whole."""
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
         self.path, self._archive = path, archive
+        self.digest = digest
+        """SHA-256 of the file."""
         self.told = told
         self.members: Mapping[str, str] = told["members"]
         """Digests by name, of all that is in the pack but pack.json."""
         self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
         self._programs = {name: Program(**one) for name, one in told["programs"].items()}
+        self._results: dict[str, list[str]] = {}
+        """Names of what was kept of a repetition, by its key."""
+        for member in sorted(self.members):
+            folder, *rest = member.split("/", 2)
+            if folder == RESULTS and len(rest) == 2:
+                self._results.setdefault(rest[0], []).append(rest[1])
 
     def read(self, member: str) -> bytes:
         """Raises InputError, also if it is not what pack.json says of it."""
@@ -134,8 +144,7 @@ class Pack:
 
     def result(self, key: str) -> dict[str, bytes]:
         """What was kept of a repetition, by name: result.json, console.log, out/... Raises InputError."""
-        folder = f"{RESULTS}/{key}/"
-        return {name.removeprefix(folder): self.read(name) for name in sorted(self.members) if name.startswith(folder)}
+        return {name: self.read(f"{RESULTS}/{key}/{name}") for name in self._results.get(key, ())}
 
     def options(self, kernel: str) -> dict[str, str]:
         """What a kernel was configured with, by the digest of its image: values by name, without those not set."""
@@ -146,19 +155,19 @@ class Pack:
 
 def is_pack(path: Path) -> bool:
     """Whether a file looks like one, damaged or not."""
-    return path.is_file() and path.suffix == ".flashbed"
+    return path.is_file() and path.suffix == ENDING
 
 
 def open_pack(path: Path) -> Pack:
     """Looks at each byte. Raises InputError for what is no pack, or is damaged; it names what is damaged."""
-    damage = _damage(path)
+    damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
         told = json.loads(_read(archive, CONTENTS))
         if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
         shape.check_contents(told)
-        pack = Pack(path, archive, told)
+        pack = Pack(path, digest, archive, told)
     except Unreadable as error:
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
         raise InputError(f"{path}: {why}; get it again") from None
@@ -167,23 +176,31 @@ def open_pack(path: Path) -> Pack:
     return pack
 
 
-def _damage(path: Path) -> str:
-    """Why the file is not as it was written; "" if it is."""
+def sealed(file: BinaryIO) -> hashlib._Hash:
+    """SHA-256 of all but the digest at the end of a file, which is left there. The file has to be as long as that."""
+    left = file.seek(0, 2) - DIGEST_LETTERS
+    file.seek(0)
+    found = hashlib.sha256()
+    while left:
+        piece = file.read(min(left, PIECE_BYTES))
+        found.update(piece)
+        left -= len(piece)
+    return found
+
+
+def _examined(path: Path) -> tuple[str, str]:
+    """Why the file is not as it was written, "" if it is; and its SHA-256."""
     try:
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            if size <= DIGEST_LETTERS:
-                return f"it has {size} bytes"
-            file.seek(0)
-            found, left = hashlib.sha256(), size - DIGEST_LETTERS
-            while left:
-                piece = file.read(min(left, PIECE_BYTES))
-                found.update(piece)
-                left -= len(piece)
-            wanted = file.read().decode("ascii", errors="replace")
+            if (size := file.seek(0, 2)) <= DIGEST_LETTERS:
+                return f"it has {size} bytes", ""
+            found = sealed(file)
+            end = file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return "" if wanted == found.hexdigest() else f"its bytes give {found.hexdigest()[:12]}, its end says {wanted[:12]}"
+    body, wanted = found.hexdigest(), end.decode("ascii", errors="replace")
+    found.update(end)
+    return "" if wanted == body else f"its bytes give {body[:12]}, its end says {wanted[:12]}", found.hexdigest()
 
 
 def _which(pack: Pack) -> str:

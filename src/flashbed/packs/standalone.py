@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
+from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
 from flashbed.packs.verifying import How, verify
 
@@ -32,7 +33,7 @@ def main(pack: Path) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    how = How(said.cells, said.jobs or len(os.sched_getaffinity(0)), said.limit, said.folder)
+    how = How(said.cells, said.jobs or children.cores(), said.limit, said.folder)
     try:
         return _status(pack, how)
     finally:

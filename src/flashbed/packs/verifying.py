@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import children
-from flashbed.common.digest import digest_file
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
-from flashbed.common.progress import Stage, stage
+from flashbed.common.progress import stage
 from flashbed.execution import memory
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
@@ -67,7 +66,7 @@ def verify(path: Path, how: How, say: Say) -> None:
     say = _plainly(say)
     chosen = sample(pack.recipes, how.cells)
     say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
-    say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {digest_file(path)}")
+    say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {pack.digest}")
     results = {one.key: pack.result(one.key) for one in pack.recipes}
     told = {one.key: _told(pack, one, results[one.key]) for one in pack.recipes}
     doubts = _doubts(pack, told)
@@ -143,16 +142,13 @@ def _played(
         try:
             while under_way:
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                    yield under_way.pop(future), _advanced(future.result(), progress)
+                    outcome = future.result()
+                    progress.advance()
+                    yield under_way.pop(future), outcome
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
-
-
-def _advanced(outcome: Outcome, progress: Stage) -> Outcome:
-    progress.advance()
-    return outcome
 
 
 def _compare(

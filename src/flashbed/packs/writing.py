@@ -8,7 +8,6 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -88,11 +87,4 @@ def _member(name: str, size_bytes: int, packing: int) -> zipfile.ZipInfo:
 def _seal(path: Path) -> None:
     """Puts the digest of all that is before it at the end, in place of the archive's comment."""
     with path.open("r+b") as file:
-        left = file.seek(0, 2) - pack_file.DIGEST_LETTERS
-        file.seek(0)
-        found = sha256()
-        while left:
-            piece = file.read(min(left, pack_file.PIECE_BYTES))
-            found.update(piece)
-            left -= len(piece)
-        file.write(found.hexdigest().encode())
+        file.write(pack_file.sealed(file).hexdigest().encode())
