@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flashbed import image
-from flashbed.common.errors import InterruptedByUser, SetupError
+from flashbed.common.errors import InputError, InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
 from flashbed.shrinking import architecture, building, fragment, memory, packing, prices, variants
 from flashbed.shrinking.fragment import Fragment
@@ -176,6 +176,20 @@ def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: Made
     found = _by_option(prices.sweep(TARGET, wanted))
     assert found["CONFIG_INET"].why_not == "the kernel does not build: x.c:1: error: no such type"
     assert found["CONFIG_UNIX"].image == 50
+
+
+def test_a_variant_whose_source_is_not_there_says_so(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_kernel(target: object, source: Path, objects: Path, *rest: object) -> None:
+        if "CONFIG_UNIX=y" not in (objects / ".config").read_text():
+            raise InputError("an option compiles x.c, which is not there")
+        kernel.compile(target, source, objects, *rest)
+
+    monkeypatch.setattr(building, "compile_kernel", compile_kernel)
+    found = _by_option(prices.sweep(TARGET, wanted))
+    assert found["CONFIG_UNIX"].why_not == "an option compiles x.c, which is not there"
+    assert found["CONFIG_INET"].image is not None
 
 
 def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from flashbed import image
 from flashbed.common import locks
 from flashbed.common.digest import digest_file
-from flashbed.common.errors import InterruptedByUser, SetupError
+from flashbed.common.errors import InputError, InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
 from flashbed.shrinking import building, fragment, memory, packing, workbench
 from flashbed.shrinking.architecture import Architecture
@@ -187,6 +187,8 @@ class Bench:
     def _built(self, objects: Path, folder: Path, step: Callable[[], None], jobs: int) -> Variant:
         try:
             building.compile_kernel(self._target, self._source.folder, objects, step, jobs)
+        except InputError as error:
+            return Variant(why_not=error.message)
         except SetupError as error:
             if "Killed" in error.message or "rror" not in _last(error.message):
                 raise  # the host's fault, and no word on the option
