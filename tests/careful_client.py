@@ -118,13 +118,16 @@ class Client:
 
 
 @contextmanager
-def started(command: list[str], log: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Ready to serve; `log` gets its lines."""
+def started(command: list[str], log: list[str], typed: str = "") -> Iterator[subprocess.Popen[str]]:
+    """Ready to serve; `log` gets its lines. `typed`: for the loader, which reads the serial line before Linux does."""
     guarded = ["setpriv", "--pdeathsig", "KILL", *command]
     with subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace") as found:
         assert found.stdout is not None
         late = threading.Timer(LIMIT_S, found.kill)
         late.start()
+        assert found.stdin is not None
+        found.stdin.write(typed)
+        found.stdin.flush()
         for line in found.stdout:
             log.append(line)
             if running.READY.search(line):

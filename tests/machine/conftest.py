@@ -10,6 +10,13 @@ import raw_chip
 from guest_rig import Rig
 
 
+@pytest.fixture(scope="module", params=["x86_64", "arm64"])
+def architecture(request: pytest.FixtureRequest) -> str:
+    """Of the appliance: what asks for it is done on both."""
+    name: str = request.param
+    return name
+
+
 @pytest.fixture
 def new_chip(study_file, tmp_path: Path):
     """`new_chip(chip, folder)`: a new chip of the profile `chip`, in the folder, with tools for raw flash."""

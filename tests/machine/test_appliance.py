@@ -34,13 +34,13 @@ TROUBLE = re.compile(r"BUG:|Oops|WARNING:|Call Trace|Kernel panic|segfault|Out o
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("appliance")
 
 
 @pytest.fixture(scope="module")
-def appliance(folder: Path) -> Iterator[Appliance]:
-    with running(folder, None, "--size", "64M") as found:
+def appliance(architecture: str, folder: Path) -> Iterator[Appliance]:
+    with running(folder, None, "-a", architecture, "--size", "64M") as found:
         yield found
 
 
@@ -110,12 +110,12 @@ def refused(server: Server, handle: bytes) -> bool:
 
 
 def test_who_is_not_named_gets_nothing_with_a_good_handle_either(
-    appliance: Appliance, folder: Path, tmp_path: Path
+    appliance: Appliance, architecture: str, folder: Path, tmp_path: Path
 ) -> None:
     status, root = appliance.server.mount_path(b"/data")
     assert status == OK
     shutil.copy(folder / "vda.img", tmp_path)
-    with running(tmp_path, NOT_FOR_THIS_HOST) as other:
+    with running(tmp_path, NOT_FOR_THIS_HOST, "-a", architecture) as other:
         assert other.server.mount_path(b"/data") == (ACCESS, b"")
         assert other.server.call(100005, 5) == bytes(4)  # no export is shown
         with pytest.raises(Denied):
@@ -141,8 +141,8 @@ def pester(appliance: Appliance, count: int) -> None:
     assert not TROUBLE.search(appliance.log), appliance.log
 
 
-def test_ctrl_c_ends_it_and_leaves_its_disk_clean(tmp_path: Path) -> None:
-    with running(tmp_path, None, "--size", "16M") as appliance:
+def test_ctrl_c_ends_it_and_leaves_its_disk_clean(architecture: str, tmp_path: Path) -> None:
+    with running(tmp_path, None, "-a", architecture, "--size", "16M") as appliance:
         assert appliance.stop() == 0
     assert "nas: down" in appliance.log
     checked = subprocess.run(["/sbin/e2fsck", "-n", tmp_path / "vda.img"], capture_output=True, text=True)

@@ -91,14 +91,14 @@ def wait_for_ssh(port: int, seconds: float) -> None:
 
 
 @pytest.fixture(scope="module")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+def bed(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     folder, keys = tmp_path_factory.mktemp("appliance"), tmp_path_factory.mktemp("keys")
     for name in ("root", "ann", "stranger"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", keys / name], check=True)
     settings = SETTINGS.format(**{name: (keys / f"{name}.pub").read_text().strip() for name in ("root", "ann")})
     collector = collecting()
     [port] = free_ports(1)
-    with running(folder, settings, "--size", "64M", "--ssh-port", str(port)) as appliance:
+    with running(folder, settings, "-a", architecture, "--size", "64M", "--ssh-port", str(port)) as appliance:
         wait_for_ssh(port, 60)
         yield Bed(appliance, keys, port, collector)
     if collector:

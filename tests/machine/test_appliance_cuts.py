@@ -42,8 +42,8 @@ def checked(image: Path, folder: Path) -> None:
 
 
 @pytest.fixture
-def appliance(tmp_path: Path) -> Appliance:
-    return building.build(shipped.settings(None), "x86_64", tmp_path / "nas")
+def appliance(architecture: str, tmp_path: Path) -> Appliance:
+    return building.build(shipped.settings(None), architecture, tmp_path / "nas")
 
 
 def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def wait_for(words: str, log: list[str]) -> None:
         time.sleep(0.1)
 
 
-def test_a_disk_is_pulled_out_and_comes_back(tmp_path: Path) -> None:
+def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) -> None:
     (tmp_path / "nas.toml").write_text(MIRROR)
     wanted = settings.read(tmp_path / "nas.toml")
-    appliance = building.build(wanted, "x86_64", tmp_path / "nas")
+    appliance = building.build(wanted, architecture, tmp_path / "nas")
     images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
     nfs, mount, portmap = free_ports(3)
     forwarded = Ports(nfs=nfs, mount=mount, portmap=portmap).forwarded(wanted)

@@ -59,11 +59,11 @@ needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs
 
 
 @pytest.fixture(scope="module")
-def appliance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Appliance]:
+def appliance(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Appliance]:
     settings = SETTINGS.format(client="10.0.2.2")
     folder = tmp_path_factory.mktemp("appliance")
     (folder / "vdc.img").write_bytes(bytes(1 << 20))  # has no file system
-    with running(folder, settings, "--size", "64M") as found:
+    with running(folder, settings, "-a", architecture, "--size", "64M") as found:
         yield found
 
 
@@ -154,8 +154,8 @@ def test_what_is_no_call_does_no_harm(appliance: Appliance) -> None:
     assert not TROUBLE.search(appliance.log), appliance.log
 
 
-def test_who_is_not_named_gets_nothing(tmp_path: Path) -> None:
-    with running(tmp_path, SETTINGS.format(client="198.51.100.7"), "--size", "16M") as other:
+def test_who_is_not_named_gets_nothing(architecture: str, tmp_path: Path) -> None:
+    with running(tmp_path, SETTINGS.format(client="198.51.100.7"), "-a", architecture, "--size", "16M") as other:
         with pytest.raises(Denied):
             v4.look_up(other.server)
         with pytest.raises(Denied):

@@ -46,11 +46,11 @@ lvm lvcreate -y -s -L 26M -n before vg0/data && echo {MADE.upper()} | tr A-Z a-z
 """
 
 
-def make_volume(folder: Path) -> None:
+def make_volume(architecture: str, folder: Path) -> None:
     """With a file system of this host's mke2fs on it, and a snapshot of that."""
     (folder / "nas.toml").write_text(VOLUME)
     wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, "x86_64", folder)
+    appliance = building.build(wanted, architecture, folder)
     for name, size in DISKS.items():
         with (folder / f"{name}.img").open("wb") as disk:
             disk.truncate(size)
@@ -68,12 +68,12 @@ def make_volume(folder: Path) -> None:
     assert MADE in said, said
 
 
-def test_a_volume_on_two_disks_keeps_what_a_client_gives_it(tmp_path: Path) -> None:
-    make_volume(tmp_path)
+def test_a_volume_on_two_disks_keeps_what_a_client_gives_it(architecture: str, tmp_path: Path) -> None:
+    make_volume(architecture, tmp_path)
     given = tmp_path / "given"
     given.write_bytes(random.Random(1).randbytes(FILE_BYTES))
     for start in range(2):
-        with running(tmp_path, VOLUME) as appliance:
+        with running(tmp_path, VOLUME, "-a", architecture) as appliance:
             if not start:
                 subprocess.run(["nfs-cp", given, appliance.url("/file")], check=True, timeout=120)
             subprocess.run(["nfs-cp", appliance.url("/file"), tmp_path / f"back {start}"], check=True, timeout=120)

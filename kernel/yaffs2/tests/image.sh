@@ -18,7 +18,8 @@ ln "$from/d/f1" "$from/d/e/harder"
 ln -s d/f2 "$from/soft"
 mkfifo "$from/fifo"
 if [ "$(id -u)" = 0 ]; then
-	mknod "$from/device" c 5 44
+	# Some containers let nobody make one
+	mknod "$from/device" c 5 44 2>/dev/null || echo "image tests: without a device, which mknod may not make here"
 	chown 7:8 "$from/d/f4"
 fi
 : >"$from/empty"

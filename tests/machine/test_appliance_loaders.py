@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The appliance's one file is started by the loaders that boards and PCs have: U-Boot and GRUB of Debian, in the steps
+that docs/appliance.md has.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from appliance_machines import PC, SIZE_BYTES, medium, pc, sata_medium, serves, some_ports, uefi, unpacked
+
+from flashbed.appliance import building, disks, qemu, settings, shipped
+
+# It builds kernels of its own first.
+pytestmark = pytest.mark.long
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/appliance.md"
+
+GRUB_MENU = """\
+serial
+terminal_output serial
+search --file --set=root /appliance
+{steps}
+"""
+
+EXTLINUX = """\
+DEFAULT nas
+LABEL nas
+  KERNEL /Image
+"""
+
+
+def steps(loader: str) -> str:
+    """What the page says to type, the comments behind `#` left out."""
+    section = PAGE.read_text().split(f"**{loader}")[1]
+    block = re.search(r"```\n(.*?)```", section, re.DOTALL)
+    assert block
+    return "".join(line.partition("#")[0].rstrip() + "\n" for line in block[1].splitlines())
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_u_boot(packed: bool, tmp_path: Path) -> None:
+    """Packed, by what a person types; unpacked, by the file that boards with a standard boot look for. This one looks
+    for it on its first SATA disk.
+    """
+    trial, ports = shipped.settings(None), some_ports()
+    appliance = building.bootable(trial, "arm64", tmp_path)
+    (image,) = disks.images(trial.disks, tmp_path, SIZE_BYTES)
+    place = tmp_path / "medium"
+    (place / "extlinux").mkdir(parents=True)
+    typed = ""
+    if packed:
+        shutil.copy(appliance.kernel, place / "appliance")
+        typed = "\n\n" + steps("U-Boot").replace("mmc 0:1", "virtio 1:1")
+    else:
+        (place / "Image").write_bytes(gzip.decompress(appliance.kernel.read_bytes()))
+        (place / "extlinux/extlinux.conf").write_text(EXTLINUX)
+    command = qemu.command(appliance, [image], ports.forwarded(trial), "127.0.0.1", ["-serial", "stdio"])
+    at = command.index("-kernel")
+    command[at : at + 2] = [
+        "-bios",
+        str(unpacked("u-boot-qemu", tmp_path / "loader") / "usr/lib/u-boot/qemu_arm64/u-boot.bin"),
+    ]
+    command[command.index("-m") + 1] = "256M"
+    said = serves([*command, *(medium(place) if packed else sata_medium(place))], ports, typed)
+    assert "U-Boot 20" in said
+
+
+def test_grub(tmp_path: Path) -> None:
+    """Debian's GRUB for UEFI, which has its modules in it and takes its menu from the folder of its distribution."""
+    (tmp_path / "nas.toml").write_text(PC)
+    wanted, ports = settings.read(tmp_path / "nas.toml"), some_ports()
+    appliance = building.bootable(wanted, "x86_64", tmp_path)
+    (image,) = disks.images({"data": settings.Disk(device="/dev/vda")}, tmp_path, SIZE_BYTES)
+    place = tmp_path / "medium"
+    (place / "EFI/BOOT").mkdir(parents=True)
+    (place / "EFI/debian").mkdir()
+    grub = unpacked("grub-efi-amd64-bin", tmp_path / "loader") / "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi"
+    shutil.copy(grub, place / "EFI/BOOT/BOOTX64.EFI")
+    (place / "EFI/debian/grub.cfg").write_text(GRUB_MENU.format(steps=steps("PC, by GRUB.")))
+    shutil.copy(appliance.kernel, place / "appliance")
+    serves([*pc(wanted, image, ports), *uefi(tmp_path / "ovmf"), *medium(place)], ports)
