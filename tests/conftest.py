@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from borrowed_guest import empty_cache
 from hypothesis import settings
 
-from flashbed.common import paths
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Finished, Repetition
-
-BUILT = ("image", "debian-amd64", "debian-arm64")
-"""What is expensive and depends on nothing that a test does: taken from the real cache."""
 
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
@@ -56,11 +53,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, without results, that uses the guest built before."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for name in BUILT:
-        (paths.cache_root() / name).mkdir(parents=True, exist_ok=True)
-        (cache / name).symlink_to(paths.cache_root() / name)
+    cache = empty_cache(tmp_path / "cache")
     monkeypatch.setenv("FLASHBED_CACHE", str(cache))
     return cache
 

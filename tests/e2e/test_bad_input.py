@@ -8,15 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-WRITE = """
-    [axes]
-    filesystem = ["ext2"]
-    [workload]
-    tool = "fio"
-    pattern = "write"
-    request = "64k"
-    file = "256k"
-"""
+from one_cell import WRITE
 
 BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
 

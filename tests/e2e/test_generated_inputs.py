@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from borrowed_guest import empty_cache
 from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies, toml
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from flashbed import cli, image
-from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.execution import measurement, repetition
 from flashbed.execution.repetition import Finished, Repetition
@@ -96,11 +96,7 @@ def bench() -> Iterator[Path]:
     """A folder and a cache of its own; nothing is fetched, and no guest is run."""
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        (place / "cache").mkdir()
-        for name in ("image", "debian-arm64"):
-            (paths.cache_root() / name).mkdir(parents=True, exist_ok=True)
-            (place / "cache" / name).symlink_to(paths.cache_root() / name)
-        patched.setenv("FLASHBED_CACHE", str(place / "cache"))
+        patched.setenv("FLASHBED_CACHE", str(empty_cache(place / "cache")))
         build = image.build
 
         @cache

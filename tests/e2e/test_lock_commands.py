@@ -7,23 +7,12 @@ import re
 from pathlib import Path
 
 from conftest import Flashbed
-
-BODY = """
-    [axes]
-    filesystem = ["ext2"]
-
-    [workload]
-    tool = "fio"
-    pattern = "write"
-    request = "64k"
-    file = "1M"
-    flush = "fsync"
-"""
+from one_cell import WRITE
 
 
 def locked(flashbed: Flashbed, study_file) -> tuple[Path, Path]:
     """A study, and the lock that the command wrote beside it."""
-    study = study_file(BODY)
+    study = study_file(WRITE)
     done = flashbed("image", "lock", study)
     assert done.returncode == 0, done.stderr
     lock = study.with_suffix(".lock")

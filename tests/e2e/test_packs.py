@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from borrowed_guest import empty_cache
 from conftest import FLASHBED, Flashbed
 from running import command_lines
 
@@ -47,15 +48,13 @@ Members = dict[str, bytes]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pack of four repetitions, beside its study, and a cache that has their results."""
     folder = tmp_path_factory.mktemp("packs")
-    (folder / "cache").mkdir()
-    for name in ("image", "debian-amd64", "debian-arm64"):
-        (folder / "cache" / name).symlink_to(paths.cache_root() / name)
+    cache = empty_cache(folder / "cache")
     (folder / "own.toml").write_text(STUDY)
     subprocess.run(
         [FLASHBED, "pack", "own.toml"],
         check=True,
         cwd=folder,
-        env={**os.environ, "FLASHBED_CACHE": str(folder / "cache")},
+        env={**os.environ, "FLASHBED_CACHE": str(cache)},
         timeout=300,
     )
     return folder / "own.flashbed"

@@ -11,10 +11,14 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Callable
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from borrowed_guest import empty_cache
+from conftest import FLASHBED
+from one_cell import WRITE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
@@ -58,15 +62,65 @@ def made(folder: Path, wheel: Path, *, whole: bool) -> Path:
     return folder / "bin"
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+def outside() -> dict[str, str]:
+    """This process's environment, without what would lead Python to the clone."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def measured(folder: Path, study: Path, flashbed: str | Path) -> Path:
+    """The folder, made, with a copy of the study that this program has measured into a cache beside it, its report and
+    its pack; `flashbed verify` finds the same bytes.
+    """
+    folder.mkdir()
+    cache = empty_cache(folder / "cache")
+    shutil.copy(study, folder / "one.toml")
+    for words in (("run", "one.toml"), ("pack", "one.toml"), ("verify", "one.flashbed")):
+        done = subprocess.run(
+            [flashbed, *words],
+            cwd=folder,
+            env={**outside(), "FLASHBED_CACHE": str(cache)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "same bytes: 1 of 1 repetitions"
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+WHOLE = pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+
+
+@WHOLE
+def test_a_cell_is_measured_and_packed_as_in_the_clone(
+    wheel: Path, tmp_path: Path, study_file: Callable[..., Path], whole: bool
+) -> None:
+    study = study_file(WRITE)
+    programs = made(tmp_path / "environment", wheel, whole=whole)
+    its = measured(tmp_path / "its", study, programs / "flashbed")
+    ours = measured(tmp_path / "ours", study, FLASHBED)
+    for one in (its, ours):  # by the key, in a store that was empty
+        assert len(list((one / "cache/results/cells").glob("*/*/result.json"))) == 1
+    assert contents(its / "cache/results/cells") == contents(ours / "cache/results/cells")
+    assert (its / "reports/one/results.csv").read_bytes() == (ours / "reports/one/results.csv").read_bytes()
+    if not whole:  # other versions of the packages that write the report may write it otherwise
+        assert contents(its / "reports") == contents(ours / "reports")
+        assert (its / "one.flashbed").read_bytes() == (ours / "one.flashbed").read_bytes()
+
+
+@WHOLE
 def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cache: Path, whole: bool) -> None:
     programs = made(tmp_path / "environment", wheel, whole=whole)
     empty = tmp_path / "empty"
     empty.mkdir()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     def said(*command: str | Path, status: int = 0) -> str:
-        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=empty, env=outside(), capture_output=True, text=True)
         assert done.returncode == status, done.stderr
         return done.stdout or done.stderr
 
