@@ -11,11 +11,11 @@ from pathlib import Path
 import guest_rig
 import pytest
 
-from flashbed.common import paths
+from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import beforehand, repetition, run
 from flashbed.image import emulator
-from flashbed.machine import checker, qemu
+from flashbed.machine import qemu
 from flashbed.study.loading import load_study
 
 STUDY = """
@@ -85,7 +85,7 @@ def test_cpus_that_guests_start_on() -> None:
 def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on, monkeypatch) -> None:
     study = study_on("arm64-1000")
     cells = [wanted.cell for wanted in run.prepare(study)]
-    monkeypatch.setattr(checker, "found", lambda *_: None)
+    monkeypatch.setattr(programs, "found", lambda *_: None)
     with pytest.raises(SetupError, match=r"e2fsck is not installed, and what was measured could not be checked"):
         beforehand.check(study, cells)
 

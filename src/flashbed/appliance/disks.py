@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 from flashbed.appliance.settings import Disk
+from flashbed.common import programs
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.image.command import run
 
@@ -66,7 +65,7 @@ def _image(disk: Disk, file: Path, size_bytes: int) -> Path:
     if file.exists():
         return file
     part = file.with_suffix(".part")
-    mke2fs = shutil.which("mke2fs", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    mke2fs = programs.found("mke2fs")
     if mke2fs is None:
         raise SetupError("mke2fs is not installed: apt-get install e2fsprogs")
     try:

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import paths
+from flashbed.common import paths, programs
 from flashbed.common.errors import SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.image import emulator
-from flashbed.machine import checker
 
 TOOLS = {
     "cc": "gcc",
@@ -56,7 +55,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Looks at everything that a run needs."""
     for tool, package in TOOLS.items():
-        place = checker.found(tool)
+        place = programs.found(tool)
         yield Finding(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
     missing = emulator.missing_packages()
     yield Finding(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flashbed.common.errors import SetupError
+from flashbed.common import programs
 
 KILL_AFTER_S = 1
 """Between asking a program to end and killing it."""
@@ -54,7 +54,7 @@ def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Po
     try:
         begun = subprocess.Popen(command, **how)
     except FileNotFoundError:
-        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.") from None
+        raise programs.missing(command[0]) from None
     with begun as process:
         try:
             yield process

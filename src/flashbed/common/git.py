@@ -11,8 +11,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from flashbed.common import children
-from flashbed.common.errors import SetupError
+from flashbed.common import children, programs
 
 _OF_A_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """What git sets for the hooks that it starts; a hook may start the lab."""
@@ -38,7 +37,7 @@ def git(*arguments: str | Path, at: Path, env: Mapping[str, str] | None = None, 
     standard input. Raises GitError, SetupError if there is no git.
     """
     if shutil.which("git") is None:
-        raise SetupError("git is not installed. `flashbed doctor` says how to get it.")
+        raise programs.missing("git")
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
     environment = {**inherited, **_ALWAYS, **(env or {})}
     with (told or Path(os.devnull)).open("rb") as stdin:

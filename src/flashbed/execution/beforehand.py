@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from flashbed.common import programs
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution.repetition import check_command
 from flashbed.image import emulator
-from flashbed.machine import checker, qemu
+from flashbed.machine import qemu
 from flashbed.profiles.library import Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell
@@ -38,7 +39,7 @@ def refusal(cpu: str) -> str:
 
 def check_programs(cells: Sequence[Cell]) -> None:
     """Raises SetupError for checkers of these cells that are missing on this host."""
-    missing = dict.fromkeys(program for program in _checkers(cells) if checker.found(program) is None)
+    missing = dict.fromkeys(program for program in _checkers(cells) if programs.found(program) is None)
     if missing:
         names, are = ", ".join(missing), "is" if len(missing) == 1 else "are"
         raise SetupError(

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flashbed.common import children, paths
+from flashbed.common import children, paths, programs
 from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
@@ -42,7 +42,7 @@ def run(
     # A name with a slash is found from the folder that the command runs in, any other on the path
     name = str((cwd or Path()) / arguments[0]) if "/" in arguments[0] else arguments[0]
     if shutil.which(name, path=(env or {}).get("PATH")) is None:
-        raise SetupError(f"{arguments[0]} is not installed. `flashbed doctor` says how to get it.")
+        raise programs.missing(arguments[0])
     with children.started(
         children.guarded(arguments),
         cwd=cwd,

@@ -4,17 +4,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from flashbed.common import children
-from flashbed.common.errors import SetupError
-
-SYSTEM_PATH = "/usr/sbin:/sbin"
-"""Where Debian keeps file system checkers; not on the path of an ordinary user."""
+from flashbed.common import children, programs
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program is sent, and does not bring upon itself."""
@@ -24,23 +19,13 @@ class Killed(Exception):
     """A checker that was killed, as Linux does when memory is short."""
 
 
-def found(program: str, first: Path | None = None) -> Path | None:
-    """Where a checker is: in the folder `first`, or where programs are on this host; None if it is nowhere."""
-    place = shutil.which(program, path=_search_path(first))
-    return Path(place) if place else None
-
-
-def _search_path(first: Path | None = None) -> str:
-    return ":".join([*([str(first)] if first else []), os.environ.get("PATH", ""), SYSTEM_PATH])
-
-
 def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> str:
     """What a checker says of the image `data`: "" for clean. Changes nothing. Raises SetupError if there is no such
     program, Killed.
     """
-    environment = {**os.environ, "LC_ALL": "C", "PATH": _search_path(first)}
-    if (program := found(command[0], first)) is None:
-        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
+    environment = {**os.environ, "LC_ALL": "C", "PATH": programs.search_path(first)}
+    if (program := programs.found(command[0], first)) is None:
+        raise programs.missing(command[0])
     done = children.run([program, *command[1:]], stdin=subprocess.DEVNULL, env=environment, errors="replace")
     if -done.returncode in FROM_OUTSIDE:  # it says nothing about the image, and must not become a result
         raise Killed(f"killed (signal {-done.returncode}) while {command[0]} looked at its image: out of memory?")

@@ -23,6 +23,7 @@ TRAVELS = (
     "common/digest.py",
     "common/errors.py",
     "common/locks.py",
+    "common/programs.py",
     "common/progress.py",
     "common/units.py",
     "execution/__init__.py",

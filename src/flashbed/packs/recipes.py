@@ -9,12 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flashbed.common import programs
 from flashbed.common.digest import digest_file
-from flashbed.common.errors import SetupError
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, initramfs, kernel
-from flashbed.machine import checker
 from flashbed.packs import libraries
 from flashbed.packs.pack_file import Program
 from flashbed.packs.provenance import JOB
@@ -116,6 +115,6 @@ def _check(cell: Cell, shelf: Shelf) -> Check | None:
     data = Path(Check.DATA)
     if (command := repetition.check_command(cell, data)) is None:
         return None
-    if (program := checker.found(command[0])) is None:
-        raise SetupError(f"{command[0]} is not installed. `flashbed doctor` says how to get it.")
+    if (program := programs.found(command[0])) is None:
+        raise programs.missing(command[0])
     return Check(shelf.program(Path(command[0]).name, program), tuple(command[1:]))
