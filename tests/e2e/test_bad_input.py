@@ -5,7 +5,6 @@ status.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from one_cell import WRITE
@@ -82,36 +81,6 @@ def test_a_key_that_is_not_there(flashbed) -> None:
 
 def test_a_command_that_is_not_there(flashbed) -> None:
     assert "--help" in complaint(flashbed("rnu"), BAD_INPUT)
-
-
-def _path_with(folder: Path, **programs: str) -> str:
-    """A search path with everything there is, except that `programs` are what is given (shell scripts), or absent if
-    empty.
-    """
-    folder.mkdir()
-    hidden = {name.replace("_", "-") for name in programs}
-    for place in os.environ["PATH"].split(":"):
-        for program in Path(place).iterdir() if Path(place).is_dir() else ():
-            if program.name not in hidden and not (folder / program.name).exists():
-                (folder / program.name).symlink_to(program)
-    for name, script in programs.items():
-        if script:
-            path = folder / name.replace("_", "-")
-            path.write_text(f"#!/bin/sh\n{script}\n")
-            path.chmod(0o755)
-    return str(folder)
-
-
-def test_nothing_to_build_the_emulator_with(flashbed, tmp_path: Path) -> None:
-    path = _path_with(tmp_path / "bin", ninja="")
-    examined = flashbed("doctor", PATH=path)
-    assert examined.returncode == SETUP
-    assert "apt-get install ninja-build" in examined.stdout
-
-
-def test_doctor_finds_nothing_missing_here(flashbed) -> None:
-    done = flashbed("doctor")
-    assert done.returncode == 0, done.stdout
 
 
 def test_a_cache_below_a_path_with_a_blank(flashbed, study_file, tmp_path: Path) -> None:

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is missing on this machine, and the command that mends it.
 
-Tools only: nothing here fetches, builds or installs.
+Nothing here builds or installs. Of Debian's mirrors one small file is fetched, to know whether they answer.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from flashbed.commands import listing
 from flashbed.common import paths, programs
-from flashbed.common.errors import SetupError
+from flashbed.common.errors import FlashbedError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.image import emulator
+from flashbed.image import apt, emulator, mirrors, pins
+from flashbed.study.format import DEFAULTS
 
 TOOLS = {
     "cc": "gcc",
@@ -26,6 +28,9 @@ TOOLS = {
     "patch": "patch",
     "xz": "xz-utils",
     "dpkg-source": "dpkg-dev",
+    "dpkg-deb": "dpkg",
+    "apt-get": "apt",
+    "git": "git",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
     "x86_64-linux-gnu-gcc": "gcc-x86-64-linux-gnu",
     "setpriv": "util-linux",
@@ -50,6 +55,8 @@ class Finding:
     fine: bool
     detail: str
     remedy: str = ""
+    needed: bool = True
+    """If not: what is not in order is a caution."""
 
 
 def examine() -> Iterator[Finding]:
@@ -64,7 +71,44 @@ def examine() -> Iterator[Finding]:
         f"not installed: {', '.join(missing)}" if missing else "installed",
         f"apt-get install {' '.join(missing)}",
     )
+    yield _keys()
+    if programs.found("apt-get"):
+        yield from _mirrors()
     yield _disk()
+
+
+def _keys() -> Finding:
+    there = os.access(mirrors.KEYRING, os.R_OK)
+    detail = f"{mirrors.KEYRING}{'' if there else ' cannot be read'}"
+    return Finding("Debian's keys", there, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
+
+
+def _mirrors() -> Iterator[Finding]:
+    """Whether one answers, of each archive."""
+    try:
+        lists = mirrors.known().lists(pins.current().suite)
+    except FlashbedError as error:
+        what, _, remedy = error.message.partition(". ")
+        yield Finding("mirrors of Debian", False, what, remedy.rstrip("."), _are_needed())
+        return
+    for archive, addresses in lists.items():
+        yield _mirror(archive, {address: apt.refusal(address) for address in addresses})
+
+
+def _mirror(archive: str, refused: Mapping[str, str]) -> Finding:
+    """`refused`: why lists cannot be had, by their addresses."""
+    subject = f"a mirror of {archive}"
+    if there := next((address for address, why in refused.items() if not why), ""):
+        return Finding(subject, True, there)
+    told = "; ".join(f"{address}: {why}" for address, why in refused.items()) or "none known"
+    ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
+    remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
+    return Finding(subject, False, told, remedy, _are_needed())
+
+
+def _are_needed() -> bool:
+    """Where all is built, nothing is fetched."""
+    return not listing.is_built(DEFAULTS["kernel"])
 
 
 def _disk() -> Finding:

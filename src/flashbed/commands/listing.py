@@ -14,7 +14,7 @@ from typing import Any
 
 from flashbed import image
 from flashbed.common import own_file, paths
-from flashbed.common.errors import InputError
+from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.execution import inputs, measurement
 from flashbed.execution.measuring import failure_folder
@@ -129,16 +129,27 @@ def schema(kind: str) -> dict[str, Any]:
 
 def build_image(version: str) -> Rows:
     """Builds the guest for every shipped file system, and every module; the names and digests of its parts."""
-    library = Library((paths.profiles(),))
-    systems = [library.filesystem(name) for name in library.names("filesystem")]
-    every_module = tuple(modules.to_choose())
-    sets = {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
-    built = image.build(version, sets, thorough=True)
+    built = image.build(version, _every_set(), thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
         *sorted(built.digests.items()),
     ]
+
+
+def is_built(version: str) -> bool:
+    """Whether nothing would be left for `build_image` to fetch. Builds nothing."""
+    try:
+        return paths.cache_root().is_dir() and bool(image.build(version, _every_set(), only_built=True))
+    except FlashbedError:
+        return False
+
+
+def _every_set() -> set[image.ProgramSet]:
+    library = Library((paths.profiles(),))
+    systems = [library.filesystem(name) for name in library.names("filesystem")]
+    every_module = tuple(modules.to_choose())
+    return {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
 
 
 def write_lock(study: str | None) -> str:

@@ -47,10 +47,11 @@ def doctor_command() -> None:
 
     findings = list(doctor.examine())
     for finding in findings:
-        out.print(f"{'ok     ' if finding.fine else 'MISSING'}  {finding.subject}: {finding.detail}")
+        state = "ok     " if finding.fine else "MISSING" if finding.needed else "caution"
+        out.print(f"{state}  {finding.subject}: {finding.detail}")
         if not finding.fine:
             out.print(f"         -> {finding.remedy}")
-    if not all(finding.fine for finding in findings):
+    if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(3)
 
 

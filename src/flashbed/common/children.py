@@ -18,6 +18,9 @@ from flashbed.common import programs
 KILL_AFTER_S = 1
 """Between asking a program to end and killing it."""
 
+LATE = 124
+"""How a guarded command ends if its time was up and it did as it was asked."""
+
 
 def guarded(command: Sequence[str | Path], limit_s: float = 0, kill_after_s: float = KILL_AFTER_S) -> list[str]:
     """A command that ends after `limit_s` seconds (0: when it likes), and when this process does, even if that is
@@ -63,8 +66,10 @@ def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Po
             raise
 
 
-def run(command: Sequence[str | Path], **how: Any) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str | Path], *, limit_s: float = 0, **how: Any) -> subprocess.CompletedProcess[str]:
     """A guarded command to its end, its output as text."""
-    with started(guarded(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how) as process:
+    with started(
+        guarded(command, limit_s), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how
+    ) as process:
         out, err = process.communicate()
     return subprocess.CompletedProcess(command, process.returncode, out, err)

@@ -103,9 +103,7 @@ def _lock(
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
     for one in requests.of_guests(archive, versions, sets):
         asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found
-    before = pins.current().lock
-    suite = before.suite if before else lockfile.SUITE
-    return Lock(path, suite, own_sources.sources(), profiles, asked)
+    return Lock(path, pins.current().suite, own_sources.sources(), profiles, asked)
 
 
 def _of_archive(cell: Cell) -> str:

@@ -10,10 +10,11 @@ import logging
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from flashbed.common import locks
+from flashbed.common import children, locks
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError, host_refusal
 from flashbed.image import mirrors
@@ -26,6 +27,11 @@ URI_LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) ?(?P<hash>\
 
 HELPER = "apt-helper"
 HELPER_FOLDER = "/usr/lib/apt"
+
+PATIENCE_S = 4
+"""Of who only wants to know whether a mirror answers, with a connection that stands still."""
+LONGEST_S = 10
+"""The same, with all of it."""
 
 
 class Apt:
@@ -87,9 +93,8 @@ class Apt:
 
     def _download(self, words: Sequence[str]) -> None:
         """Of each file its address, its place and its digest. What is not to be had there is not fetched."""
-        program = shutil.which(HELPER, path=f"{os.environ.get('PATH', '')}:{HELPER_FOLDER}") or HELPER
         try:
-            run([program, "download-file", *words], env={"APT_CONFIG": str(self._configuration())})
+            run([_helper(), "download-file", *words], env={"APT_CONFIG": str(self._configuration())})
         except SetupError as error:
             _log.info("%s", error.message)
         for place in words[1::3]:
@@ -147,6 +152,27 @@ class Apt:
             'APT::Sandbox::User "root";\n'  # the cache need not be readable for apt's own user
         )
         return path
+
+
+def refusal(address: str) -> str:
+    """Why a file cannot be had from its address, as apt says it; "" if it can. It is fetched as apt fetches, by way of
+    the host's proxies, and thrown away. Raises SetupError without apt.
+    """
+    waits = [f"Acquire::{kind}::Timeout={PATIENCE_S}" for kind in ("http", "https")]
+    options = [word for one in (*waits, "Acquire::Retries=0", "APT::Sandbox::User=root") for word in ("-o", one)]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [_helper(), *options, "download-file", address, f"{folder}/file"]
+        done = children.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
+    if done.returncode == 0:
+        return ""
+    if done.returncode == children.LATE:
+        return f"no answer within {LONGEST_S} s"
+    said = re.search(rf"^E: Failed to fetch {re.escape(address)} +(.+)$", done.stderr, re.MULTILINE)
+    return said[1] if said else done.stderr.strip()
+
+
+def _helper() -> str:
+    return shutil.which(HELPER, path=f"{os.environ.get('PATH', '')}:{HELPER_FOLDER}") or HELPER
 
 
 def _offer(match: re.Match[str], of: mirrors.Mirrors) -> File:

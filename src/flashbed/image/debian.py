@@ -23,7 +23,7 @@ from flashbed.common.progress import stage
 from flashbed.image import pins
 from flashbed.image.apt import Apt
 from flashbed.image.command import run
-from flashbed.image.lockfile import SUITE, File
+from flashbed.image.lockfile import File
 from flashbed.image.pins import Pins
 
 _log = logging.getLogger("flashbed")
@@ -77,7 +77,7 @@ class Archive:
 
     @property
     def _apt(self) -> Apt:
-        return Apt(self.root, self.architecture, self._pins.lock.suite if self._pins.lock else SUITE)
+        return Apt(self.root, self.architecture, self._pins.suite)
 
     @property
     def _pins(self) -> Pins:

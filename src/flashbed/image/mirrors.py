@@ -17,7 +17,10 @@ from flashbed.common.errors import SetupError
 from flashbed.image.command import run
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-"""The keys of all releases of Debian that are still looked after; Ubuntu has the package of that name, too."""
+"""The keys of all releases of Debian that are still looked after."""
+
+KEYRING_PACKAGE = "debian-archive-keyring"
+"""Brings them; Ubuntu has a package of that name, too."""
 
 MAIN, SECURITY = "debian", "debian-security"
 """Debian's two archives, as origins name them."""
@@ -45,6 +48,13 @@ class Mirrors:
         """Where that file may be had here."""
         archive, _, path = origin.partition(" ")
         return [base + path for base in (self.security if archive == SECURITY else self.main)]
+
+    def lists(self, suite: str) -> dict[str, list[str]]:
+        """Where each archive says what a suite has, by the archive's name: the file that apt reads first."""
+        names = {MAIN: (self.main, suite), SECURITY: (self.security, f"{suite}-security")}
+        return {
+            archive: [f"{base}dists/{name}/InRelease" for base in bases] for archive, (bases, name) in names.items()
+        }
 
     def sources(self, suite: str) -> str:
         """The lines of a sources.list for this suite, with sources of packages.
@@ -76,7 +86,7 @@ def known() -> Mirrors:
 def check_keys() -> None:
     """Raises SetupError without Debian's keys, by which apt knows a mirror's lists for Debian's own."""
     if not KEYRING.is_file():
-        raise SetupError(f"{KEYRING} is not there: `apt-get install debian-archive-keyring` brings Debian's keys")
+        raise SetupError(f"{KEYRING} is not there: `apt-get install {KEYRING_PACKAGE}` brings Debian's keys")
 
 
 def _sorted(places: Iterable[tuple[str, str]]) -> Mirrors:

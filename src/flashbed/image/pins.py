@@ -25,6 +25,11 @@ class Pins:
     lock: Lock | None
     strict: bool = False
 
+    @property
+    def suite(self) -> str:
+        """Of Debian, that packages come from."""
+        return self.lock.suite if self.lock else lockfile.SUITE
+
 
 _chosen: Pins | None = None
 
