@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium fio libnfs-utils mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs
+	@setup/debian chromium fio gnupg libnfs-utils mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 

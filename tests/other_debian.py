@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import platform
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+
+import name_space
 
 from flashbed.common import paths
 from flashbed.image.cache import Cache
@@ -19,8 +20,6 @@ from flashbed.image.command import run
 from flashbed.image.mirrors import KEYRING
 
 RELEASE = "trixie"
-
-NO_ROOT = ("unshare", "--user", "--map-root-user", "--mount")
 
 _ENTER = """
 root=$1
@@ -45,8 +44,7 @@ def refusal() -> str:
         return f"this host is {RELEASE} itself"
     if not _mirror():
         return "apt knows of no mirror of Debian on this host"
-    done = subprocess.run([*NO_ROOT, "true"], capture_output=True, text=True)
-    return f"this host refuses user name spaces ({done.stderr.strip()})" if done.returncode else ""
+    return name_space.refusal()
 
 
 def root(packages: Sequence[str]) -> Path:
@@ -83,4 +81,4 @@ def _mirror() -> str:
 def inside(tree: Path, folders: Sequence[Path], command: Sequence[str | Path]) -> list[str]:
     """A command that runs with `tree` as its root and sees these folders of the host where they are there."""
     seen = ["/dev", "/proc", *map(str, folders)]
-    return [*NO_ROOT, "sh", "-ec", _ENTER, "sh", str(tree), *seen, "--", *map(str, command)]
+    return [*name_space.NO_ROOT, "sh", "-ec", _ENTER, "sh", str(tree), *seen, "--", *map(str, command)]

@@ -163,11 +163,13 @@ def write_lock(study: str | None) -> str:
 
 
 def update_packages() -> str:
-    """Forgets which versions of packages were taken, and moves the repository's lock to those of today."""
+    """Forgets which versions of packages were taken, and moves the repository's lock to those of today; or fails, and
+    leaves both as they were.
+    """
     pins.choose(inputs.without_packages())
-    for architecture in (toolchain.ARCHITECTURE, toolchain.HOST):
-        image.open_archive().of(architecture).forget_versions()
-    return write_lock(None)
+    archive = image.open_archive()
+    with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
+        return write_lock(None)
 
 
 def _study_row(file: Path) -> tuple[str, ...]:

@@ -122,7 +122,15 @@ class Apt:
         sources = mirrors.known().sources(self._suite)
         self._configuration()
         (self._root / "sources.list").write_text(sources)
-        self._apt("update")
+        try:
+            self._apt("update", "--error-on=any")  # else what a mirror that is away has would be called unknown
+        except SetupError as error:
+            if (why := _complaint(error.message)) is None:
+                raise
+            names = f"`flashbed doctor` says which mirrors answer; {mirrors.VARIABLE} names others"
+            keys = f"`apt-get install {mirrors.KEYRING_PACKAGE}` brings Debian's keys, in {mirrors.KEYRING}"
+            remedy = keys if "signatures" in why else names
+            raise SetupError(f"the lists of Debian {self._suite} cannot be had: {why}. {remedy}.") from None
 
     def _configuration(self) -> Path:
         try:
@@ -167,8 +175,13 @@ def refusal(address: str) -> str:
         return ""
     if done.returncode == children.LATE:
         return f"no answer within {LONGEST_S} s"
-    said = re.search(rf"^E: Failed to fetch {re.escape(address)} +(.+)$", done.stderr, re.MULTILINE)
-    return said[1] if said else done.stderr.strip()
+    return (_complaint(done.stderr) or done.stderr.strip()).removeprefix(f"{address}: ")
+
+
+def _complaint(said: str) -> str | None:
+    """The first file that apt did not get, or does not believe, and why; None if it says nothing of one."""
+    found = re.search(r"^[EW]: (?:Failed to fetch|GPG error:) (.+)$", said, re.MULTILINE)
+    return re.sub(r"(?<=\S)  +", ": ", found[1]).rstrip(". ") if found else None
 
 
 def _helper() -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,14 +83,30 @@ class Archive:
     def _pins(self) -> Pins:
         return self._kept_to if self._kept_to is not None else pins.current()
 
-    def forget_versions(self) -> None:
-        """The next resolve asks the lock, and the mirror for what that does not name."""
+    @contextmanager
+    def without_versions(self) -> Iterator[None]:
+        """In the block nothing is noted yet: resolve asks the lock, and the mirror for what that does not name. A block
+        that fails leaves what was noted before.
+        """
+        before = self._notes.with_suffix(".before")
         with self._alone():
-            try:
-                self._notes.unlink(missing_ok=True)
-            except OSError as error:
-                raise host_refusal(self._notes, error) from None
+            self._move(self._notes, before)
             self._apt.forget_lists()
+        try:
+            yield
+        except BaseException:
+            with self._alone():
+                self._move(before, self._notes)
+            raise
+        before.unlink(missing_ok=True)
+
+    def _move(self, one: Path, to: Path) -> None:
+        """If it is there."""
+        try:
+            with suppress(FileNotFoundError):
+                one.replace(to)
+        except OSError as error:
+            raise host_refusal(one, error) from None
 
     def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
         """The files that `packages` and all they depend on come in: as noted, else as the lock has them, else as the

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -130,6 +131,8 @@ def write(lock: Lock) -> None:
         scratch.write_text(text(lock))
         scratch.rename(lock.path)
     except OSError as error:
+        with suppress(OSError):
+            scratch.unlink()
         raise host_refusal(lock.path, error) from None
 
 

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flashbed image build --update, against Debian's archives made up on 127.0.0.1: apt, its check of signatures and all
+else are real. Debian's keys and the folder of the lock are others in a name space of the command's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import made_up_archive
+import name_space
+import pytest
+import web_folder
+from conftest import FLASHBED
+from small_disk import small_disk
+
+from flashbed.common import paths
+from flashbed.image import lockfile, mirrors, pins
+from flashbed.image.debian import NOTES
+from flashbed.image.lockfile import File, Lock
+
+HOST_RESOURCE, SETUP = 4, 3
+
+IN_PLACE = 'mount --bind "$1" "$2" && mount --bind "$3" "$4" && shift 4 && exec "$@"'
+
+NOTED = "{}\n"
+"""What was taken before, in the archive's own notes."""
+
+TODAY = ("6.1.0-9999", "6.1.9999-1")
+"""Debian's own kernel is newer than the lock's: what its packages are called, and their version. Nothing that a build
+makes is made of it, so nothing is built.
+"""
+
+
+def lock_of_today(lock: Lock, folder: Path) -> Lock:
+    """What the lock becomes. The two empty packages are there, for they say what Debian's kernel is called."""
+    asked = lock.requests["arm64"]
+    ((kernel, before),) = ((name, files) for name, files in asked.items() if name.startswith("alone linux-headers-6"))
+    called = kernel.split()[1].removeprefix("linux-headers-").removesuffix("-arm64")
+
+    def newer(words: str) -> str:
+        return words.replace(called, TODAY[0]).replace(before[0].version, TODAY[1])
+
+    def moved(one: File) -> File:
+        return replace(one, name=newer(one.name), origin=newer(one.origin))
+
+    empty = "alone linux-image-arm64 linux-headers-arm64"
+    now = {name: tuple(files) for name, files in asked.items() if name != kernel}
+    now[newer(kernel)] = tuple(map(moved, before))
+    now[empty] = tuple(
+        made_up_archive.package(folder, newer(one.origin), one.name.split("_")[0].replace("arm64", f"{TODAY[0]}-arm64"))
+        for one in asked[empty]
+    )
+    return replace(lock, requests={**lock.requests, "arm64": now})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mirror in a folder, and where the command runs."""
+
+    mirror: Path
+    address: str
+    cache: Path
+    studies: Path
+    today: Lock
+
+    def update(self, address: str = "") -> subprocess.CompletedProcess[str]:
+        keys = (self.mirror / made_up_archive.KEYS, mirrors.KEYRING)
+        command = [*name_space.NO_ROOT, "sh", "-c", IN_PLACE, "sh", *keys, self.studies, paths.studies()]
+        of = address or self.address
+        environment = {"FLASHBED_CACHE": str(self.cache), "FLASHBED_DEBIAN": f"{of}/debian {of}/debian-security"}
+        return subprocess.run(
+            [*command, FLASHBED, "image", "build", "--update"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+            timeout=300,
+        )
+
+    def check_nothing_moved(self) -> None:
+        """Of the lock, of what is beside it, and of what was noted."""
+        ours, theirs = (
+            {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (self.studies, paths.studies())
+        )
+        assert ours == theirs
+        assert (self.cache / "debian-arm64" / NOTES).read_text() == NOTED
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    name_space.wanted()
+    lock = pins.shipped()
+    assert lock is not None
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    today = lock_of_today(lock, mirror)
+    made_up_archive.write(mirror, today)
+    with web_folder.served(mirror) as address:
+        studies = shutil.copytree(paths.studies(), tmp_path / "studies")
+        yield Place(mirror, address, cache_in(tmp_path / "cache"), studies, today)
+
+
+def cache_in(folder: Path) -> Path:
+    """With the guest that is built, and nothing of Debian's archive but notes."""
+    (folder / "debian-arm64").mkdir(parents=True)
+    (folder / "image").symlink_to(paths.cache_root() / "image")
+    (folder / "debian-arm64" / NOTES).write_text(NOTED)
+    return folder
+
+
+def test_the_lock_is_moved_to_what_the_archive_has_today(place: Place) -> None:
+    done = place.update()
+    assert done.returncode == 0, done.stderr
+    assert (place.studies / pins.shipped_path().name).read_text() == lockfile.text(place.today)
+    first, *rest = done.stdout.splitlines()
+    files = {one.name for asked in place.today.requests.values() for found in asked.values() for one in found}
+    counts = f"{len(files)} files of Debian bookworm, {len(place.today.profiles)} profiles"
+    assert first == f"{pins.shipped_path()}: {counts}, the lab's sources"
+    assert [line.split(":")[0] for line in rest][:3] == ["emulator", "kernel", "base"]
+    noted = json.loads((place.cache / "debian-arm64" / NOTES).read_text())
+    assert set(place.today.requests["arm64"]) == set(noted)
+
+
+def of_a_stranger(place: Place) -> None:
+    made_up_archive.write(place.mirror, place.today, signer="a stranger")
+
+
+def with_a_changed_list(place: Place) -> None:
+    with (place.mirror / "debian/dists/bookworm/main/binary-arm64/Packages").open("a") as file:
+        file.write("\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (of_a_stranger, "/debian bookworm InRelease: The following signatures couldn't be verified"),
+        (with_a_changed_list, "/debian/dists/bookworm/main/binary-arm64/Packages: File has unexpected size"),
+    ],
+)
+def test_what_debian_has_not_signed_moves_nothing(place: Place, change, told: str) -> None:
+    change(place)
+    done = place.update()
+    assert (done.returncode, done.stdout) == (SETUP, "")
+    assert done.stderr.startswith(f"flashbed: the lists of Debian bookworm cannot be had: {place.address}{told}")
+    assert done.stderr.count("\n") == 1
+    place.check_nothing_moved()
+
+
+def test_without_a_mirror_nothing_is_moved(place: Place) -> None:
+    done = place.update("http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (SETUP, "")
+    told = "flashbed: the lists of Debian bookworm cannot be had: http://127.0.0.1:9/debian/dists/bookworm/InRelease: "
+    assert done.stderr.startswith(told)
+    assert done.stderr.endswith("`flashbed doctor` says which mirrors answer; FLASHBED_DEBIAN names others.\n")
+    assert done.stderr.count("\n") == 1
+    place.check_nothing_moved()
+
+
+def fill(folder: Path) -> None:
+    """Its disk has no room after that."""
+    with (folder / "filling").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+    assert not shutil.disk_usage(folder).free
+
+
+@pytest.mark.parametrize("full", ["of the lock", "of the cache"])
+def test_on_a_full_disk_nothing_is_moved(place: Place, tmp_path: Path, full: str) -> None:
+    with ExitStack() as disks:
+        disks.enter_context(small_disk(tmp_path / "small", "4M"))
+        if full == "of the lock":
+            place = replace(place, studies=shutil.copytree(paths.studies(), tmp_path / "small/studies"))
+        else:
+            place = replace(place, cache=cache_in(tmp_path / "small/cache"))
+        fill(tmp_path / "small")
+        done = place.update()
+        assert (done.returncode, done.stdout) == (HOST_RESOURCE, "")
+        assert "no room left on this disk" in done.stderr
+        assert done.stderr.count("\n") == 1
+        place.check_nothing_moved()
