@@ -85,7 +85,8 @@ def main() -> None:
         usage = getattr(error, "format_message", None)
         if usage is None:
             raise
-        _leave(f"{usage()} See `flashbed --help`.", 2)
+        told = usage()
+        _leave(f"{told}{'' if told.endswith(('.', '?')) else '.'} See `flashbed --help`.", 2)
 
 
 def _leave(message: str, status: int) -> NoReturn:

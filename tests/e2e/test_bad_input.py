@@ -79,6 +79,12 @@ def test_a_key_that_is_not_there(flashbed) -> None:
     assert "abcdef" in complaint(flashbed("show", "abcdef"), BAD_INPUT)
 
 
+def test_what_is_no_pack(flashbed, study_file) -> None:
+    study = study_file(WRITE)
+    told = f"flashbed: {study}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again.\n"
+    assert complaint(flashbed("verify", study), BAD_INPUT) == told
+
+
 def test_a_command_that_is_not_there(flashbed) -> None:
     assert "--help" in complaint(flashbed("rnu"), BAD_INPUT)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,6 +44,28 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
     said = capsys.readouterr().err
     assert "THE SAME REPETITION GAVE DIFFERENT RESULTS" in said
     assert "\n  /results/cells/ab/abab\n  /results/different/abab.1\n" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run --nowhere-near", "No such option: --nowhere-near"),
+        ("run --whre a=b", "No such option: --whre"),
+        ("rnu", "No such command 'rnu'. Did you mean"),
+        ("run", "Missing argument 'STUDY'."),
+        ("run quick --jobs x", "Invalid value for '--jobs': "),
+    ],
+)
+def test_what_no_command_has_is_told_in_whole_sentences(
+    words: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["flashbed", *words.split()])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert said.startswith(f"flashbed: {told}")
+    assert re.search(r"[^.?][.?] See `flashbed --help`\.\n$", said)
 
 
 def test_what_the_host_refuses_is_no_traceback(

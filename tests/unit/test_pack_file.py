@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,23 @@ def test_a_truncated_pack_is_told(whole: Path, tmp_path: Path, length: int) -> N
     (tmp_path / "x.flashbed").write_bytes(whole.read_bytes()[:length])
     with pytest.raises(InputError, match=r"x\.flashbed: is (damaged|no pack).*get it again"):
         pack_file.open_pack(tmp_path / "x.flashbed")
+
+
+@pytest.mark.parametrize(
+    "of_another", [b"", b"a,b\n" * 50, b"#!/usr/bin/env python3\nprint()\n", b"PK\3\4" + bytes(99)]
+)
+def test_what_is_no_pack_is_told_with_how_one_is_made(tmp_path: Path, of_another: bytes) -> None:
+    (tmp_path / "x.csv").write_bytes(of_another)
+    told = r"x\.csv: is no pack of flashbed\. `flashbed pack STUDY` makes one; if it was one, get it again\.$"
+    with pytest.raises(InputError, match=told):
+        pack_file.open_pack(tmp_path / "x.csv")
+
+
+def test_an_archive_of_others_is_no_pack(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("pack.json", "{}")
+    with pytest.raises(InputError, match="is no pack of flashbed"):
+        pack_file.open_pack(tmp_path / "x.zip")
 
 
 @pytest.mark.parametrize("name", ["none.flashbed", "."])

@@ -56,7 +56,7 @@ def _with_volumes(volumes: Sequence[str], folder: Path, first: int) -> list[Path
     if not found:
         raise InputError(
             f"{files[0]}: is not there. Volumes are not made here: put the disks of {', '.join(volumes)} into "
-            f"that folder, as {files[0].name}, {files[1].name} and so on; docs/appliance.md says how to make them"
+            f"that folder, as {files[0].name}, {files[1].name} and so on; docs/appliance.md says how to make them."
         )
     return found
 

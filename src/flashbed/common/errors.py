@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors that flashbed tells its user, and the exit code of each.
 
-A message is whole: it names the file, line and key or the path at fault, and says what to do. The command line
-prints it and leaves with `exit_code`; this room must not know who prints it, nor how.
+A message is whole: it names the file, line and key or the path at fault, and says what to do. One sentence has no full
+stop; where several follow one another each has. The command line prints it and leaves with `exit_code`; this room must
+not know who prints it, nor how.
 """
 
 import errno

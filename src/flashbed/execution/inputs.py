@@ -47,7 +47,7 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
     if strict:
         raise SetupError(
             f"{told}. Take them back to what it was written for (git says what changed), or let `flashbed image lock` "
-            "write it anew; without --locked this is a caution"
+            "write it anew; without --locked this is a caution."
         )
     _log.warning("%s; figures may be others than those of the lock", told)
 

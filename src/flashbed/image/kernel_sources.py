@@ -116,7 +116,7 @@ class Sources:
                     why = "; ".join(str(error).replace(str(scratch / "patch"), patch.path.name).splitlines())
                     raise InputError(
                         f"{patch.path}: does not apply to {name}: {why}. Make it anew from that source, with "
-                        "paths as `git diff` writes them (a/fs/..., b/fs/...)"
+                        "paths as `git diff` writes them (a/fs/..., b/fs/...)."
                     ) from None
                 name += f" + {patch.path.name}"
             tree = self._git("write-tree", env=env)

@@ -29,6 +29,10 @@ FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
 
 ENDING = ".flashbed"
 
+STARTER = b"#!/usr/bin/env python3\n"
+"""The line that starts Python."""
+BEGINNING = STARTER + b"PK\3\4"
+
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
 
@@ -169,11 +173,19 @@ def open_pack(path: Path) -> Pack:
         shape.check_contents(told)
         pack = Pack(path, digest, archive, told)
     except Unreadable as error:
+        if not _begins_like_one(path):
+            none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."
+            raise InputError(none) from None
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
         raise InputError(f"{path}: {why}; get it again") from None
     if damage:
         raise InputError(f"{path}: is damaged: {_which(pack) or damage}; get it again")
     return pack
+
+
+def _begins_like_one(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(BEGINNING)) == BEGINNING
 
 
 def sealed(file: BinaryIO) -> hashlib._Hash:

@@ -15,7 +15,6 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.progress import stage
 from flashbed.packs import pack_file
 
-_SHEBANG = b"#!/usr/bin/env python3\n"
 _DAY = (1980, 1, 1, 0, 0, 0)
 """The first of ZIP's days: no time of this host is in a pack."""
 
@@ -39,7 +38,7 @@ def write(
     unfinished = to.with_name(f".{to.name}.{os.getpid()}.new")
     try:
         with unfinished.open("wb") as out:
-            out.write(_SHEBANG)
+            out.write(pack_file.STARTER)
             _archive(out, contents, files, texts, packing)
         _seal(unfinished)
         unfinished.chmod(0o755)
