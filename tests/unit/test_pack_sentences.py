@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,12 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_pack import KEY_VERSION, recipe, result
 
+from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
 from flashbed.packs import libraries, provenance, verifying
 from flashbed.packs.differing import differences
 from flashbed.packs.recipe import Recipe
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 
 KEPT = {"result.json": b"{}", "console.log": b"one\ntwo\n", "out/fio.json": b"a\nb\n", "out/raw": b"\xff\x00\x01"}
 
@@ -96,6 +100,18 @@ def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wa
     assert len(chosen) == len(set(chosen)) == min(cells, wanted)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(paths.studies().glob("*.toml"))])
+def test_labels_tell_the_cells_of_each_study_apart(name: str) -> None:
+    """A recipe has a label and no cell: what stands before the seed is the cell."""
+    by_label: dict[str, set[str]] = {}
+    for cell in plan(load_study(paths.studies() / f"{name}.toml")):
+        told = replace(recipe(), label=cell.label).cell
+        by_label.setdefault(told, set()).add(json.dumps(cell.coordinates))
+    assert "" not in by_label
+    assert all(len(cells) == 1 for cells in by_label.values())
+    assert len(by_label) == len(set[str]().union(*by_label.values()))
 
 
 def test_the_seeds_take_turns_in_a_sample() -> None:

@@ -59,7 +59,9 @@ class Recipe:
 
     @property
     def cell(self) -> str:
-        """The same text for repetitions of one cell: what their labels say before the seed."""
+        """The same text for repetitions of one cell: what their labels say before the seed. A key of its own would be
+        another format of packs, and those of this one would be read as now.
+        """
         return self.label.rpartition(", seed ")[0]
 
     @property
