@@ -17,7 +17,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs to mount a small file system: run as root")
+        pytest.skip("needs to mount a small file system, as root may outside of a container")
     try:
         yield
     finally:
