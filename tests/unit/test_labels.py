@@ -217,7 +217,8 @@ def test_media_of_one_title_stand_each_with_its_parameters() -> None:
         SimpleNamespace(
             repetition=SimpleNamespace(cell=SimpleNamespace(
                 coordinates={"medium": selector}, board=study.library.board("arm64-1000"),
-                medium=study.library.medium(selector)), environment=environment, image=image)
+                medium=study.library.medium(selector), filesystem=study.library.filesystem("ext2"),
+                queue_scheduler=study.library.scheduler("none")), environment=environment, image=image)
         )
         for selector in study.axes["medium"]
     ]  # fmt: skip

@@ -36,6 +36,9 @@ def study_in(folder: Path) -> Path:
     (folder / "module/Kbuild").write_text("obj-m := mine.o\n")
     (folder / "module/mine.c").write_text("/* mine */\n")
     (folder / "module/mine.ko").write_text("left by a build\n")
+    (folder / "shared").mkdir()
+    (folder / "shared/mine.h").write_text("/* shared */\n")
+    (folder / "module/shared").symlink_to(folder / "shared")
     shipped = (paths.profiles() / "filesystems/ext2.toml").read_text()
     own = 'module = "mine"\nmodule_source = "module"\n'
     head, line, rest = shipped.partition("\ntitle")
@@ -48,7 +51,8 @@ def study_in(folder: Path) -> Path:
 def test_sources_that_a_study_brings_are_in_its_pack(tmp_path: Path) -> None:
     study = load_study(study_in(tmp_path))
     found = sources.files(study)
-    assert sorted(name for name in found if "/own/" in name) == ["sources/own/mine/Kbuild", "sources/own/mine/mine.c"]
+    own = ["sources/own/mine/Kbuild", "sources/own/mine/mine.c", "sources/own/mine/shared/mine.h"]
+    assert sorted(name for name in found if "/own/" in name) == own
     assert found["sources/own/mine/mine.c"].read_text() == "/* mine */\n"
     assert sources.patches(study) == {f"sources/own/{digest_bytes(PATCH)[:12]}-x.patch": PATCH}
 

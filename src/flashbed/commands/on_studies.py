@@ -53,7 +53,7 @@ def run_command(
     different results, 130 interrupted.
     """
     from flashbed.commands import reporting
-    from flashbed.execution import run
+    from flashbed.execution import hints, run
 
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
@@ -65,10 +65,11 @@ def run_command(
     _report(done, folder)
     reporting.agree(done.different)
     if done.failures:
-        raise CellsFailedError(
+        said = (
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
             f"and `flashbed show {done.failures[0].repetition.key[:12]}` shows the first"
         )
+        raise CellsFailedError("\n".join((said, *hints.of_profiles(parsed, done.failures))))
 
 
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:

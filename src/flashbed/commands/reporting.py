@@ -13,9 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.ran import CHANGED_LINES
+from flashbed.execution.repetition import Repetition, own_modules
 from flashbed.execution.run import Record, Run, open_store, rows
 from flashbed.execution.store import Different
 from flashbed.external_results.results import kept, table_rows
@@ -95,6 +97,8 @@ def _manifest(done: Run) -> dict[str, Any]:
     environment["kernel source package"] = ", ".join(
         sorted({repetition.image.kernel.package_version for repetition in repetitions})
     )
+    if own := _own_modules(repetitions):
+        environment["modules of your own"] = own
     if done.ran:
         environment[CHANGED_LINES] = [one.sentence for one in done.ran]
     for kind in ("board", "medium"):
@@ -105,6 +109,18 @@ def _manifest(done: Run) -> dict[str, Any]:
             name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
             environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
     return environment
+
+
+def _own_modules(repetitions: Sequence[Repetition]) -> dict[str, str]:
+    """The modules that the study brings, by name: the folder's name, and the beginning of the digest of what was built,
+    as it is in the keys; one for each kernel.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for one in repetitions:
+        for name, folder in own_modules(one.cell):
+            digest = one.environment[image.module_part(name)]
+            found.setdefault(name, {})[f"{folder.name} {digest[:12]}"] = None
+    return {name: ", ".join(sorted(told)) for name, told in sorted(found.items())}
 
 
 def _requests(record: Record) -> RequestLog:

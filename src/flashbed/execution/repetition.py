@@ -74,9 +74,13 @@ def program_set(cell: Cell) -> ProgramSet:
     watch = WATCH if cell.board.cpus > 1 else None
     wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
+    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built, own_modules(cell))
+
+
+def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
+    """The modules of a cell that are made from a folder of the user's, with the folder."""
     sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.queue_scheduler))
-    own = tuple((module, Path(source)) for module, source in sources if module and source)
-    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built, own)
+    return tuple((module, Path(source)) for module, source in sources if module and source)
 
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:

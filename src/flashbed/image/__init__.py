@@ -185,7 +185,7 @@ def _guest(
             tree = _from_packages(cache, archive, wanted).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
         contents[_tools_name(wanted)] = files
-    contents |= {_module_name(name): [initramfs.module(name, path)] for name, path in chosen.items()}
+    contents |= {module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
     entries = {name: initramfs.archive(cache, built, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
@@ -218,7 +218,8 @@ def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
     try:
         return modules.build_folder(cache, built, folder).path(f"{name}.ko")
     except modules.BuildError as error:
-        raise PartError(f"{name} does not compile from {folder}: {error.message}", "module", name) from None
+        why = f"{name} cannot be built from {folder} for the kernel {built.package_version}: {error.message}"
+        raise PartError(why, "module", name) from None
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
@@ -261,12 +262,13 @@ def open_cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
 
 
 def _part_names(wanted: ProgramSet) -> list[str]:
-    return [_tools_name(wanted), *map(_module_name, wanted.modules)]
+    return [_tools_name(wanted), *map(module_part, wanted.modules)]
 
 
 def _tools_name(wanted: ProgramSet) -> str:
     return "-".join(("tools", *wanted.built, *(Path(name).name for name in wanted.programs)))
 
 
-def _module_name(module: str) -> str:
+def module_part(module: str) -> str:
+    """What the archive with a module that cells choose is called, also among the digests in their keys."""
     return f"module-{module}"

@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import toolchain
+from flashbed.image import own_module, toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
@@ -66,8 +66,6 @@ _MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
 
 OWN = "own-module"
 """What a folder of the user's is called where it is built, whatever its own name is."""
-
-LEFT_BY_A_BUILD = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod.c")
 
 SHARED = "common"
 """The folder of kernel/ that is no module: what several of them compile in."""
@@ -135,45 +133,51 @@ def _of(kernel: Kernel) -> dict[str, object]:
 
 
 class BuildError(InputError):
-    """A module that does not compile, with a kernel of the user's or from a source of theirs: the compiler's words."""
+    """A module that is not built, with a kernel of the user's or from a source of theirs: the compiler's words."""
 
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with the modules of the folder `name` of kernel/, stripped of debug information."""
-    return _build(cache, kernel, paths.kernel() / name, name)
+    source = paths.kernel() / name
+
+    def copy(to: Path) -> None:
+        shutil.copytree(source, to, ignore=own_module.LEFT_BY_A_BUILD)
+
+    return _build(cache, kernel, name, {"module": digest_tree(source)}, copy, name)
 
 
 def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
     """The same of a folder of the user's; what the lab's modules share is beside it, too. Raises BuildError."""
-    try:
-        return _build(cache, kernel, folder, OWN)
-    except BuildError:
-        raise
-    except SetupError as error:
-        raise BuildError(_first_errors(error)) from None
+
+    def copy(to: Path) -> None:
+        own_module.copy(folder, to)
+
+    return _build(cache, kernel, OWN, {"module": own_module.digest(folder)}, copy, str(folder))
 
 
-def _build(cache: Cache, kernel: Kernel, source: Path, name: str) -> Entry:
-    """`name` is what the folder is called where it is built."""
-    parts = [source, paths.kernel() / SHARED]
+def _build(
+    cache: Cache, kernel: Kernel, name: str, source: Mapping[str, str], copy: Callable[[Path], None], told: str
+) -> Entry:
+    """`name` is what the folder is called where it is built, `told` what its user calls it."""
+    common = paths.kernel() / SHARED
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
         **_of(kernel),
-        "sources": digest_tree(*parts, *core),
+        **source,
+        "sources": digest_tree(common, *core),
         "script": digest_tree(Path(__file__)),
     }
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        for part in parts:
-            called = name if part == source else part.name
-            shutil.copytree(part, scratch / "kernel" / called, ignore=LEFT_BY_A_BUILD)
+        copy(scratch / "kernel" / name)
+        shutil.copytree(common, scratch / "kernel" / SHARED, ignore=own_module.LEFT_BY_A_BUILD)
         for part in core:
-            copy = shutil.copytree if part.is_dir() else shutil.copy
+            into = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)
-            copy(part, scratch / "media" / part.name)
-        with stage(f"Building the kernel module {name}"):
-            _make(kernel, scratch, f"kernel/{name}", folder)
+            into(part, scratch / "media" / part.name)
+        with stage(f"Building the kernel module {told}"):
+            _make(kernel, scratch, f"kernel/{name}", folder, told=told)
 
     return cache.entry(name, recipe, fill)
 
@@ -208,7 +212,7 @@ def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool 
     # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
     defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
     scratch = folder / "scratch"
-    shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=LEFT_BY_A_BUILD)
+    shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=own_module.LEFT_BY_A_BUILD)
     if change:
         _change(change, scratch, wanted.folder)
     found = [f"-I{scratch / place}" for place in wanted.includes]
@@ -220,9 +224,13 @@ def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool 
         built.rename(folder / f"{wanted.name}.ko")
 
 
-def _first_errors(error: SetupError) -> str:
-    """The compiler's own words, of all that make says of a build that failed."""
-    return "; ".join([line for line in error.message.splitlines() if "error: " in line][:3]) or error.message
+def _not_built(kernel: Kernel, subfolder: str, errors: str) -> BuildError:
+    if subfolder.endswith(f"/{OWN}"):
+        return BuildError(errors)
+    return BuildError(
+        f"{kernel.package_version}, Linux {kernel.version}: the module {subfolder} does not build with it; the "
+        f"lab's own are written for Linux {' and '.join(KERNELS)}: {errors}"
+    )
 
 
 def _change(by: Path, tree: Path, subfolder: str) -> None:
@@ -248,24 +256,24 @@ def _make(
     *settings: str,
     flags: Sequence[str] = (),
     lines: bool = False,
+    told: str | None = None,
 ) -> None:
     """Builds the modules of a folder below `scratch`, and leaves them in `to`, without debug information unless that is
-    for `lines`.
+    for `lines`. `told` is what messages call the folder.
     """
     module = scratch / subfolder
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
     environment = kernel.environment()
     command = toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1)
+    said: list[str] = []
     try:
-        run(command, env=environment)
+        run(command, env=environment, on_line=said.append)
     except SetupError as error:
-        if not kernel.source:
+        if not said or not (kernel.source or subfolder.endswith(f"/{OWN}")):
             raise
-        raise BuildError(
-            f"{kernel.package_version}, Linux {kernel.version}: the module {subfolder} does not build with it; the "
-            f"lab's own are written for Linux {' and '.join(KERNELS)}: {_first_errors(error)}"
-        ) from None
+        why = own_module.errors(said, module, Path(told or subfolder)) or error.message
+        raise _not_built(kernel, subfolder, why) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
         if not lines:

@@ -5,14 +5,13 @@ the names, versions and digests of all others. Nothing of it is needed to run it
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
 from flashbed.execution import inputs, repetition
-from flashbed.image import lockfile, modules, own_sources
+from flashbed.image import lockfile, own_module, own_sources
 from flashbed.image.kernel import Kernel
 from flashbed.packs import libraries
 from flashbed.study.loading import Study
@@ -49,12 +48,8 @@ def files(study: Study) -> dict[str, Path]:
 def _of_own_modules(study: Study) -> Iterator[tuple[str, Path]]:
     own = {module for cell in plan(study) for module in repetition.program_set(cell).own_modules}
     for module, folder in sorted(own):
-        for place, folders, names in os.walk(folder):
-            left = modules.LEFT_BY_A_BUILD(place, [*folders, *names])
-            folders[:] = [name for name in folders if name not in left]
-            for name in sorted(set(names) - left):
-                path = Path(place, name)
-                yield f"{module}/{path.relative_to(folder).as_posix()}", path
+        for file in own_module.files(folder):
+            yield f"{module}/{file.as_posix()}", folder / file
 
 
 def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> dict[str, bytes]:
