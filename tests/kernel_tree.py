@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
-from flashbed import image
-from flashbed.common import paths
-from flashbed.image import kernel
+import own_cache
+from own_cache import flashbed as flashbed
 
-FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+from flashbed import image
+from flashbed.image import kernel
 
 TREE = "linux"
 BASE = "v6.1"
@@ -23,7 +21,6 @@ _PACKAGE = "linux-source-6.1"
 
 def make(folder: Path) -> Path:
     """Both in `folder`, the tree in `linux` and the cache in `cache`."""
-    real = paths.cache_root()
     archive = image.open_archive()
     resolved = archive.resolve([_PACKAGE], alone=True)
     kernel.unpack(archive, _PACKAGE, archive.fetch([_PACKAGE], resolved), folder / TREE, ())
@@ -31,12 +28,7 @@ def make(folder: Path) -> Path:
     git(folder, "add", "-f", ".")
     git(folder, "commit", "-q", "-m", "base")
     git(folder, "tag", BASE)
-    (folder / "cache/image").mkdir(parents=True)
-    for name in ("debian-amd64", "debian-arm64"):
-        (folder / "cache" / name).symlink_to(real / name)
-    for entry in (real / "image").iterdir():
-        if not entry.name.startswith((".", "linux-own-", "kernel-lines-")):
-            (folder / "cache/image" / entry.name).symlink_to(entry)
+    own_cache.make(folder)
     return folder
 
 
@@ -47,22 +39,8 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def edit(folder: Path, file: str, before: str, after: str) -> None:
-    """Changes one place of a file of the tree."""
-    path = folder / TREE / file
-    text = path.read_text()
-    assert text.count(before) == 1, f"{file} has {text.count(before)} times: {before}"
-    path.write_text(text.replace(before, after))
-
-
 def commit(folder: Path, name: str) -> None:
     """What was changed becomes the revision of that name, and the tree is the base again."""
     git(folder, "commit", "-q", "-a", "-m", name)
     git(folder, "tag", name)
     git(folder, "reset", "-q", "--hard", BASE)
-
-
-def flashbed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The finished command, in the folder and with its cache."""
-    environment = {**os.environ, "FLASHBED_CACHE": str(folder / "cache")}
-    return subprocess.run([FLASHBED, *words], cwd=folder, env=environment, capture_output=True, text=True)

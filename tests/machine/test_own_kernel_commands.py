@@ -12,6 +12,7 @@ from pathlib import Path
 
 import kernel_tree
 import pytest
+from own_cache import said
 
 from flashbed.image.kernel import COMPILE_STEPS, IMAGE
 
@@ -63,12 +64,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kernel_tree.make(tmp_path_factory.mktemp("own"))
 
 
-def run(home: Path, *words: str) -> str:
-    done = kernel_tree.flashbed(home, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def results(home: Path, folder: str) -> dict[str, dict]:
     told = json.loads((home / folder / "results.json").read_text())
     return {row["pattern"]: row for row in told["repetitions"]}
@@ -79,7 +74,7 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
     shutil.copy(study_file(STUDY, name="my", filesystem="ext2"), home / "my.toml")
     (home / "x.patch").write_text(SLOWER)
     (home / "never.patch").write_text(NEVER)
-    run(home, "run", "my.toml", "--kernel", "./linux@v6.1", "--out", "base")
+    said(home, "run", "my.toml", "--kernel", "./linux@v6.1", "--out", "base")
     subprocess.run(["git", "-C", "linux", "apply", "../x.patch"], cwd=home, check=True)
     done = kernel_tree.flashbed(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
     assert "2 of 2 changed lines ran, first in write, seed 1." in done.stdout, done.stderr
@@ -97,8 +92,8 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
     # The next patch compiles what it changes, and nothing else
     [work] = (home / "cache/kernels").glob("linux-*")
     before = {path: path.stat().st_mtime_ns for path in (work / "linux").rglob("*.o")}
-    said = run(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
-    assert "the changed line never ran in any guest: no difference means nothing." in said
+    told = said(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
+    assert "the changed line never ran in any guest: no difference means nothing." in told
     changed = {path for path, time in before.items() if path.stat().st_mtime_ns != time}
     assert work / "linux/fs/ext2/inode.o" in changed
     assert len(changed) < 20, sorted(changed)
@@ -107,5 +102,5 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
 
     # The same source once more is the same kernel, and nothing is run again
     subprocess.run(["git", "-C", "linux", "checkout", "-q", "."], cwd=home, check=True)
-    assert "all measured before" in run(home, "run", "my.toml", "--kernel", "./linux", "--out", "again")
+    assert "all measured before" in said(home, "run", "my.toml", "--kernel", "./linux", "--out", "again")
     assert {path.stat().st_size for path in (home / "cache/image").glob(f"linux-own-*/{IMAGE}")}

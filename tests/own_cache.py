@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder of a user's with a cache of its own, and the command in it. The cache has what is built already, by links:
+what a test builds beside that, and all results, stay in the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from flashbed.common import paths
+
+FLASHBED = str(Path(sys.executable).with_name("flashbed"))
+
+CACHE = "cache"
+
+OF_USERS = ("linux-own-", "kernel-lines-", "own-module-", "cpio-module-mine-")
+"""How that begins in the cache which tests make of sources of a user's."""
+
+
+def make(folder: Path) -> Path:
+    """The folder `cache` in `folder`."""
+    real, own = paths.cache_root(), folder / CACHE
+    (own / "image").mkdir(parents=True)
+    for name in ("debian-amd64", "debian-arm64"):
+        (own / name).symlink_to(real / name)
+    for entry in (real / "image").iterdir():
+        if not entry.name.startswith((".", *OF_USERS)):
+            (own / "image" / entry.name).symlink_to(entry)
+    return own
+
+
+def flashbed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The finished command, in the folder and with its cache."""
+    environment = {**os.environ, "FLASHBED_CACHE": str(folder / CACHE)}
+    return subprocess.run([FLASHBED, *words], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def said(folder: Path, *words: str) -> str:
+    """What a command says that ends well."""
+    done = flashbed(folder, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
