@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A module of a study's that does not build, does not load, or registers another name: each is told in a sentence with
+the profile's file and line, the key and the place in the source, and what was measured before stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import guest_rig
+import own_cache
+import own_module
+import pytest
+from edits import replace_once
+
+AXES = f'{guest_rig.STUDY}[axes]\nfilesystem = ["jffs2", "mine"]\n'
+CODE = "\tif (copied < len && !folio_test_uptodate(folio))\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, study_file) -> Path:
+    """A study of a module whose source each test spoils."""
+    own_cache.make(tmp_path)
+    own_module.yaffs2(tmp_path)
+    study_file(AXES, name="my", medium="slc-nand-64m")
+    own_cache.said(tmp_path, "allow", "my.toml", "mine")
+    return tmp_path
+
+
+def told(home: Path, status: int) -> str:
+    """What a run says that ends with this status, but for the caution that the lock has not the profile."""
+    done = own_cache.flashbed(home, "run", "my.toml", "--out", "report")
+    assert done.returncode == status, done.stdout + done.stderr
+    lines = [line for line in done.stderr.splitlines() if "flashbed.lock" not in line]
+    return "\n".join(lines)
+
+
+def where(home: Path, key: str) -> str:
+    """As messages name a line of the profile: by the first one that begins with the key's last word."""
+    lines = (home / "profiles/filesystems/mine.toml").read_text().splitlines()
+    number = next(at for at, line in enumerate(lines, start=1) if line.startswith(key.rpartition(".")[2]))
+    return f"profiles/filesystems/mine.toml:{number}: {key}: "
+
+
+def spoilt(home: Path, file: str, before: str, after: str) -> Path:
+    path = home / own_module.SOURCE / file
+    replace_once(path, before, after)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("vfs_file.c", CODE, f"\tnonsense;\n{CODE}", "{file}:{line}:9: error: ‘nonsense’ undeclared"),
+        (
+            "vfs_file.c",
+            CODE,
+            f"\textern void nowhere(void);\n\tnowhere();\n{CODE}",
+            'ERROR: modpost: "nowhere" [{folder}/mine.ko] undefined!',
+        ),
+        ("Kbuild", "super.o options.o", "supper.o options.o", "No rule to make target '{folder}/supper.o'"),
+    ],
+    ids=["compiler", "symbol", "file"],
+)
+def test_a_source_that_is_not_built(home: Path, file: str, before: str, after: str, said: str) -> None:
+    path = spoilt(home, file, before, after)
+    line = next((at for at, text in enumerate(path.read_text().splitlines(), 1) if text == "\tnonsense;"), 0)
+    folder = home / own_module.SOURCE
+    error = told(home, 2).splitlines()[-1]
+    assert f"{where(home, 'module')}mine cannot be built from {folder} for the kernel 6.1" in error
+    assert said.format(file=path, folder=folder, line=line) in error
+    assert "scratch" not in error
+    assert not (home / "report").exists()
+
+
+def refuses(home: Path) -> str:
+    spoilt(home, own_module.SUPER, "\terr = y2_statistics_init();\n", "\terr = -EBUSY;\n")
+    said = f"the guest's kernel did not take mine, made from {home / own_module.SOURCE} (Device or resource busy): "
+    return f"{where(home, 'module')}{said}"
+
+
+def has_another_name(home: Path) -> str:
+    spoilt(home, own_module.SUPER, '.name = "mine"', '.name = "yours"')
+    return f'{where(home, "mount.type")}the guest knows no file system "mine"'
+
+
+@pytest.mark.parametrize("spoil", [refuses, has_another_name])
+def test_a_module_that_the_guest_refuses(home: Path, spoil: Callable[[Path], str]) -> None:
+    said = spoil(home)
+    lines = told(home, 1).splitlines()
+    assert "1 of 2 repetitions have no measurement" in lines[-2]
+    assert lines[-1].startswith(said)
+
+    # What was measured before stays, and the next run goes on
+    replace_once(home / "my.toml", ', "mine"]', "]")
+    assert "1 repetitions, all measured before" in own_cache.said(home, "run", "my.toml", "--out", "report")

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A module that a study brings is built, loaded and measured: a file system and a scheduler under names of their own,
+and a changed copy of one of the lab's in its place. What the guest says of it counts, not what the profile says.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import guest_rig
+import own_cache
+import own_module
+import pytest
+from edits import replace_once
+from own_cache import said
+
+from flashbed.execution import run
+from flashbed.study.loading import load_study
+
+CHIP = "slc-nand-64m"
+ALL_BEFORE = "1 repetitions, all measured before"
+
+COMMENT = "/* Data, then the header with size and times; a directory's names are on flash already */\n"
+WRITE_END = "\tif (copied < len && !folio_test_uptodate(folio))\n"
+
+VERSION = "cat /sys/module/yaffs2/version >/out/version\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the study, with a cache of its own that this process uses, too."""
+    monkeypatch.setenv("FLASHBED_CACHE", str(own_cache.make(tmp_path)))
+    return tmp_path
+
+
+def told(home: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((home / "report/results.json").read_text())
+    return document
+
+
+def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(home: Path, study_file) -> None:
+    study = study_file(guest_rig.STUDY, name="my", filesystem="mine", medium=CHIP)
+    source = own_module.yaffs2(home)
+    refused = own_cache.flashbed(home, "run", "my.toml")
+    assert refused.returncode == 2
+    assert f"module_source: make -C {source}" in refused.stderr
+    assert "flashbed allow my.toml mine" in refused.stderr
+    said(home, "allow", "my.toml", "mine")
+
+    assert "all measured" not in said(home, "run", "my.toml", "--out", "report")
+    first = told(home)
+    [row] = first["repetitions"]
+    assert row["mounted"].startswith("mine rw,")
+    [(kept, digest)] = [(one, one.environment["module-mine"]) for one in run.prepare(load_study(study))]
+    assert first["manifest"]["modules of your own"] == {"mine": f"{own_module.SOURCE} {digest[:12]}"}
+    assert digest[:12] in (home / "report/report.html").read_text()
+
+    # A comment and another place change no byte of the module, a line of code does
+    replace_once(source / "vfs_file.c", COMMENT, f"/* As fsync(2) says. */\n\n{COMMENT}")
+    source.rename(home / "elsewhere")
+    replace_once(home / "profiles/filesystems/mine.toml", own_module.SOURCE, "elsewhere")
+    said(home, "allow", "my.toml", "mine")
+    assert ALL_BEFORE in said(home, "run", "my.toml", "--out", "report")
+    slower = f"\tfor (int turn = 0; turn < 9999; turn++) barrier();\n{WRITE_END}"
+    replace_once(home / "elsewhere/vfs_file.c", WRITE_END, slower)
+    [changed] = run.prepare(load_study(study))
+    assert {name for name in kept.environment if kept.environment[name] != changed.environment[name]} == {"module-mine"}
+    assert ALL_BEFORE not in said(home, "run", "my.toml", "--out", "report")
+    assert told(home)["repetitions"][0]["counted"]["cpu_ns"] > row["counted"]["cpu_ns"]
+    assert told(home)["manifest"]["modules of your own"] != first["manifest"]["modules of your own"]
+
+
+def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file) -> None:
+    study = study_file(guest_rig.STUDY, filesystem="yaffs2", medium=CHIP)
+    [labs] = run.prepare(load_study(study))
+    source = own_module.yaffs2(home, "yaffs2")
+    replace_once(source / own_module.SUPER, "module_init(", 'MODULE_VERSION("mine");\nmodule_init(')
+    rig = guest_rig.new(study, home / "guest")
+    assert rig.wanted.key != labs.key
+    assert guest_rig.boot(rig, measure=VERSION).files["version"] == b"mine\n"
+
+
+def test_a_scheduler_of_ones_own_is_in_the_queue(home: Path, study_file, measure) -> None:
+    own_module.scheduler(home)
+    [wanted] = run.prepare(load_study(study_file(guest_rig.STUDY, filesystem="ext2", scheduler="mine:slice_idle=0")))
+    finished = measure(wanted, home / "guest")
+    assert b"/queue/scheduler:" in finished.files["out/scheduler.txt"]
+    assert b"[mine]" in finished.files["out/scheduler.txt"]
