@@ -36,7 +36,9 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
 
 def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert leave(monkeypatch) == 0
-    failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32))]
+    labs = SimpleNamespace(module=None, module_source=None)
+    cell = SimpleNamespace(filesystem=labs, queue_scheduler=labs)
+    failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32, cell=cell), result={"reason": "out of memory"})]
     assert leave(monkeypatch, failures=failed) == 1
     capsys.readouterr()
     different = [Different("ab" * 32, Path("/results/cells/ab/abab"), Path("/results/different/abab.1"))]
