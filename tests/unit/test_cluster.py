@@ -214,4 +214,4 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SetupError) as caught, connecting.connected("local:1"):
         pass
-    assert caught.value.message.endswith("`pip install 'flashbed[cluster]'`")
+    assert caught.value.message.endswith(f"`{sys.executable} -m pip install distributed`")

@@ -17,16 +17,16 @@ CI = Path(__file__).resolve().parents[2] / "ci"
 DOUBLE = """#!/bin/sh
 echo "$*" >> calls
 case "$1 $*" in
-    "run "*"{failing}"*) exit 3 ;;
+    "run "*"{failing}"*) exit {status} ;;
     "compare "*) exit 5 ;;
 esac
 """
 
 
-def gate(folder: Path, *words: str, failing: str = "nothing") -> tuple[int, list[str]]:
+def gate(folder: Path, *words: str, failing: str = "nothing", status: int = 3) -> tuple[int, list[str]]:
     """How the gate ends, and what it called, with a command in flashbed's place."""
     double = folder / "flashbed"
-    double.write_text(DOUBLE.format(failing=failing))
+    double.write_text(DOUBLE.format(failing=failing, status=status))
     double.chmod(0o755)
     environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
     done = subprocess.run([CI / "gate", *words], cwd=folder, env=environment, capture_output=True)
@@ -63,6 +63,18 @@ def test_the_kernels_that_the_gate_names_are_source_trees(tmp_path: Path, tree: 
 def test_what_cannot_be_measured_is_not_compared(tmp_path: Path) -> None:
     status, calls = gate(tmp_path, "my.toml", "linux", "a", "b", failing="a..b")
     assert (status, len(calls)) == (3, 2)
+
+
+@pytest.mark.parametrize("failing", ["@a ", "a..b"])
+def test_cells_without_a_measurement_are_compared(tmp_path: Path, failing: str) -> None:
+    status, calls = gate(tmp_path, "my.toml", "linux", "a", "b", failing=failing, status=1)
+    assert (status, len(calls)) == (5, 3)
+
+
+def test_a_report_of_before_is_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "flashbed-gate/base").mkdir(parents=True)
+    gate(tmp_path, "my.toml", "linux", "a", "b")
+    assert not (tmp_path / "flashbed-gate").exists()
 
 
 def test_too_few_words_measure_nothing(tmp_path: Path) -> None:

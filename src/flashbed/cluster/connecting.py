@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
         from flashbed.cluster.site import Cluster
     except ModuleNotFoundError as error:
         raise SetupError(
-            f"--workers needs Dask ({error.name} is not installed): `pip install 'flashbed[cluster]'`"
+            f"--workers needs Dask ({error.name} is not installed): `{sys.executable} -m pip install distributed`"
         ) from None
     for name in ("distributed", "distributed.client"):  # of lost workers and schedulers the lab tells itself
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -39,7 +39,7 @@ WORKERS_POLL_S = 2.0
 LOST = "each worker that ran it was lost: out of memory?"
 
 
-NO_LAB = "cannot load flashbed ({}); install flashbed[cluster] there, as it is here"
+NO_LAB = "cannot load flashbed ({}); install flashbed and distributed there, as they are here"
 
 Came = Finished | Refusal | tuple[str, str]
 """Of a worker; the last one, its address and why, of one that has no lab."""
