@@ -153,7 +153,7 @@ def no_lab(folder: Path) -> Path:
         ),
         (
             no_lab,
-            r"worker tcp://\S+: cannot load flashbed \(.*No module named 'flashbed.\w+'.*\); install flashbed\[cluster",
+            r"worker tcp://\S+: cannot load flashbed \(.*No module named 'flashbed.\w+'.*\); install flashbed and dist",
         ),
     ],
     ids=["another lab", "no lab"],
