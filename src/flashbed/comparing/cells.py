@@ -18,6 +18,9 @@ CPU_TIME = "cpu_time"
 
 BUILT_IN = {CPU_TIME: {"title": "CPU time", "unit": "ns", "better": "lower"}}
 
+CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
+"""What people read for the names of what is told beside numbers, where those alone say too little."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -98,7 +101,7 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
         if found is not None:
             changes[name] = found
     alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
-    told += tuple(f"{name}: only one side has it" for name in sorted(set(alone)) if name not in changes)
+    told += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
     differs = bool(changes or told)
     why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
     lost = tuple(_lost(seeds, mine, its))
@@ -116,13 +119,13 @@ def _told(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[i
         other = [seed for seed in seeds if mine[seed].told[name] != its[seed].told[name]]
         if other:
             was, now = mine[other[0]].told[name], its[other[0]].told[name]
-            yield f"{name}: {_said(was)} / {_said(now)}"
+            yield f"{CALLED.get(name, name)}: A says {_said(was, name)}, B says {_said(now, name)} ({_seeds(other)})"
 
 
 def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
     """A kernel that crashes, or that damages a file system, has no figure that could be worse."""
     if failed := [seed for seed in seeds if mine[seed].measured and not its[seed].measured]:
-        yield f"measured in A, and in B {_said(its[failed[0]].told[OUTCOME])} with {_seeds(failed)}"
+        yield f"measured in A, and in B {its[failed[0]].told[OUTCOME]} with {_seeds(failed)}"
     if damaged := [seed for seed in seeds if mine[seed].told[CHECK] == CLEAN and its[seed].told[CHECK]]:
         told = str(its[damaged[0]].told[CHECK]).splitlines()[0]
         yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {told}"
@@ -132,5 +135,7 @@ def _seeds(some: list[int]) -> str:
     return f"seed{'s' * (len(some) > 1)} {', '.join(map(str, some))}"
 
 
-def _said(value: str | None) -> str:
-    return "nothing" if value is None else value or "nothing to say"
+def _said(value: str | None, name: str) -> str:
+    if name == CHECK and not value:
+        return "not checked" if value is None else "clean"
+    return "; ".join(value.splitlines()) if value else "nothing"

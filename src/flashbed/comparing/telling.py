@@ -23,24 +23,33 @@ def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> I
         yield f"Not alike: {sentence}"
     for count, side, other in ((one.only_a, "A", "B"), (one.only_b, "B", "A")):
         if count:
-            yield f"{count} repetition{'s' * (count > 1)} of {side} are not in {other}, and are not compared"
+            yield f"Not in {other}, and not compared: {_count(count, 'repetition')} of {side}"
     same = sum(cell.is_same for cell in one.cells)
     neither = sum(cell.neither for cell in one.cells)
     seeds = sum(len(cell.seeds) for cell in one.cells) - neither
     if neither:
-        yield f"{neither} repetition{'s' * (neither > 1)} failed in A and in B: nothing is known of them"
+        yield f"{_count(neither, 'repetition')} failed in A and in B: nothing is known of them"
     if same == len(one.cells):
-        yield f"same bytes: {same} cells, {seeds} repetitions"
+        yield f"same bytes: {_count(same, 'cell')}, {_count(seeds, 'repetition')}"
         return
-    yield f"{len(one.cells) - same} of {len(one.cells)} cells differ ({seeds} repetitions)"
+    differ, cells = len(one.cells) - same, _count(len(one.cells), "cell")
+    yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({_count(seeds, 'repetition')})"
     tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in one.cells)
     if limits:
         asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {asked}"
-        yield (
-            f"{len(broken)} beyond them. {tested} of these figures moved; if all that were chance, "
-            f"{TELLING * tested:.1f} of them would be told from it all the same"
-        )
+        yield _held(len(broken), tested)
+
+
+def _held(broken: int, moved: int) -> str:
+    """What came of the limits, and how often they would be wrong."""
+    if not moved:
+        return "No cell differs in a figure that has a limit"
+    by_chance = round(TELLING * moved, 2)
+    return (
+        f"Figures with a limit: {moved} moved, {broken} of them beyond it; if all had moved by chance, "
+        f"{by_chance:g} would be called better or worse all the same"
+    )
 
 
 def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> Table:
@@ -62,7 +71,7 @@ def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[s
     begins += f" ({moved})" if moved else ""
     where = named(cell.place)
     for text in cell.told:
-        yield where, text, "", str(len(cell.seeds)), "", "", "told otherwise", begins
+        yield where, text, "", str(len(cell.seeds)), "", "", "not the same", begins
     for name, found in cell.changes.items():
         if not figures or name in figures:
             yield (
@@ -80,8 +89,9 @@ def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[s
 def row_line(row: Sequence[str]) -> str:
     """A row of the table as a line of a terminal, which is too narrow for the table."""
     where, figure, moved, seeds, apart, chance, found, begins = row
-    numbers = f" {moved}, {seeds} seeds {apart} apart, chance {chance}" if moved else ""
-    return f"  {where}: {figure}{numbers}: {found}. {begins}"
+    numbers = f" {moved}, {_count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
+    told = f"{numbers}: {found}" if numbers else ""
+    return f"  {where}: {figure}{told}{f'. Begins with {begins}' if begins else ''}"
 
 
 def verdict(found: Change, better: object) -> str:
@@ -119,10 +129,14 @@ def in_all(broken: int, lost: int) -> str:
     """Why a comparison fails, in a line: figures beyond their limits, and what was right in A and is not in B."""
     parts = []
     if broken:
-        parts.append(f"{broken} figure{'s are' if broken > 1 else ' is'} worse than the limits allow")
+        parts.append(f"{_count(broken, 'figure')} {'is' if broken == 1 else 'are'} worse than the limits allow")
     if lost:
-        parts.append(f"in {lost} cell{'s' * (lost > 1)} B fails, or leaves a damaged file system, and A does not")
+        parts.append(f"in {_count(lost, 'cell')} B fails, or leaves a damaged file system, and A does not")
     return "; ".join(parts)
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number} {of}{'' if number == 1 else 's'}"
 
 
 def _change(found: Change) -> str:
