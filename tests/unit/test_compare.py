@@ -237,56 +237,29 @@ def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:
             result_set.read_all(f"{folder}@{part}")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"study": 1}', "\xff"])
-def test_what_is_no_export_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "results.json").write_text(text)
-    with pytest.raises(InputError, match=r"results\.json"):
-        result_set.read_all(str(tmp_path))
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"study": 1}', "\xff", 'title = "A study"'])
+def test_what_is_no_set_is_told_with_what_is_one(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "results.json"
+    file.write_text(text)
+    for place in (tmp_path, file):
+        with pytest.raises(InputError) as caught:
+            result_set.read_all(str(place))
+        assert caught.value.message == (
+            f"{file}: is no set of results, or a damaged one; the folder of a report, its results.json, a pack, or a "
+            "folder with several of such folders can be compared"
+        )
 
 
-def _lines(found: Compared) -> list[str]:
-    asked = limits.default([found])
-    broken = list(limits.broken(asked, found))
-    rows = telling.table(found, [limit.metric for limit in asked]).rows
-    return [*telling.lines(found, asked, broken), *map(telling.row_line, rows)]
-
-
-def test_what_is_told_otherwise_is_told_as_each_side_says_it(tmp_path: Path) -> None:
-    def other(row: Row) -> None:
-        row |= {"limit": "bus", "check": "e2fsck: ends with 4\nblock 7"}
-        row["counted"]["host_written_bytes"] += 4096
-
-    sets = write(tmp_path / "a", filesystems=["ext2"]), write(tmp_path / "b", other, filesystems=["ext2"])
-    assert _lines(of(*sets))[2:] == [
-        "1 of 1 cell differs (3 repetitions)",
-        "Limits, worse by: bandwidth 0.25 %, cpu_time 0.25 %",
-        "No cell differs in a figure that has a limit",
-        "  ext2: checker: A says clean, B says e2fsck: ends with 4; block 7 (seeds 1, 2, 3). "
-        "Begins with bytes: other data reach the medium (bytes +0.909 %)",
-        "  ext2: limited by: A says medium, B says bus (seeds 1, 2, 3). "
-        "Begins with bytes: other data reach the medium (bytes +0.909 %)",
-    ]
-
-
-def test_one_is_one_and_two_are_two(tmp_path: Path) -> None:
-    def fails(row: Row) -> None:
-        row |= {"outcome": "failed", "metrics": dict.fromkeys(row["metrics"])}
-
-    def slow(row: Row) -> None:
-        row["counted"]["cpu_ns"] += 10_000
-
-    one, two = write(tmp_path / "a", seeds=[1], filesystems=["ext2"]), write(tmp_path / "b", seeds=[1])
-    assert _lines(of(one, one))[2:] == ["same bytes: 1 cell, 1 repetition"]
-    assert _lines(of(one, two))[2:] == [
-        "Not in A, and not compared: 1 repetition of B",
-        "same bytes: 1 cell, 1 repetition",
-    ]
-    worst = of(one, write(tmp_path / "c", fails, seeds=[1], filesystems=["ext2"]))
-    assert _lines(worst)[-1] == "  ext2: outcome: A says measured, B says failed (seed 1)"
-    told = _lines(of(two, write(tmp_path / "d", slow, seeds=[1])))
-    assert told[2] == "2 of 2 cells differ (2 repetitions)"
-    assert told[4] == (
-        "Figures with a limit: 2 moved, 2 of them beyond it; if all had moved by chance, "
-        "0.02 would be called better or worse all the same"
-    )
-    assert "CPU time +1 %, 1 seed 0 % apart, chance -: one seed. Begins with code: " in told[5]
+def test_one_report_is_held_to_that_of_its_study_among_several(tmp_path: Path) -> None:
+    one, several = write(tmp_path / "one"), tmp_path / "several"
+    other = write(several / "other") / "results.json"
+    other.write_text(other.read_text().replace('"made-up"', '"another"'))
+    with pytest.raises(InputError, match=f"several: is a folder of reports with none of made-up, and {one} is one "):
+        result_set.pairs(str(one), str(several))
+    write(several / "mine")
+    for places in ((one, several), (several, one)):
+        a, b = result_set.pairs(*map(str, places))
+        assert (a.keys(), b.keys(), a[""].study, b[""].study) == ({""}, {""}, "made-up", "made-up")
+    write(several / "twice")
+    with pytest.raises(InputError, match=r"with several of made-up \(mine, twice\), .*name the folder of one report"):
+        result_set.pairs(str(several), str(one))

@@ -43,7 +43,7 @@ def compare_command(
     from flashbed.comparing import limits, result_set, telling
     from flashbed.comparing.cells import compare
 
-    mine, its = result_set.read_all(a), result_set.read_all(b)
+    mine, its = result_set.pairs(a, b)
     for name in sorted(mine.keys() ^ its.keys()):
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
     compared = [compare(mine[name], its[name]) for name in mine if name in its]

@@ -18,6 +18,7 @@ from flashbed.packs import pack_file
 from flashbed.packs.pack_file import Pack
 
 FILE = "results.json"
+COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"
 MOST_OPTIONS = 10
 """Options of a kernel that are told; of more the rest is counted."""
 
@@ -77,13 +78,35 @@ def read_all(text: str) -> dict[str, ResultSet]:
     if path.is_file():
         return {"": _read(path, text, part)}
     if not path.is_dir():
-        raise InputError(f"{place}: no such file or folder; wants the folder of a report, its {FILE}, or a pack")
+        raise InputError(f"{place}: no such file or folder; {COMPARED} can be compared")
     if (path / FILE).is_file():
         return {"": _read(path / FILE, text, part)}
     found = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
     if not found:
         raise InputError(f"{place}: there is no {FILE} in it; `flashbed report STUDY --out {place}` writes one")
     return {name: _read(file, f"{text}: {name}", part) for name, file in found.items()}
+
+
+def pairs(a: str, b: str) -> tuple[dict[str, ResultSet], dict[str, ResultSet]]:
+    """The sets at two places, each by the name that it has in both. One report is held to that of its study among
+    several. Raises InputError, also where that is none or more than one.
+    """
+    mine, its = read_all(a), read_all(b)
+    if ("" in mine) == ("" in its):
+        return mine, its
+    if "" in mine:
+        return mine, _of_study(mine[""].study, its, b, a)
+    return _of_study(its[""].study, mine, a, b), its
+
+
+def _of_study(study: str, several: Mapping[str, ResultSet], place: str, of: str) -> dict[str, ResultSet]:
+    found = {name: one for name, one in several.items() if one.study == study}
+    if len(found) == 1:
+        return {"": next(iter(found.values()))}
+    has = f"several of {study} ({', '.join(found)})" if found else f"none of {study}"
+    raise InputError(
+        f"{place}: is a folder of reports with {has}, and {of} is one report of {study}; name the folder of one report"
+    )
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -112,10 +135,8 @@ def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
         said = json.loads(text)
         return _of(said, name, _wanted(part, name, said["study"]["axes"]))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: is no {FILE} of a report ({type(error).__name__}: {error})") from None
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: is no set of results, or a damaged one; {COMPARED} can be compared") from None
 
 
 def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
