@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -60,6 +61,38 @@ def test_what_is_damaged_is_named(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "x.flashbed").write_bytes(changed)
     with pytest.raises(InputError, match=r"x\.flashbed: is damaged: the kernel 6\.1\.1-1 "):
         pack_file.open_pack(tmp_path / "x.flashbed")
+
+
+@pytest.mark.parametrize(("place", "other"), [(-1, 1), (-1, 128), (-30, 255)])
+def test_a_damaged_end_is_told_as_that(whole: Path, tmp_path: Path, place: int, other: int) -> None:
+    """It was told by the first digits of two digests, which may be the same."""
+    changed = bytearray(whole.read_bytes())
+    changed[place] ^= other
+    (tmp_path / "x.flashbed").write_bytes(changed)
+    with pytest.raises(InputError) as caught:
+        pack_file.open_pack(tmp_path / "x.flashbed")
+    told = "is damaged: the SHA-256 at its end, though all before it is as it was; get it again"
+    assert caught.value.message == f"{tmp_path / 'x.flashbed'}: {told}"
+
+
+@pytest.mark.parametrize("place", [0, 5, 22, 29, 45])
+def test_a_change_outside_its_files_is_told_by_digests(whole: Path, tmp_path: Path, place: int) -> None:
+    changed = bytearray(whole.read_bytes())
+    changed[place] ^= 1
+    (tmp_path / "x.flashbed").write_bytes(changed)
+    with pytest.raises(
+        InputError, match=r"is damaged: its SHA-256 is [0-9a-f]{12}\.\.\., not [0-9a-f]{12}\.\.\. as its "
+    ):
+        pack_file.open_pack(tmp_path / "x.flashbed")
+
+
+def test_no_byte_of_a_cut_pack_is_told(whole: Path, tmp_path: Path) -> None:
+    for length in range(65, whole.stat().st_size, 41):
+        (tmp_path / "x.flashbed").write_bytes(whole.read_bytes()[:length])
+        with pytest.raises(InputError) as caught:
+            pack_file.open_pack(tmp_path / "x.flashbed")
+        told = "is damaged: it is cut, or changed at its end(, and pack.json cannot be read)?; get it again"
+        assert re.fullmatch(f".*/x.flashbed: {told}", caught.value.message), length
 
 
 @pytest.mark.parametrize("length", [0, 1, 64, 65, 500, -1])

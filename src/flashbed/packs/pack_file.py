@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import re
 import struct
 import zipfile
 import zlib
@@ -210,9 +211,20 @@ def _examined(path: Path) -> tuple[str, str]:
             end = file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    body, wanted = found.hexdigest(), end.decode("ascii", errors="replace")
+    damage = _damage(found.hexdigest(), end.decode("ascii", errors="replace"))
     found.update(end)
-    return "" if wanted == body else f"its bytes give {body[:12]}, its end says {wanted[:12]}", found.hexdigest()
+    return damage, found.hexdigest()
+
+
+def _damage(body: str, end: str) -> str:
+    """What the end of a file, which should be the digest `body`, says of it; tells no bytes of the file."""
+    if end == body:
+        return ""
+    if sum(a == b for a, b in zip(body, end, strict=True)) > DIGEST_LETTERS // 2:  # chance gives a sixteenth
+        return "the SHA-256 at its end, though all before it is as it was"
+    if not re.fullmatch("[0-9a-f]+", end):
+        return "it is cut, or changed at its end"
+    return f"its SHA-256 is {body[:12]}..., not {end[:12]}... as its end has it"
 
 
 def _which(pack: Pack) -> str:
