@@ -74,7 +74,7 @@ def main() -> None:
         signal.signal(number, _interrupt)
     logging.basicConfig(format="flashbed: %(message)s", level=logging.WARNING)
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(app(standalone_mode=False, prog_name="flashbed") or 0)
     except FlashbedError as error:
         _leave(error.message, error.exit_code)
     except BrokenPipeError:
@@ -85,8 +85,16 @@ def main() -> None:
         usage = getattr(error, "format_message", None)
         if usage is None:
             raise
-        told = usage()
-        _leave(f"{told}{'' if told.endswith(('.', '?')) else '.'} See `flashbed --help`.", 2)
+        _leave(_misused(usage(), getattr(error, "ctx", None)), 2)
+
+
+def _misused(told: str, context: typer.Context | None) -> str:
+    """What was wrong in the words of a command, and which help tells the right ones. Where nothing is told, a group was
+    named without one of its commands, and its help is out already.
+    """
+    told = told or "no command is named."
+    command = context.command_path if context is not None else "flashbed"
+    return f"{told}{'' if told.endswith(('.', '?')) else '.'} See `{command} --help`."
 
 
 def _leave(message: str, status: int) -> NoReturn:

@@ -251,11 +251,12 @@ def test_compare_names_the_options_in_which_the_kernels_of_two_packs_differ(
     assert line.endswith(", CONFIG_MADE_UP: not set / y")
 
 
-@pytest.mark.parametrize("to", ["x.zip", "none/x.flashbed"])
+@pytest.mark.parametrize("to", ["x.zip", "/etc/passwd/x.flashbed"])
 def test_a_pack_wants_a_name_of_its_kind(flashbed: Flashbed, made: Path, to: str) -> None:
     done = flashbed("pack", made.with_name("own.toml"), "-o", to)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"flashbed: {to}: wants a name that ends with .flashbed, in a folder that is there\n"
+    told = "wants the name of a file that ends with .flashbed, and folders on the way to it"
+    assert done.stderr == f"flashbed: {to}: {told}\n"
 
 
 def test_a_full_disk_leaves_no_half_of_a_pack(made: Path, tmp_path: Path) -> None:

@@ -49,17 +49,22 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "told", "of"),
     [
-        ("run --nowhere-near", "No such option: --nowhere-near"),
-        ("run --whre a=b", "No such option: --whre"),
-        ("rnu", "No such command 'rnu'. Did you mean"),
-        ("run", "Missing argument 'STUDY'."),
-        ("run quick --jobs x", "Invalid value for '--jobs': "),
+        ("run --nowhere-near", "No such option: --nowhere-near", " run"),
+        ("run --whre a=b", "No such option: --whre", " run"),
+        ("rnu", "No such command 'rnu'. Did you mean", ""),
+        ("run", "Missing argument 'STUDY'.", " run"),
+        ("run quick --jobs x", "Invalid value for '--jobs': ", " run"),
+        ("pack --nowhere-near", "No such option: --nowhere-near", " pack"),
+        ("image build --nowhere-near", "No such option: --nowhere-near", " image build"),
+        ("image biuld", "No such command 'biuld'. Did you mean", " image"),
+        ("image", "no command is named.", " image"),
+        ("", "no command is named.", ""),
     ],
 )
 def test_what_no_command_has_is_told_in_whole_sentences(
-    words: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, told: str, of: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["flashbed", *words.split()])
     with pytest.raises(SystemExit) as left:
@@ -67,7 +72,7 @@ def test_what_no_command_has_is_told_in_whole_sentences(
     said = capsys.readouterr().err
     assert left.value.code == 2
     assert said.startswith(f"flashbed: {told}")
-    assert re.search(r"[^.?][.?] See `flashbed --help`\.\n$", said)
+    assert re.search(rf"[^.?][.?] See `flashbed{of} --help`\.\n$", said)
 
 
 def test_what_the_host_refuses_is_no_traceback(

@@ -14,7 +14,7 @@ import typer
 from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
 from flashbed.commands.terminal import out
 from flashbed.common import children
-from flashbed.common.errors import CellsFailedError, InputError
+from flashbed.common.errors import CellsFailedError, InterruptedByUser
 
 
 def pack_command(
@@ -40,13 +40,16 @@ def pack_command(
 
     parsed = load(study, where, kernel)
     to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
-    if to.suffix != pack_file.ENDING or not to.absolute().parent.is_dir() or to.is_dir():
-        raise InputError(f"{to}: wants a name that ends with {pack_file.ENDING}, in a folder that is there")
-    done = run.run(parsed, jobs=jobs, locked=locked)
-    reporting.agree(done.different)
-    with tempfile.TemporaryDirectory() as scratch:
-        report = reporting.write(done, Path(scratch) / "report").parent
-        count = making.make(done, report, to, Path(scratch))
+    making.prepare(to)
+    try:
+        done = run.run(parsed, jobs=jobs, locked=locked)
+        reporting.agree(done.different)
+        with tempfile.TemporaryDirectory() as scratch:
+            report = reporting.write(done, Path(scratch) / "report").parent
+            count = making.make(done, report, to, Path(scratch))
+    except InterruptedByUser:
+        kept = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
+        raise InterruptedByUser(kept) from None
     size = to.stat().st_size
     again = f"`flashbed verify {shlex.quote(str(to))}` runs it again"
     out.print(f"Pack: {to.absolute()} ({count} repetitions, {size} bytes); {again}")

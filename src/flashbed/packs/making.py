@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-from flashbed.common.errors import SetupError, host_refusal
+from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
 from flashbed.execution.store import DIGESTS
@@ -75,6 +75,22 @@ from flashbed.packs import standalone
 
 sys.exit(standalone.main(Path(sys.argv[0])))
 """
+
+
+def prepare(to: Path) -> None:
+    """Makes the folder of a pack that is to be, before anything is measured for it. Raises InputError for a place where
+    no pack can be, HostResourceError.
+    """
+    folder = to.absolute().parent
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    if to.suffix != pack_file.ENDING or to.is_dir() or not there.is_dir():
+        raise InputError(
+            f"{to}: wants the name of a file that ends with {pack_file.ENDING}, and folders on the way to it"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise host_refusal(folder, error) from None
 
 
 def make(done: Run, report: Path, to: Path, scratch: Path) -> int:

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flashbed pack: where the pack comes to lie, and what is told of one that is stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed.commands import on_packs
+from flashbed.common.errors import InputError, InterruptedByUser
+from flashbed.execution import run
+from flashbed.packs import making
+
+
+def test_the_folder_of_a_pack_is_made(tmp_path: Path) -> None:
+    making.prepare(tmp_path / "new/folder/x.flashbed")
+    assert list((tmp_path / "new/folder").iterdir()) == []
+    making.prepare(tmp_path / "new/folder/x.flashbed")
+
+
+@pytest.mark.parametrize("name", ["x.zip", "new/x", "folder.flashbed", "file/x.flashbed", "file/new/x.flashbed"])
+def test_where_no_pack_can_be_is_told_and_nothing_made(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.flashbed").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        InputError, match=r": wants the name of a file that ends with \.flashbed, and folders on the way"
+    ):
+        making.prepare(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.flashbed"]
+
+
+def test_one_that_is_stopped_says_that_there_is_no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
+
+    monkeypatch.setattr(run, "run", stopped)
+    with pytest.raises(InterruptedByUser) as caught:
+        on_packs.pack_command("quick", tmp_path / "x.flashbed")
+    told = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
+    assert caught.value.message == told
