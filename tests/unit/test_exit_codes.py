@@ -75,6 +75,19 @@ def test_what_no_command_has_is_told_in_whole_sentences(
     assert re.search(rf"[^.?][.?] See `flashbed{of} --help`\.\n$", said)
 
 
+@pytest.mark.parametrize("words", ["image build --kernel 5.0", "image build --update --kernel 5.0"])
+def test_a_kernel_that_there_is_not_is_told_before_debian_is_asked(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "argv", ["flashbed", *words.split()])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 2
+    told = 'must be such as "6.1", not "5.0"; there are: 6.1, 6.12, 6.1-nas, 6.1-debian'
+    assert capsys.readouterr().err == f"flashbed: --kernel: {told}\n"
+
+
 def test_what_the_host_refuses_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

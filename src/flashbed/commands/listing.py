@@ -21,6 +21,7 @@ from flashbed.execution.measuring import failure_folder
 from flashbed.execution.run import find_study, open_store
 from flashbed.image import emulator, lockfile, modules, pins, toolchain
 from flashbed.medium import parameter_list
+from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.study.loading import load_study, study_schema
 
@@ -125,6 +126,14 @@ def schema(kind: str) -> dict[str, Any]:
     if kind == "medium":
         return parameter_list.schema(image.media_tool().parameters)
     return profile_schema(known[kind])
+
+
+def check_kernel(version: str) -> None:
+    """Before anything is asked of Debian, which would answer in apt's words. Raises InputError."""
+    try:
+        kernel_choice.check_offered(version)
+    except kernel_choice.KernelProblem as problem:
+        raise InputError(f"--kernel: {problem}") from None
 
 
 def build_image(version: str) -> Rows:

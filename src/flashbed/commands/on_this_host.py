@@ -68,7 +68,7 @@ def schema_command(
 
 @image_app.command("build")
 def image_build(
-    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Version of Debian's linux-source package.")] = "6.1",
+    kernel: Annotated[str, typer.Option(metavar="VERSION", help="One of the lab's kernels, such as 6.12.")] = "6.1",
     update: Annotated[
         bool, typer.Option("--update", help="Take what the suite has today, and move the lock to that.")
     ] = False,
@@ -76,6 +76,7 @@ def image_build(
     """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
     from flashbed.commands import listing
 
+    listing.check_kernel(kernel)
     if update:
         out.print(listing.update_packages())
     for name, detail in listing.build_image(kernel):

@@ -90,15 +90,23 @@ def read(text: str, base: Path) -> KernelChoice:
     source, colon, options = _split(text)
     patches = tuple(_patch(name, base) for name in _patch_names(text, options)) if colon else ()
     if not _is_path(source):
-        if source.removesuffix("-debug") not in KERNELS and source not in NAS_KERNELS:
-            there = ", ".join((*KERNELS, *NAS_KERNELS))
+        try:
+            check_offered(source)
+        except KernelProblem as problem:
             why = "or a source tree: a path with a / in it, such as ./linux or ./linux@v6.12"
-            raise KernelProblem(f'must be such as "6.1", not "{shown(source)}"; there are: {there}; {why}')
+            raise KernelProblem(f"{problem}; {why}") from None
         if patches and source in _NO_SOURCE:
             raise KernelProblem(f'"{source}" takes no patch: it is not compiled here')
         return KernelChoice(text, source, None, patches)
     tree = _tree(source, base)
     return KernelChoice(text, tree.version, tree, patches)
+
+
+def check_offered(version: str) -> None:
+    """Raises KernelProblem for what is none of the lab's own kernels."""
+    if version.removesuffix("-debug") not in KERNELS and version not in NAS_KERNELS:
+        there = ", ".join((*KERNELS, *NAS_KERNELS))
+        raise KernelProblem(f'must be such as "6.1", not "{shown(version)}"; there are: {there}')
 
 
 def _split(text: str) -> tuple[str, str, str]:
