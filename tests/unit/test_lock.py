@@ -212,3 +212,19 @@ def test_a_change_beside_the_sources_does_not_count(tmp_path: Path, monkeypatch:
     assert own_sources.sources()["guest"] == before
     (guest / "patches/two.patch").write_text("2")
     assert own_sources.sources()["guest"] != before
+
+
+def test_tests_of_a_kernel_module_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tmp_path / "kernel/mine"
+    (module / "core").mkdir(parents=True)
+    (module / "core/one.c").write_text("1")
+    monkeypatch.setattr(paths, "kernel", lambda: tmp_path / "kernel")
+    before = own_sources.sources()["kernel/mine"]
+    for name in ("tests", "fuzz", "bench"):
+        (module / name).mkdir()
+        (module / name / "two.c").write_text("2")
+    assert own_sources.sources()["kernel/mine"] == before
+    assert [name for name in own_sources.files() if name.startswith("kernel/")] == ["kernel/mine/core/one.c"]
+    (module / "core/tests").mkdir()
+    (module / "core/tests/two.c").write_text("2")
+    assert own_sources.sources()["kernel/mine"] != before

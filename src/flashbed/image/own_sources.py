@@ -2,8 +2,8 @@
 """The lab's own files that reach results, by digest: sources of guest, kernel modules, media core, emulator and load,
 and profiles.
 
-What builds and tests leave beside them does not count, and neither do tests of the media core and of the load, which
-no wheel has.
+What builds and tests leave beside them does not count, and neither do tests of kernel modules, of the media core and of
+the load: nothing that is measured is made of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_bytes, digest_file
 
 _LEFT = {"__pycache__", "build"}
+
+_TESTS = {"tests", "fuzz", "bench"}
+"""What a folder of kernel/ may have beside the sources of its module."""
 
 
 def sources() -> Mapping[str, str]:
@@ -48,7 +51,7 @@ def _folders() -> Iterator[tuple[str, Path, tuple[str, ...]]]:
     yield "guest", paths.guest(), ()
     for folder in sorted(paths.kernel().iterdir()):
         if folder.is_dir() and folder.name not in _LEFT:
-            yield f"kernel/{folder.name}", folder, ()
+            yield f"kernel/{folder.name}", folder, tuple({part.name for part in folder.iterdir()} - _TESTS)
     yield "media", paths.media(), ("include", "src", "host", "Makefile", "sources.mk")
     yield "sfsload", paths.sfsload(), ("Makefile", "src")
 
