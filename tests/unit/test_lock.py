@@ -43,6 +43,7 @@ def archive_of(apt_log: Path, tmp_path: Path):
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     files = (package("b"), File("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
     lock = Lock(tmp_path / "a.lock", "trixie", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
+    lock = replace(lock, modules={"mine": DIGEST})
     lockfile.write(lock)
     first = lock.path.read_bytes()
     assert lockfile.read(lock.path) == lock

@@ -7,7 +7,7 @@ Must not know apt, nor how anything is built.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +16,18 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
-from flashbed.image import lockfile, own_sources, pins, requests
+from flashbed.image import lockfile, own_module, own_sources, pins, requests
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
-from flashbed.profiles.library import FOLDERS, Library, Selector
+from flashbed.profiles.library import FOLDERS, Kind, Library, Selector
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import Cell, plan
 
 _log = logging.getLogger("flashbed")
+
+_WITH_MODULES: tuple[Kind, ...] = ("filesystem", "scheduler")
+"""Kinds of profiles that may bring a module."""
 
 
 def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
@@ -45,15 +48,18 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
         return
     told = f"{path}: was written for other files than are here: {', '.join(other)}"
     if strict:
+        command = f"flashbed image lock {study.path}" if _is_own(lock) else "flashbed image lock"
         raise SetupError(
-            f"{told}. Take them back to what it was written for (git says what changed), or let `flashbed image lock` "
-            "write it anew; without --locked this is a caution."
+            f"{told}. Take them back to what it was written for (git says what changed), or let `{command}` write it "
+            "anew; without --locked this is a caution."
         )
     _log.warning("%s; figures may be others than those of the lock", told)
 
 
 def differences(lock: Lock, study: Study) -> Iterator[str]:
-    """What of the lab's own files, and of the profiles that a study uses, is not what the lock says."""
+    """What of the lab's own files, and of the profiles and modules that a study uses, is not what the lock says. Only
+    its own lock can know the modules that it brings.
+    """
     here = own_sources.sources()
     yield from (name for name in sorted(here) if lock.sources.get(name, here[name]) != here[name])
     yield from (f"{name} (not here)" for name in sorted(lock.sources) if name not in here)
@@ -63,20 +69,46 @@ def differences(lock: Lock, study: Study) -> Iterator[str]:
             yield f"profile {name} (not in it)"
         elif lock.profiles[name] != digest_file(file):
             yield f"profile {name}"
+    for name, folder in modules_of(study) if _is_own(lock) else ():
+        if name not in lock.modules:
+            yield f"module {name} of {folder} (not in it)"
+        elif lock.modules[name] != own_module.digest(folder):
+            yield f"module {name} of {folder}"
+
+
+def _is_own(lock: Lock) -> bool:
+    """Whether it is that of one study."""
+    return lock.path != pins.shipped_path()
 
 
 def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
     """The profiles that a study uses, by kind and name."""
     for kind, folder in FOLDERS.items():
-        names = {Selector.parse(text).name for text in study.axes.get(kind) or (study.fixed[kind],)}
+        names = {Selector.parse(text).name for text in _selectors(study, kind)}
         for name in sorted(names):
             yield f"{folder}/{name}", study.library.file(kind, name).path
+
+
+def modules_of(study: Study) -> Iterator[tuple[str, Path]]:
+    """The modules that a study brings, by name, with the folder of each one's source."""
+    named: list[tuple[str | None, str | Path | None]] = []
+    for kind in _WITH_MODULES:
+        for text in _selectors(study, kind):
+            one = getattr(study.library, kind)(text)
+            named.append((one.module, one.module_source))
+    found = {module: Path(source) for module, source in named if module and source}
+    yield from sorted(found.items())
+
+
+def _selectors(study: Study, kind: Kind) -> Sequence[str]:
+    return study.axes.get(kind) or (study.fixed[kind],)
 
 
 def lock_study(study: Study) -> Lock:
     """A lock beside a study, of what is used for it here. Not written yet."""
     profiles = {name: digest_file(file) for name, file in profiles_of(study)}
-    return _lock(study.path.with_suffix(pins.ENDING), profiles, [study])
+    brought = {name: own_module.digest(folder) for name, folder in modules_of(study)}
+    return replace(_lock(study.path.with_suffix(pins.ENDING), profiles, [study]), modules=brought)
 
 
 def lock_shipped() -> Lock:

@@ -55,13 +55,14 @@ Requests = Mapping[str, Mapping[str, Sequence[File]]]
 
 @dataclass(frozen=True)
 class Lock:
-    """What a lock file says. `sources` and `profiles` are digests by name."""
+    """What a lock file says. `sources`, `profiles` and `modules`, those that a study brings, are digests by name."""
 
     path: Path
     suite: str = SUITE
     sources: Mapping[str, str] = field(default_factory=dict)
     profiles: Mapping[str, str] = field(default_factory=dict)
     requests: Requests = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
 
     def files(self, architecture: str, request: str) -> tuple[File, ...] | None:
         """What this request came to; None if it was not made."""
@@ -85,6 +86,7 @@ class _LockTable(BaseModel):
     suite: Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
     sources: dict[str, Digest] = {}
     profiles: dict[str, Digest] = {}
+    modules: dict[str, Digest] = {}
     requests: dict[str, dict[str, list[str]]] = {}
     files: dict[str, _FileTable] = {}
 
@@ -107,14 +109,15 @@ def read(path: Path) -> Lock:
         architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
         for architecture, asked in table.requests.items()
     }
-    return Lock(path, table.suite, table.sources, table.profiles, requests)
+    return Lock(path, table.suite, table.sources, table.profiles, requests, table.modules)
 
 
 def text(lock: Lock) -> str:
     """As `read` takes it; the same lock gives the same bytes."""
     files = {one.name: one for asked in lock.requests.values() for found in asked.values() for one in found}
     lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
-    for title, digests in (("sources", lock.sources), ("profiles", lock.profiles)):
+    brought = [("modules", lock.modules)] if lock.modules else []
+    for title, digests in (("sources", lock.sources), ("profiles", lock.profiles), *brought):
         lines += ["", f"[{title}]", *(f"{_text(name)} = {_text(digests[name])}" for name in sorted(digests))]
     for architecture in sorted(lock.requests):
         lines += ["", f"[requests.{architecture}]"]
