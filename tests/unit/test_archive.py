@@ -98,7 +98,7 @@ def test_a_damaged_package_is_fetched_again(archive: Archive, damage: bytes, cap
     with caplog.at_level(logging.WARNING):
         archive.fetch(["a"], resolved)
     assert path.read_bytes() == b"package a"
-    assert "damaged; it is fetched again" in caplog.text
+    assert caplog.text.count("as locked or noted; it stays until that is fetched") == 1
 
 
 def test_a_package_that_the_mirror_has_changed(archive: Archive) -> None:
@@ -108,6 +108,22 @@ def test_a_package_that_the_mirror_has_changed(archive: Archive) -> None:
         SetupError, match=r"^a: no mirror here has a_1_arm64\.deb .*from debian pool/a_1\.deb\) any more"
     ):
         archive.fetch(["a"], other)
+
+
+def test_a_file_stays_where_another_is_not_to_be_had(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
+    """A lock with a wrong digest must not cost the good package."""
+    resolved = archive.resolve(["a"])
+    (path,) = archive.fetch(["a"], resolved)
+    other = debian.Packages((replace(resolved.found[0], sha256=hashlib.sha256(b"old").hexdigest()),))
+    with pytest.raises(SetupError) as error:
+        archive.fetch(["a"], other)
+    assert error.value.message.endswith(f" goes into {path.parent}.")
+    was = hashlib.sha256(b"package a").hexdigest()[:16]
+    assert f"{path}: its SHA-256 is {was}..., and not {other.found[0].sha256[:16]}... as locked" in caplog.text
+    assert path.read_bytes() == b"package a"
+    assert [file.name for file in path.parent.iterdir() if file.is_file()] == [path.name]
+    path.write_bytes(b"old")
+    assert archive.fetch(["a"], other) == [path]
 
 
 def test_what_is_not_offered_is_said_after_a_look_at_the_mirror(archive: Archive, apt_log: Path) -> None:

@@ -62,20 +62,23 @@ class Apt:
         """Fetches what is not there; those that no mirror has. Raises SetupError if there is no mirror."""
         if not (lost := self.lacking(wanted)):
             return []
+        for one in lost:
+            if (path := self.place(one)).exists():
+                words = (
+                    "%s: its SHA-256 is %.16s..., and not %.16s... as locked or noted; it stays until that is fetched"
+                )
+                _log.warning(words, path, digest_file(path), one.sha256)
         of = mirrors.known()
         for attempt in range(max(len(of.main), len(of.security))):
-            words: list[str] = []
-            for one in lost:
-                for address in of.addresses(one.origin)[attempt : attempt + 1]:
-                    words += [address, str(self.place(one)), f"SHA256:{one.sha256}"]
-            if words:
-                self._download(words)
+            places = [(one, address) for one in lost for address in of.addresses(one.origin)[attempt : attempt + 1]]
+            if places:
+                self._download(places)
             lost = self.lacking(lost)
         return lost
 
     def lacking(self, wanted: Iterable[File]) -> list[File]:
-        """Those that are not there. What is not what the mirror gave is removed, and counts among them."""
-        return [one for one in wanted if not self._is_whole(one)]
+        """Those that are not there, or are there with another digest."""
+        return [one for one in wanted if not _is_whole(self.place(one), one)]
 
     def place(self, one: File) -> Path:
         return self._root / ("cache/archives" if one.name.endswith(".deb") else "sources") / one.name
@@ -91,24 +94,26 @@ class Apt:
         of = mirrors.known()
         return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
 
-    def _download(self, words: Sequence[str]) -> None:
-        """Of each file its address, its place and its digest. What is not to be had there is not fetched."""
-        try:
-            run([_helper(), "download-file", *words], env={"APT_CONFIG": str(self._configuration())})
-        except SetupError as error:
-            _log.info("%s", error.message)
-        for place in words[1::3]:
-            Path(f"{place}.FAILED").unlink(missing_ok=True)
+    def _download(self, wanted: Sequence[tuple[File, str]]) -> None:
+        """Files, each from its address. What is not to be had there is not fetched; what lies in its place gives way to
+        nothing but the whole file.
+        """
+        configuration = self._configuration()
+        with locks.scratch(self._root / "tmp") as folder:
+            words = [word for one, address in wanted for word in (address, folder / one.name, f"SHA256:{one.sha256}")]
+            try:
+                run([_helper(), "download-file", *words], env={"APT_CONFIG": str(configuration)})
+            except SetupError as error:
+                _log.info("%s", error.message)
+            for one, _ in wanted:
+                if _is_whole(folder / one.name, one):
+                    self._take(folder / one.name, one)
 
-    def _is_whole(self, one: File) -> bool:
-        path = self.place(one)
-        if not path.exists():
-            return False
-        if digest_file(path) == one.sha256:
-            return True
-        _log.warning("%s: damaged; it is fetched again", path)
-        path.unlink()
-        return False
+    def _take(self, path: Path, one: File) -> None:
+        try:
+            path.replace(self.place(one))
+        except OSError as error:
+            raise host_refusal(self.place(one), error) from None
 
     def _has_lists(self) -> bool:
         """Whether apt was ever told what this suite has: a first `apt-get update` may have been killed."""
@@ -176,6 +181,10 @@ def refusal(address: str) -> str:
     if done.returncode == children.LATE:
         return f"no answer within {LONGEST_S} s"
     return (_complaint(done.stderr) or done.stderr.strip()).removeprefix(f"{address}: ")
+
+
+def _is_whole(path: Path, one: File) -> bool:
+    return path.exists() and digest_file(path) == one.sha256
 
 
 def _complaint(said: str) -> str | None:
