@@ -14,7 +14,7 @@ from made_up_apt import package
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import inputs
-from flashbed.image import emulator, lockfile, mirrors, own_sources, pins
+from flashbed.image import debian, emulator, lockfile, mirrors, own_sources, pins
 from flashbed.image.debian import Archive
 from flashbed.image.lockfile import File, Lock
 from flashbed.image.mirrors import Mirrors
@@ -22,6 +22,9 @@ from flashbed.image.pins import Pins
 from flashbed.study.loading import load_study
 
 DIGEST = "0" * 64
+
+FILES = 'format = 1\nsuite = "bookworm"\n[files]\n'
+REST = f'sha256 = "{DIGEST}", bytes = 1, from = "debian pool/a.deb"'
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def archive_of(apt_log: Path, tmp_path: Path):
 
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     files = (package("b"), File("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
-    lock = Lock(tmp_path / "a.lock", "trixie", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
+    lock = Lock(tmp_path / "a.lock", "bookworm", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
     lock = replace(lock, modules={"mine": DIGEST})
     lockfile.write(lock)
     first = lock.path.read_bytes()
@@ -71,9 +74,19 @@ def test_the_version_of_a_file(name: str, version: str) -> None:
     [
         ("format = 2", r"the\.lock:1: format"),
         ('format = 1\nsuite = "book worm"', "suite"),
-        ('format = 1\nsuite = "x"\n[sources]\nguest = "12"', r"the\.lock:4: sources\.guest"),
-        ('format = 1\nsuite = "x"\n[requests.arm64]\na = ["b.deb"]', r'the\.lock:4: .*"b\.deb" is not in \[files\]'),
+        ('format = 1\nsuite = "bookworm"\n[sources]\nguest = "12"', r"the\.lock:4: sources\.guest"),
+        (
+            'format = 1\nsuite = "bookworm"\n[requests.arm64]\na = ["b.deb"]',
+            r'the\.lock:4: .*"b\.deb" is not in \[files\]',
+        ),
         ("format = 1\nsuite", "not valid TOML"),
+        (
+            'format = 1\nsuite = "hamm"',
+            r'the\.lock:2: suite: the lab is made for Debian\'s "bookworm", not for "hamm"$',
+        ),
+        (f'{FILES}"a_1.deb" = {{ version = "2", {REST} }}', r'"a_1\.deb"\.version: is "2", and the name says "1"$'),
+        (f'{FILES}"a.deb" = {{ version = "2", {REST} }}', r'"a\.deb": is no name of a file of Debian\'s archive$'),
+        (f'{FILES}"../a_1.deb" = {{ version = "1", {REST} }}', r"is no name of a file of Debian's archive$"),
     ],
 )
 def test_what_is_no_lock_is_told_with_its_line(text: str, told: str, tmp_path: Path) -> None:
@@ -118,6 +131,31 @@ def test_what_was_taken_stays_until_it_must_be_as_locked(archive_of, caplog: pyt
     assert "names 2 for c, and 1 is used here" in caplog.text
     assert archive_of({"c": locked}, strict=True).resolve(["c"]).found == locked
     assert archive_of({"c": locked}).resolve(["c"]).found == locked
+
+
+def test_files_of_one_version_are_told_apart(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+    archive_of({}).resolve(["e"])
+    digest = package("e").sha256[:16]
+    for change, told in (
+        ({"sha256": DIGEST}, f"e_1_arm64.deb (SHA-256 0000000000000000..., here {digest}...)"),
+        ({"size": 1}, "e_1_arm64.deb (1 bytes, here 9)"),
+        (
+            {"origin": "debian pool/other.deb"},
+            "e_1_arm64.deb (from debian pool/other.deb, here from debian pool/e_1.deb)",
+        ),
+        ({"name": "d_1_arm64.deb"}, "d_1_arm64.deb (not here), e_1_arm64.deb (here only)"),
+    ):
+        debian._told.clear()
+        archive_of({"e": (replace(package("e"), **change),)}).resolve(["e"])
+        words = "names the same versions for e as are used here, but other files: "
+        assert f"the.lock: {words}{told}; `--locked`" in caplog.text
+
+
+def test_a_size_that_is_not_the_file_s_is_told(archive_of) -> None:
+    archive = archive_of({"a": (replace(package("a"), size=1),)}, strict=True)
+    told = r'the\.lock: files\."a_1_arm64\.deb"\.bytes: is 1, and the file with that SHA-256 has 9 bytes$'
+    with pytest.raises(InputError, match=told):
+        archive.resolve(["a"])
 
 
 def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyPatch) -> None:

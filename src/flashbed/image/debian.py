@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import locks
-from flashbed.common.errors import SetupError, host_refusal
+from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.image import pins
 from flashbed.image.apt import Apt
 from flashbed.image.command import run
-from flashbed.image.lockfile import File
+from flashbed.image.lockfile import File, Lock
 from flashbed.image.pins import Pins
 
 _log = logging.getLogger("flashbed")
@@ -162,8 +162,8 @@ class Archive:
             return None
         if pinned is not None and request not in _told:
             _told.add(request)
-            words = "%s: names %s for %s, and %s is used here; `--locked` takes what it names"
-            _log.warning(words, lock.path, _versions(pinned), request, _versions(noted))
+            words = "%s: names %s; `--locked` takes what it names"
+            _log.warning(words, lock.path, _difference(request, pinned, noted))
         return noted
 
     def _take_pinned(self, request: str) -> tuple[File, ...] | None:
@@ -184,11 +184,19 @@ class Archive:
                 raise
             lost = list(pinned)
         if not lost:
+            self._check_sizes(lock, pinned)
             return pinned
         if strict:
             raise SetupError(f"{lock.path}: {request}: {_lost(lost)}. {self._by_hand(lost)}")
         _log.warning("%s: %s: %s; taking what %s has now", lock.path, request, _lost(lost), lock.suite)
         return None
+
+    def _check_sizes(self, lock: Lock, files: Sequence[File]) -> None:
+        """Raises InputError where the lock has another size than the file with its digest."""
+        for one in files:
+            if (size := self._apt.place(one).stat().st_size) != one.size:
+                told = f'files."{one.name}".bytes: is {one.size}, and the file with that SHA-256 has {size} bytes'
+                raise InputError(f"{lock.path}: {told}")
 
     def _by_hand(self, lost: Sequence[File]) -> str:
         """What to do about files that no mirror has."""
@@ -243,8 +251,31 @@ def _versions(files: Sequence[File]) -> str:
     return ", ".join(sorted({one.version for one in files}))
 
 
+def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> str:
+    """What a lock names, and what is used in place of it."""
+    if (names := _versions(pinned)) != (used := _versions(noted)):
+        return f"{names} for {request}, and {used} is used here"
+    here = {one.name: one for one in noted}
+    told = [_other(one, here.get(one.name)) for one in pinned if here.get(one.name) != one]
+    told += [f"{name} (here only)" for name in sorted(here.keys() - {one.name for one in pinned})]
+    return f"the same versions for {request} as are used here, but other files: {_first(told)}"
+
+
+def _other(one: File, here: File | None) -> str:
+    if here is None:
+        return f"{one.name} (not here)"
+    if one.sha256 != here.sha256:
+        return f"{one.name} (SHA-256 {one.sha256[:16]}..., here {here.sha256[:16]}...)"
+    if one.size != here.size:
+        return f"{one.name} ({one.size} bytes, here {here.size})"
+    return f"{one.name} (from {one.origin}, here from {here.origin})"
+
+
+def _first(told: Sequence[str]) -> str:
+    return ", ".join(told[:3]) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+
+
 def _lost(files: Sequence[File]) -> str:
     """Which files are not to be had, and where they were from."""
     told = [f"{one.name} (SHA-256 {one.sha256[:16]}..., from {one.origin})" for one in files]
-    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-    return f"no mirror here has {', '.join(told[:3])}{more} any more"
+    return f"no mirror here has {_first(told)} any more"

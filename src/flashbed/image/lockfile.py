@@ -46,7 +46,12 @@ class File:
     @property
     def version(self) -> str:
         """Such as 3.33-3."""
-        return _ENDINGS.sub("", unquote(self.name.removesuffix(".deb").split("_")[1]))
+        return _version_in(self.name)
+
+
+def _version_in(name: str) -> str:
+    """Nothing, where that is no name of Debian's."""
+    return _ENDINGS.sub("", unquote((*name.removesuffix(".deb").split("_"), "")[1]))
 
 
 Requests = Mapping[str, Mapping[str, Sequence[File]]]
@@ -91,14 +96,24 @@ class _LockTable(BaseModel):
     files: dict[str, _FileTable] = {}
 
     def problems(self) -> list[Problem]:
-        """Files that a request names, and nobody describes."""
+        """A suite that the lab is not made for, names that are none of Debian's, versions that are not those of the
+        names, and files that a request names, and nobody describes.
+        """
         at: list[tuple[Keys, str]] = [
             (("requests", architecture, request), name)
             for architecture, requests in self.requests.items()
             for request, names in requests.items()
             for name in names
         ]
-        return [Problem(keys, f'"{name}" is not in [files]') for keys, name in at if name not in self.files]
+        found = [Problem(keys, f'"{name}" is not in [files]') for keys, name in at if name not in self.files]
+        if self.suite != SUITE:
+            found.append(Problem(("suite",), f'the lab is made for Debian\'s "{SUITE}", not for "{self.suite}"'))
+        for name, one in self.files.items():
+            if "/" in name or not (version := _version_in(name)):
+                found.append(Problem(("files", name), "is no name of a file of Debian's archive"))
+            elif one.version != version:
+                found.append(Problem(("files", name, "version"), f'is "{one.version}", and the name says "{version}"'))
+        return found
 
 
 def read(path: Path) -> Lock:
