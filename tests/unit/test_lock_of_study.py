@@ -19,6 +19,9 @@ from flashbed.image.lockfile import Lock
 from flashbed.study.loading import Study, load_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
+LABS = "profiles/schedulers/none.toml"
+"""A profile of the lab's that the study uses."""
+
 BROUGHT = 'module = "mine"\nmodule_source = "my-source"\n'
 
 
@@ -83,3 +86,27 @@ def test_a_module_is_the_same_wherever_it_lies(study: Study, lock_of: Callable[[
     for file in (study.path, study.path.with_suffix(pins.ENDING)):
         shutil.copy(file, tmp_path / "elsewhere")
     inputs.keep_to(load_study(tmp_path / "elsewhere" / study.path.name), strict=True)
+
+
+def test_the_repository_s_lock_does_not_know_what_a_study_brings(
+    study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """But a profile that takes the place of one that it names."""
+    inputs.keep_to(study, strict=True)
+    assert not caplog.text
+    write(tmp_path / LABS, f"{(paths.profiles().parent / LABS).read_text()}# mine\n")
+    with pytest.raises(SetupError, match=r"than are here: profile schedulers/none\. "):
+        inputs.keep_to(load_study(study.path), strict=True)
+
+
+def test_a_profile_of_the_lab_s_that_no_lock_names_is_told(study: Study) -> None:
+    lock = pins.shipped()
+    assert lock is not None
+    less = {name: digest for name, digest in lock.profiles.items() if name != "schedulers/none"}
+    assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile schedulers/none (not in it)"]
+
+
+def test_a_lock_of_its_own_knows_each_profile(study: Study, lock_of: Callable[[Study], Lock]) -> None:
+    lock = lock_of(study)
+    less = {name: digest for name, digest in lock.profiles.items() if name != "filesystems/mine"}
+    assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile filesystems/mine (not in it)"]

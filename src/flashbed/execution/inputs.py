@@ -58,7 +58,7 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
 
 def differences(lock: Lock, study: Study) -> Iterator[str]:
     """What of the lab's own files, and of the profiles and modules that a study uses, is not what the lock says. Only
-    its own lock can know the modules that it brings.
+    its own lock can know the profiles and modules that it brings.
     """
     here = own_sources.sources()
     yield from (name for name in sorted(here) if lock.sources.get(name, here[name]) != here[name])
@@ -66,7 +66,8 @@ def differences(lock: Lock, study: Study) -> Iterator[str]:
     yield from (f"{name} (not in it)" for name in sorted(here) if lock.sources and name not in lock.sources)
     for name, file in profiles_of(study):
         if name not in lock.profiles:
-            yield f"profile {name} (not in it)"
+            if _is_own(lock) or paths.profiles() in file.parents:
+                yield f"profile {name} (not in it)"
         elif lock.profiles[name] != digest_file(file):
             yield f"profile {name}"
     for name, folder in modules_of(study) if _is_own(lock) else ():
