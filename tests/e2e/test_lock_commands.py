@@ -9,6 +9,9 @@ from pathlib import Path
 from conftest import Flashbed
 from one_cell import WRITE
 
+from flashbed.common import paths
+from flashbed.image import pins
+
 
 def locked(flashbed: Flashbed, study_file) -> tuple[Path, Path]:
     """A study, and the lock that the command wrote beside it."""
@@ -44,3 +47,13 @@ def test_a_package_that_the_lock_does_not_name_ends_with_3(flashbed: Flashbed, s
     done = flashbed("run", study, "--locked")
     assert done.returncode == 3
     assert f"{lock}: does not name busybox-static" in done.stderr
+
+
+def test_a_study_of_the_repository_has_no_lock_of_its_own(flashbed: Flashbed) -> None:
+    before = sorted(paths.studies().iterdir())
+    for name in ("quick", str(paths.studies() / "quick.toml")):
+        done = flashbed("image", "lock", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        told = f"its lock is {pins.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
+        assert done.stderr == f"flashbed: {paths.studies() / 'quick.toml'}: {told}\n"
+    assert sorted(paths.studies().iterdir()) == before

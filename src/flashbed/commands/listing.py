@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,13 +163,23 @@ def _every_set() -> set[image.ProgramSet]:
 
 
 def write_lock(study: str | None) -> str:
-    """Writes the lock of a study, or of the repository's own; what came of it, in a line."""
-    found = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(find_study(study)))
+    """Writes the lock of a study, or of the repository's own; what came of it, in a line. Raises InputError for one of
+    the repository's own studies: they have that lock.
+    """
+    found = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(_of_the_user(find_study(study))))
     lockfile.write(found)
     files = {file.name for asked in found.requests.values() for files in asked.values() for file in files}
     return (
         f"{found.path}: {len(files)} files of Debian {found.suite}, {len(found.profiles)} profiles, the lab's sources"
     )
+
+
+def _of_the_user(file: Path) -> Path:
+    if os.path.realpath(file.parent) == os.path.realpath(paths.studies()):
+        raise InputError(
+            f"{file}: its lock is {pins.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
+        )
+    return file
 
 
 def update_packages() -> str:
