@@ -29,11 +29,10 @@ def home(tmp_path: Path, study_file) -> Path:
 
 
 def told(home: Path, status: int) -> str:
-    """What a run says that ends with this status, but for the caution that the lock has not the profile."""
+    """What a run says that ends with this status."""
     done = own_cache.flashbed(home, "run", "my.toml", "--out", "report")
     assert done.returncode == status, done.stdout + done.stderr
-    lines = [line for line in done.stderr.splitlines() if "flashbed.lock" not in line]
-    return "\n".join(lines)
+    return done.stderr.rstrip("\n")
 
 
 def where(home: Path, key: str) -> str:
