@@ -138,7 +138,7 @@ class Archive:
             if lost := self._apt.obtain(resolved.found):
                 of = asked(packages, source=source)
                 today = "`flashbed image build --update` takes the versions of today"
-                raise SetupError(f"{of}: {_lost(lost)}. {today}. {self._by_hand(lost)}")
+                raise SetupError(f"{of}: {_lost(lost)}. {today}. {self._by_hand(lost)}.")
         return [self._apt.place(one) for one in resolved.found]
 
     def lacks(self, resolved: Packages) -> bool:
@@ -187,7 +187,7 @@ class Archive:
             self._check_sizes(lock, pinned)
             return pinned
         if strict:
-            raise SetupError(f"{lock.path}: {request}: {_lost(lost)}. {self._by_hand(lost)}")
+            raise SetupError(f"{lock.path}: {request}: {_lost(lost)}. {self._by_hand(lost)}.")
         _log.warning("%s: %s: %s; taking what %s has now", lock.path, request, _lost(lost), lock.suite)
         return None
 
@@ -201,7 +201,7 @@ class Archive:
     def _by_hand(self, lost: Sequence[File]) -> str:
         """What to do about files that no mirror has."""
         folders = " and ".join(sorted({str(self._apt.place(one).parent) for one in lost}))
-        return f"A file with that digest from elsewhere (Debian keeps all at snapshot.debian.org) goes into {folders}."
+        return f"A file with that digest from elsewhere (Debian keeps all at snapshot.debian.org) goes into {folders}"
 
     def _read(self) -> dict[str, tuple[File, ...]]:
         """What is noted. A file that is damaged counts as empty: the lock, or apt's lists, give the same again."""
