@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,15 +92,17 @@ def _mirrors() -> Iterator[Finding]:
         yield Finding("mirrors of Debian", False, what, remedy.rstrip("."), _are_needed())
         return
     for archive, addresses in lists.items():
-        yield _mirror(archive, {address: apt.refusal(address) for address in addresses})
+        yield _mirror(archive, addresses)
 
 
-def _mirror(archive: str, refused: Mapping[str, str]) -> Finding:
-    """`refused`: why lists cannot be had, by their addresses."""
-    subject = f"a mirror of {archive}"
-    if there := next((address for address, why in refused.items() if not why), ""):
-        return Finding(subject, True, there)
-    told = "; ".join(f"{address}: {why}" for address, why in refused.items()) or "none known"
+def _mirror(archive: str, addresses: Iterable[str]) -> Finding:
+    """`addresses`: of its lists. They are asked up to the first that answers."""
+    subject, refused = f"a mirror of {archive}", []
+    for address in addresses:
+        if not (why := apt.refusal(address)):
+            return Finding(subject, True, address)
+        refused.append(f"{address}: {why}")
+    told = "; ".join(refused) or "none known"
     ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
     remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
     return Finding(subject, False, told, remedy, _are_needed())

@@ -7,7 +7,7 @@ Must not know apt, nor how anything is built.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,14 +20,11 @@ from flashbed.image import lockfile, own_module, own_sources, pins, requests
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
-from flashbed.profiles.library import FOLDERS, Kind, Library, Selector
+from flashbed.profiles.library import FOLDERS, Library, Selector
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import Cell, plan
 
 _log = logging.getLogger("flashbed")
-
-_WITH_MODULES: tuple[Kind, ...] = ("filesystem", "scheduler")
-"""Kinds of profiles that may bring a module."""
 
 
 def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
@@ -85,24 +82,14 @@ def _is_own(lock: Lock) -> bool:
 def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
     """The profiles that a study uses, by kind and name."""
     for kind, folder in FOLDERS.items():
-        names = {Selector.parse(text).name for text in _selectors(study, kind)}
+        names = {Selector.parse(text).name for text in study.axes.get(kind) or (study.fixed[kind],)}
         for name in sorted(names):
             yield f"{folder}/{name}", study.library.file(kind, name).path
 
 
 def modules_of(study: Study) -> Iterator[tuple[str, Path]]:
     """The modules that a study brings, by name, with the folder of each one's source."""
-    named: list[tuple[str | None, str | Path | None]] = []
-    for kind in _WITH_MODULES:
-        for text in _selectors(study, kind):
-            one = getattr(study.library, kind)(text)
-            named.append((one.module, one.module_source))
-    found = {module: Path(source) for module, source in named if module and source}
-    yield from sorted(found.items())
-
-
-def _selectors(study: Study, kind: Kind) -> Sequence[str]:
-    return study.axes.get(kind) or (study.fixed[kind],)
+    yield from sorted({own for cell in plan(study) for own in repetition.own_modules(cell)})
 
 
 def lock_study(study: Study) -> Lock:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,40 +138,29 @@ class BuildError(InputError):
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
     """An entry with the modules of the folder `name` of kernel/, stripped of debug information."""
-    source = paths.kernel() / name
-
-    def copy(to: Path) -> None:
-        shutil.copytree(source, to, ignore=own_module.LEFT_BY_A_BUILD)
-
-    return _build(cache, kernel, name, {"module": digest_tree(source)}, copy, name)
+    return _build(cache, kernel, paths.kernel() / name, name, told=name)
 
 
 def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
     """The same of a folder of the user's; what the lab's modules share is beside it, too. Raises BuildError."""
-
-    def copy(to: Path) -> None:
-        own_module.copy(folder, to)
-
-    return _build(cache, kernel, OWN, {"module": own_module.digest(folder)}, copy, str(folder))
+    return _build(cache, kernel, folder, OWN, told=str(folder))
 
 
-def _build(
-    cache: Cache, kernel: Kernel, name: str, source: Mapping[str, str], copy: Callable[[Path], None], told: str
-) -> Entry:
+def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, told: str) -> Entry:
     """`name` is what the folder is called where it is built, `told` what its user calls it."""
     common = paths.kernel() / SHARED
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
         **_of(kernel),
-        **source,
+        "module": own_module.digest(source),
         "sources": digest_tree(common, *core),
         "script": digest_tree(Path(__file__)),
     }
 
     def fill(folder: Path) -> None:
         scratch = folder / "scratch"
-        copy(scratch / "kernel" / name)
-        shutil.copytree(common, scratch / "kernel" / SHARED, ignore=own_module.LEFT_BY_A_BUILD)
+        own_module.copy(source, scratch / "kernel" / name)
+        own_module.copy(common, scratch / "kernel" / SHARED)
         for part in core:
             into = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)

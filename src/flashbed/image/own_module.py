@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module that the user brings as a folder of source: what of the folder is built, and what to say if it does not
-build.
+"""A folder of source that a module is built from, above all one that the user brings: what of it is built, and what to
+say if it does not build.
 
 Must not know how a module is built.
 """

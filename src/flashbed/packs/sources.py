@@ -10,12 +10,11 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
-from flashbed.execution import inputs, repetition
+from flashbed.execution import inputs
 from flashbed.image import lockfile, own_module, own_sources
 from flashbed.image.kernel import Kernel
 from flashbed.packs import libraries
 from flashbed.study.loading import Study
-from flashbed.study.plan import plan
 
 STUDY, SOURCES, LICENCES = "study", "sources", "LICENSES"
 
@@ -41,13 +40,12 @@ def files(study: Study) -> dict[str, Path]:
     found = {f"{STUDY}/{study.path.name}": study.path}
     found |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
     found |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
-    found |= {f"{SOURCES}/own/{name}": path for name, path in _of_own_modules(study)}
+    found |= {f"{SOURCES}/own/{name}": path for name, path in _of_modules(study)}
     return found | {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
 
 
-def _of_own_modules(study: Study) -> Iterator[tuple[str, Path]]:
-    own = {module for cell in plan(study) for module in repetition.program_set(cell).own_modules}
-    for module, folder in sorted(own):
+def _of_modules(study: Study) -> Iterator[tuple[str, Path]]:
+    for module, folder in inputs.modules_of(study):
         for file in own_module.files(folder):
             yield f"{module}/{file.as_posix()}", folder / file
 
