@@ -34,7 +34,7 @@ any_port   = true
 def serves(command: Sequence[str], ports: Ports, typed: str = "") -> str:
     """Starts the machine, types that on its serial line, is its client, and has it go down. What it said."""
     log: list[str] = []
-    client = Client(Server("127.0.0.1", ports.nfs, ports.mount, ports.portmap), random.Random(1))
+    client = client_of(ports, random.Random(1))
     with started(list(command), log, typed) as machine:
         client.make_files()
         client.write(50)
@@ -50,6 +50,11 @@ def serves(command: Sequence[str], ports: Ports, typed: str = "") -> str:
 def some_ports() -> Ports:
     nfs, mount, portmap = free_ports(3)
     return Ports(nfs=nfs, mount=mount, portmap=portmap)
+
+
+def client_of(ports: Ports, dice: random.Random) -> Client:
+    """Of the machine that these ports of this host lead to."""
+    return Client(Server("127.0.0.1", ports.nfs, ports.mount, ports.portmap), dice)
 
 
 def pc(wanted: Settings, image: Path, ports: Ports) -> list[str]:

@@ -17,18 +17,14 @@ from pathlib import Path
 
 import power_log
 import pytest
-from appliance_rig import free_ports
-from careful_client import Client, started
-from nfs_calls import Server
+from appliance_machines import SIZE_BYTES, client_of, some_ports
+from careful_client import started
 
 from flashbed.appliance import building, disks, qemu, shipped
 from flashbed.appliance.building import Appliance
-from flashbed.appliance.running import Ports
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
-
-SIZE_BYTES = 16 << 20
 
 
 def checked(image: Path, folder: Path) -> None:
@@ -51,10 +47,9 @@ def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) 
     dice = random.Random(first)
     (image,) = disks.images(shipped.settings(None).disks, tmp_path, SIZE_BYTES)
     before, log = tmp_path / "before.img", tmp_path / "log"
-    nfs, mount, portmap = free_ports(3)
-    ports = Ports(nfs=nfs, mount=mount, portmap=portmap)
+    ports = some_ports()
     forwarded = ports.forwarded(shipped.settings(None))
-    client = Client(Server("127.0.0.1", nfs, mount, portmap), dice)
+    client = client_of(ports, dice)
     lost = 0
     for number in range(cuts):
         shutil.copy(image, before)

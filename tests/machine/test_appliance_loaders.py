@@ -8,12 +8,14 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from appliance_machines import PC, SIZE_BYTES, medium, pc, sata_medium, serves, some_ports, uefi, unpacked
 
 from flashbed.appliance import building, disks, qemu, settings, shipped
+from flashbed.appliance.running import Ports
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long
@@ -42,32 +44,42 @@ def steps(loader: str) -> str:
     return "".join(line.partition("#")[0].rstrip() + "\n" for line in block[1].splitlines())
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_u_boot(packed: bool, tmp_path: Path) -> None:
-    """Packed, by what a person types; unpacked, by the file that boards with a standard boot look for. This one looks
-    for it on its first SATA disk.
-    """
-    trial, ports = shipped.settings(None), some_ports()
+@dataclass
+class Board:
+    """A machine with U-Boot, and the folder of its medium, empty; it has no disk of that folder yet."""
+
+    kernel: Path
+    place: Path
+    ports: Ports
+    command: list[str]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    trial, ports, place = shipped.settings(None), some_ports(), tmp_path / "medium"
     appliance = building.bootable(trial, "arm64", tmp_path)
     (image,) = disks.images(trial.disks, tmp_path, SIZE_BYTES)
-    place = tmp_path / "medium"
-    (place / "extlinux").mkdir(parents=True)
-    typed = ""
-    if packed:
-        shutil.copy(appliance.kernel, place / "appliance")
-        typed = "\n\n" + steps("U-Boot").replace("mmc 0:1", "virtio 1:1")
-    else:
-        (place / "Image").write_bytes(gzip.decompress(appliance.kernel.read_bytes()))
-        (place / "extlinux/extlinux.conf").write_text(EXTLINUX)
     command = qemu.command(appliance, [image], ports.forwarded(trial), "127.0.0.1", ["-serial", "stdio"])
     at = command.index("-kernel")
-    command[at : at + 2] = [
-        "-bios",
-        str(unpacked("u-boot-qemu", tmp_path / "loader") / "usr/lib/u-boot/qemu_arm64/u-boot.bin"),
-    ]
+    firmware = unpacked("u-boot-qemu", tmp_path / "loader") / "usr/lib/u-boot/qemu_arm64/u-boot.bin"
+    command[at : at + 2] = ["-bios", str(firmware)]
     command[command.index("-m") + 1] = "256M"
-    said = serves([*command, *(medium(place) if packed else sata_medium(place))], ports, typed)
-    assert "U-Boot 20" in said
+    place.mkdir()
+    return Board(appliance.kernel, place, ports, command)
+
+
+def test_u_boot_does_what_a_person_types(board: Board) -> None:
+    shutil.copy(board.kernel, board.place / "appliance")
+    typed = "\n\n" + steps("U-Boot").replace("mmc 0:1", "virtio 1:1")
+    assert "U-Boot 20" in serves([*board.command, *medium(board.place)], board.ports, typed)
+
+
+def test_u_boot_finds_it_by_itself(board: Board) -> None:
+    """Unpacked, by the file that boards with a standard boot look for; this one on its first SATA disk."""
+    (board.place / "Image").write_bytes(gzip.decompress(board.kernel.read_bytes()))
+    (board.place / "extlinux").mkdir()
+    (board.place / "extlinux/extlinux.conf").write_text(EXTLINUX)
+    assert "U-Boot 20" in serves([*board.command, *sata_medium(board.place)], board.ports)
 
 
 def test_grub(tmp_path: Path) -> None:

@@ -15,12 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from appliance_rig import free_ports
-from careful_client import Client, started
-from nfs_calls import Server
+from appliance_machines import SIZE_BYTES, client_of, some_ports
+from careful_client import started
 
 from flashbed.appliance import building, disks, qemu, settings
-from flashbed.appliance.running import Ports
 
 # It builds a kernel of its own first.
 pytestmark = [
@@ -39,7 +37,6 @@ read_write = ["10.0.2.2"]
 any_port   = true
 """
 
-SIZE_BYTES = 16 << 20
 RATHER_S = 60
 
 
@@ -62,10 +59,9 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
     wanted = settings.read(tmp_path / "nas.toml")
     appliance = building.build(wanted, architecture, tmp_path / "nas")
     images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
-    nfs, mount, portmap = free_ports(3)
-    forwarded = Ports(nfs=nfs, mount=mount, portmap=portmap).forwarded(wanted)
-    command = qemu.command(appliance, images, forwarded, "127.0.0.1", ["-serial", "stdio"])
-    client = Client(Server("127.0.0.1", nfs, mount, portmap), random.Random(1))
+    ports = some_ports()
+    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    client = client_of(ports, random.Random(1))
     place = tmp_path / "socket"
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "qemu-nbd", "-f", "raw", "-k", place, "-t", images[1]]
