@@ -14,9 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.appliance import compiling, cpio, modules
-from flashbed.image.debian import Archive
-from flashbed.shrinking import building
+from flashbed.appliance import compiling, cpio, kernels, modules
+from flashbed.shrinking import architecture, building
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
@@ -39,12 +38,9 @@ class Kernel:
     machine: str
 
 
-def debian_kernel(archive: Archive, folder: Path) -> Kernel:
+def debian_kernel(folder: Path) -> Kernel:
     """Fetched from the mirror, and unpacked into `folder`."""
-    resolved = archive.resolve(["linux-image-amd64"])
-    debs = archive.fetch(["linux-image-amd64"], resolved)
-    archive.unpack([deb for deb in debs if deb.name.startswith("linux-image-6")], folder)
-    return Kernel(next(folder.glob("boot/vmlinuz-*")), modules.found_in(folder / "lib/modules"), PC)
+    return Kernel(*kernels.unpacked(architecture.named("x86_64"), folder), PC)
 
 
 def small_kernel(more: Path) -> Kernel:

@@ -88,10 +88,6 @@ TOOLS = "awk cat cmp cp find grep ln md5sum mkdir mv readlink rm sed sort tar te
 SECONDS = 2400
 
 
-def debians(folder: Path) -> Kernel:
-    return debian_kernel(programs.archive_of(architecture.named("x86_64")), folder)
-
-
 def our_own(folder: Path) -> Kernel:
     return small_kernel(SOURCES / "client.config")
 
@@ -111,10 +107,10 @@ def what_it_runs(folder: Path) -> list[cpio.Node]:
 @pytest.mark.parametrize(
     ("kernel_of", "version", "transport", "files", "cases"),
     [
-        pytest.param(debians, 3, "tcp", 10000, CASES, id="v3-tcp"),
+        pytest.param(debian_kernel, 3, "tcp", 10000, CASES, id="v3-tcp"),
         pytest.param(our_own, 3, "udp", 1000, CASES + OF_DATAGRAMS, id="v3-udp"),
         pytest.param(our_own, 2, "udp", 1000, CASES + OF_DATAGRAMS, id="v2-udp"),
-        pytest.param(debians, 4, "tcp", 1000, CASES, id="v4-tcp"),
+        pytest.param(debian_kernel, 4, "tcp", 1000, CASES, id="v4-tcp"),
     ],
 )
 def test_linux_as_a_client_finds_all_as_it_should_be(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import building, compiling, cpio, modules, qemu, running, settings, shipped
+from flashbed.appliance import building, compiling, cpio, kernels, modules, qemu, running, settings, shipped
 from flashbed.appliance.disks import images
 from flashbed.appliance.running import Ports
 from flashbed.appliance.settings import Settings
@@ -101,18 +101,18 @@ def test_lines_are_in_the_order_in_which_they_are_carried_out(tmp_path: Path) ->
 
 def test_users_bring_what_their_shells_need(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
-    plain, alone = building._fragments(read(tmp_path, DISK), target), compiling.memory_mb(read(tmp_path, DISK))
+    plain, alone = kernels.fragments(read(tmp_path, DISK), target), compiling.memory_mb(read(tmp_path, DISK))
     key = "ssh-ed25519 " + "A" * 68
     found = read(tmp_path, f'{DISK}[[users]]\nname = "root"\nkeys = ["{key}"]\n')
-    assert building._fragments(found, target) == [*plain, plain[0].with_name("users.config")]
+    assert kernels.fragments(found, target) == [*plain, plain[0].with_name("users.config")]
     assert (alone, compiling.memory_mb(found)) == (24, 48)
 
 
 def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
-    plain = building._fragments(read(tmp_path, DISK), target)
+    plain = kernels.fragments(read(tmp_path, DISK), target)
     found = read(tmp_path, DISK + EXPORT + "[nfs]\nversions = [4, 3]\n")
-    assert building._fragments(found, target) == [*plain, plain[0].with_name("nfs4.config")]
+    assert kernels.fragments(found, target) == [*plain, plain[0].with_name("nfs4.config")]
     assert "nfs4.config" not in [file.name for file in plain]
     assert "nfsd 4 -2,+3,+4 tcp udp" in compiling.lines(found, [])
     usage = "\n".join(running.usage(found, Ports()))

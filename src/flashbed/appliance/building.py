@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
-from flashbed.appliance import compiling, cpio, linking, modules, programs
+from flashbed.appliance import compiling, cpio, kernels, linking, modules, programs
+from flashbed.appliance.kernels import Kernel
 from flashbed.appliance.settings import Settings
 from flashbed.common import paths
-from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.errors import host_refusal
 from flashbed.shrinking import architecture, fragment
-from flashbed.shrinking import building as kernels
 from flashbed.shrinking.architecture import Architecture
-from flashbed.shrinking.building import SmallKernel
 
 BOOTABLE = "appliance"
 KERNEL, INITRAMFS = "kernel", "initramfs.xz"
@@ -44,8 +43,14 @@ class Appliance:
     parts: Mapping[str, int]
     """Of the first file system, not packed."""
 
+    machine: str
+    """Of QEMU: one of qemu.MACHINES."""
+
     memory_mb: int
     """Of a machine that has enough."""
+
+    words: str = ""
+    """That this kernel is told more than others."""
 
     @property
     def bytes(self) -> int:
@@ -59,23 +64,27 @@ def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
     Raises InputError for an architecture that there is not, SetupError where it cannot be built.
     """
     target = architecture.named(name)
-    fragments = _fragments(settings, target)
-    contents = _contents(settings, kernels.build(target.name, fragments))
+    kernel = kernels.small(settings, target)
+    contents = _contents(settings, kernel)
     line = compiling.command_line(settings.hardware, target.name)
-    linked = linking.linked(target, fragment.read(fragments), _archive(contents), line)
+    wanted = fragment.read(kernels.fragments(settings, target))
+    linked = linking.linked(target, wanted, _archive(contents), line)
     _write(folder, {BOOTABLE: linking.for_loaders(target, linked)})
-    return Appliance(target, folder / BOOTABLE, None, _sizes(contents), compiling.memory_mb(settings))
+    memory = compiling.memory_mb(settings)
+    return Appliance(target, folder / BOOTABLE, None, _sizes(contents), kernel.machine, memory)
 
 
-def build(settings: Settings, name: str, folder: Path) -> Appliance:
-    """As `bootable`, but two files, for a trial under QEMU: other settings need no link."""
+def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernels.SMALL) -> Appliance:
+    """As `bootable`, but two files, for a trial under QEMU: other settings need no link. `kernel_name`: one of
+    kernels.NAMES, or InputError is raised.
+    """
     target = architecture.named(name)
-    kernel = kernels.build(target.name, _fragments(settings, target))
+    kernel = kernels.named(kernel_name, settings, target)
     contents = _contents(settings, kernel)
     files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
     _write(folder, files)
-    initramfs = folder / INITRAMFS
-    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), compiling.memory_mb(settings))
+    initramfs, memory = folder / INITRAMFS, compiling.memory_mb(settings) + kernel.more_mb
+    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), kernel.machine, memory, kernel.words)
 
 
 def _sizes(contents: Mapping[str, list[cpio.Node]]) -> dict[str, int]:
@@ -95,29 +104,15 @@ def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
     return cpio.archive(node for part in contents.values() for node in part)
 
 
-def _fragments(settings: Settings, target: Architecture) -> list[Path]:
-    more = []
-    if settings.hardware == "pc":
-        if target.name != "x86_64":
-            raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
-        more = [paths.appliance() / "kernel" / "pc.config"]
-    if 4 in settings.nfs.versions:
-        more.append(paths.appliance() / "kernel" / "nfs4.config")
-    if settings.users:
-        more.append(paths.appliance() / "kernel" / "users.config")
-    return [*kernels.nas_fragments(target.name), *more]
-
-
-def _contents(settings: Settings, kernel: SmallKernel) -> dict[str, list[cpio.Node]]:
+def _contents(settings: Settings, kernel: Kernel) -> dict[str, list[cpio.Node]]:
     """By what they are for."""
     cache, target = image.open_cache(), kernel.architecture
-    there = {modules.plain(name): path for name, path in kernel.modules.items()}
-    order = modules.in_order(there, compiling.modules_wanted(settings))
+    order = modules.in_order(kernel.modules, compiling.modules_wanted(settings))
     program = programs.own(cache, target).read_bytes()
     parts = {
         "folders": [cpio.folder(path) for path in FOLDERS] + [cpio.character_device("/dev/console", 5, 1)],
         "init and exportd": [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init")],
-        "modules and settings": compiling.nodes(settings, {name: there[name].read_bytes() for name in order}),
+        "modules and settings": compiling.nodes(settings, {name: kernel.modules[name].read_bytes() for name in order}),
     }
     if settings.shell:
         binary = programs.busybox(cache, target).read_bytes()

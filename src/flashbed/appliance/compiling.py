@@ -18,16 +18,21 @@ LOCKD_PORT = 32768
 """Where the lock manager listens; a fixed one, for who has to let it through."""
 
 MODULE_FOLDER = "/lib/modules"
+VIRTUAL_MODULES = ("virtio_pci", "virtio_mmio", "virtio_blk", "virtio_net")
 MIRROR_MODULES = ("raid1",)
 VOLUME_MODULES = ("dm_mod", "dm_snapshot")
 """A volume that has snapshots cannot be had without the second one."""
 PC_MODULES = ("ahci", "sd_mod", "e1000", "e1000e", "r8169")
 """What appliance/kernel/pc.config has."""
+FILESYSTEM_MODULES = ("ext2", "ext4")
+SERVER_MODULES = ("lockd", "nfsd")
+ALL_MODULES = (*VIRTUAL_MODULES, *MIRROR_MODULES, *VOLUME_MODULES, *FILESYSTEM_MODULES, *SERVER_MODULES)
+"""All that settings for a virtual machine can want."""
 
 
 def modules_wanted(settings: Settings) -> list[str]:
     """What has to be in the kernel for these settings, whether built in or as a module."""
-    wanted = ["virtio_pci", "virtio_mmio", "virtio_blk", "virtio_net"]
+    wanted = [*VIRTUAL_MODULES]
     if settings.hardware == "pc":
         wanted += PC_MODULES
     if any(disk.mirror for disk in settings.disks.values()):
@@ -35,7 +40,7 @@ def modules_wanted(settings: Settings) -> list[str]:
     if has_volumes(settings):
         wanted += VOLUME_MODULES
     wanted += sorted({disk.filesystem for disk in settings.disks.values()})
-    return [*wanted, "lockd", "nfsd"]
+    return [*wanted, *SERVER_MODULES]
 
 
 def memory_mb(settings: Settings) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 from flashbed.appliance import compiling
 from flashbed.appliance.building import Appliance
 from flashbed.common.errors import SetupError
+from flashbed.shrinking.architecture import Architecture
 
 CLIENT = "10.0.2.2"
 """The address that this host has, seen by the appliance, in QEMU's user-mode network."""
@@ -22,24 +23,25 @@ CLIENT = "10.0.2.2"
 
 @dataclass(frozen=True)
 class Machine:
-    """How QEMU is called for an architecture."""
+    """What QEMU is told for a machine, and on which bus that has virtio devices."""
 
-    program: str
-    package: str
     arguments: tuple[str, ...]
-    last_disk_first: bool
+    bus: str = "device"
+    last_disk_first: bool = False
     """The order in which Linux finds virtio-mmio disks, against that on the command line."""
 
 
 MACHINES = {
-    "x86_64": Machine(
-        "qemu-system-x86_64",
-        "qemu-system-x86",
-        ("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max"),
-        False,
-    ),
-    "arm64": Machine("qemu-system-aarch64", "qemu-system-arm", ("-M", "virt", "-cpu", "cortex-a53"), True),
+    "microvm": Machine(("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max")),
+    "q35": Machine(("-M", "q35", "-cpu", "max"), bus="pci"),
+    "virt": Machine(("-M", "virt", "-cpu", "cortex-a53"), last_disk_first=True),
 }
+
+PROGRAMS = {
+    "x86_64": ("qemu-system-x86_64", "qemu-system-x86"),
+    "arm64": ("qemu-system-aarch64", "qemu-system-arm"),
+}
+"""By architecture: the program, and Debian's package of it."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +53,34 @@ class Port:
     outside: int
 
 
+def program(architecture: Architecture) -> str:
+    """QEMU for an architecture. Raises SetupError if it is not installed."""
+    name, package = PROGRAMS[architecture.name]
+    found = shutil.which(name)
+    if found is None:
+        raise SetupError(f"{name} is not installed: apt-get install --no-install-recommends {package}")
+    return found
+
+
 def command(
     appliance: Appliance, disks: Sequence[Path], ports: Sequence[Port], listen: str, serial: Sequence[str]
 ) -> list[str]:
     """The call of QEMU. Raises SetupError if it is not installed."""
-    machine = MACHINES[appliance.architecture.name]
-    program = shutil.which(machine.program)
-    if program is None:
-        raise SetupError(
-            f"{machine.program} is not installed: apt-get install --no-install-recommends {machine.package}"
-        )
-    words = [program, *machine.arguments, "-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
+    machine = MACHINES[appliance.machine]
+    words = [program(appliance.architecture), *machine.arguments]
+    words += ["-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
     words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
     words += ["-kernel", str(appliance.kernel)]
     if appliance.initramfs:
         words += ["-initrd", str(appliance.initramfs)]
-        words += ["-append", compiling.command_line("virtual", appliance.architecture.name)]
+        line = compiling.command_line("virtual", appliance.architecture.name)
+        words += ["-append", f"{line} {appliance.words}".rstrip()]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
         words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]
-        words += ["-device", f"virtio-blk-device,drive=disk{number}"]
+        words += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
     forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-:{port.inside}" for port in ports)
-    return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", "virtio-net-device,netdev=net0"]
+    return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]
 
 
 def _escaped(path: Path) -> str:

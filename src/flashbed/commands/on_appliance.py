@@ -43,6 +43,10 @@ def nas_build(
 def nas_run(
     file: File = None,
     architecture: Architecture = "x86_64",
+    kernel: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="small, which is built the first time, or debian, which is only fetched."),
+    ] = "small",
     folder: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where its disks are kept. Default: in the cache.")
     ] = None,
@@ -59,15 +63,17 @@ def nas_run(
 
     Its disks are files, made and formatted the first time and kept. Needs no root.
     """
-    from flashbed.appliance import building, running, shipped
+    from flashbed.appliance import building, qemu, running, shipped
     from flashbed.common.units import parse_size
+    from flashbed.shrinking import architecture as architectures
 
     settings = shipped.settings(file)
     try:
         size_bytes = parse_size(size)
     except ValueError as error:
         raise typer.BadParameter(f"--size: {error}") from None
+    qemu.program(architectures.named(architecture))  # before a kernel is built for nothing
     place = folder or shipped.folder(architecture)
     ports = running.Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
-    appliance = building.build(settings, architecture, place)
+    appliance = building.build(settings, architecture, place, kernel)
     running.run(settings, appliance, place, size_bytes, ports, lambda line: print(line, flush=True))
