@@ -93,6 +93,37 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
     assert first == second
 
 
+def test_a_disk_with_other_data_is_left_alone_and_an_empty_one_is_filled(architecture: str, tmp_path: Path) -> None:
+    """As after a disk has died, and another comes under its name."""
+    (tmp_path / "nas.toml").write_text(MIRROR)
+    wanted = settings.read(tmp_path / "nas.toml")
+    appliance = building.build(wanted, architecture, tmp_path / "nas")
+    images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
+    ports = some_ports()
+    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    client = client_of(ports, random.Random(2))
+    log: list[str] = []
+    with started(command, log) as machine:
+        client.make_files()
+        client.write(50)
+        down(machine, log)
+    (foreign,) = disks.images({"": settings.Disk(device="/dev/vda")}, tmp_path / "foreign", SIZE_BYTES)
+    for content, words in (
+        (foreign.read_bytes(), "/dev/vdb: is no member, and not empty: it is left alone"),
+        (bytes(SIZE_BYTES), "/dev/vdb: is taken in again, and filled"),
+    ):
+        images[1].write_bytes(content)
+        log = []
+        with started(command, log) as machine:
+            wait_for(words, log)
+            assert "/dev/vda: is not taken in" not in "".join(log)
+            client.look()
+            if "filled" in words:
+                wait_for("[2/2] [UU]", log)
+            down(machine, log)
+        assert ("filled" in words) == (images[1].read_bytes() != content)
+
+
 def down(machine: subprocess.Popen[str], log: list[str]) -> None:
     assert machine.stdin is not None
     machine.stdin.write("\npoweroff\n")

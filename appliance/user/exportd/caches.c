@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "log.h"
 #include "root.h"
 #include "words.h"
 
@@ -11,6 +12,12 @@ const char *const cache_files[CACHES] = {
 	[CACHE_ADDRESS] = "/proc/net/rpc/auth.unix.ip/channel",
 	[CACHE_EXPORT] = "/proc/net/rpc/nfsd.export/channel",
 	[CACHE_HANDLE] = "/proc/net/rpc/nfsd.fh/channel",
+};
+
+const char *const cache_flushes[CACHES] = {
+	[CACHE_ADDRESS] = "/proc/net/rpc/auth.unix.ip/flush",
+	[CACHE_EXPORT] = "/proc/net/rpc/nfsd.export/flush",
+	[CACHE_HANDLE] = "/proc/net/rpc/nfsd.fh/flush",
 };
 
 /* The caches' word for "as long as the machine runs": exports change by a restart only */
@@ -62,6 +69,8 @@ static bool answer_address(const struct exports *exports, const char *question, 
 	words_put_number(out, NEVER);
 	if (!strcmp(class, "nfsd") && address_of(client, &address) && exports_knows(exports, address))
 		put_address(out, address);
+	else
+		log_stranger("%s: %s asks, whom no line names", class, client);
 	return true;
 }
 

@@ -18,6 +18,8 @@ enum { CACHE_LINE = 2048 };
 
 /* Their files, in the order of enum cache */
 extern const char *const cache_files[CACHES];
+/* A number written to one of these empties its cache */
+extern const char *const cache_flushes[CACHES];
 
 /*
  * The answer to a question, both lines with their end. A client or an export that nobody is to have gets an answer as

@@ -4,15 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "words.h"
 
 static const char HANDLES[] = "/proc/fs/nfsd/filehandle";
+
+/* Of all caches together: some 400 KB, and more than the clients and exports of a small network make */
+enum { MOST_ENTRIES = 2000, MS_BETWEEN = 1100 };
+static int entries = MOST_ENTRIES; /* an exportd before this one may have left as many */
 
 bool kernel_has_disk_at(const char *path)
 {
@@ -35,6 +41,42 @@ bool kernel_open(int channels[CACHES])
 	return all;
 }
 
+static long long now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+}
+
+/*
+ * The kernel keeps each answer, and whoever sends calls makes it ask: by forged addresses or handles, for new ones each
+ * time. So the caches are emptied when they have so many entries; what is still in use is asked again. They let
+ * themselves be emptied once a second (the second time in one its time of emptying lies ahead, and nothing goes): until
+ * then nobody gets an answer, and the server's threads wait.
+ */
+static void make_room(int count)
+{
+	static long long emptied_ms = -MS_BETWEEN;
+	long long wait = emptied_ms + MS_BETWEEN - now_ms();
+
+	entries += count;
+	if (entries <= MOST_ENTRIES)
+		return;
+	if (wait > 0)
+		poll(NULL, 0, (int)wait);
+	for (int cache = 0; cache < CACHES; cache++) {
+		int file = open(cache_flushes[cache], O_WRONLY | O_CLOEXEC);
+
+		if (file < 0 || write(file, "1\n", 2) < 0)
+			log_line("%s: %s", cache_flushes[cache], strerror(errno));
+		if (file >= 0)
+			close(file);
+	}
+	entries = count;
+	emptied_ms = now_ms();
+}
+
 void kernel_answer(int channel, enum cache cache, const struct exports *exports)
 {
 	char question[CACHE_LINE + 1], answer[CACHE_LINE];
@@ -43,6 +85,7 @@ void kernel_answer(int channel, enum cache cache, const struct exports *exports)
 	if (length <= 0)
 		return;
 	question[length] = '\0';
+	make_room(1);
 	if (!cache_answer(cache, exports, question, answer, sizeof answer))
 		log_stranger("a question of the kernel is not understood: %s", question);
 	else if (write(channel, answer, strlen(answer)) < 0)
@@ -114,6 +157,7 @@ enum mount_status kernel_handle(const struct export_rule *rule, uint32_t address
 
 	if (status)
 		return status;
+	make_room(CACHES);
 	/* Else the kernel would ask this process, which waits for the kernel */
 	for (enum cache cache = 0; cache < CACHES; cache++)
 		if (!cache_foretell(cache, rule, address, line, sizeof line) || !tell(cache, line))

@@ -21,6 +21,7 @@ struct client {
 	uint8_t hardware[6];
 	uint32_t xid;
 	int socket;
+	bool holds; /* an address */
 };
 
 static long long now_ms(void)
@@ -51,7 +52,7 @@ static int ask(struct client *client, int kind, const struct dhcp_lease *wanted,
 	struct pollfd polled = { client->socket, POLLIN, 0 };
 	long long end = now_ms() + wait_ms;
 	uint8_t message[DHCP_LONGEST];
-	size_t length = dhcp_ask(message, kind, client->xid, client->hardware, wanted);
+	size_t length = dhcp_ask(message, kind, client->xid, client->hardware, wanted, client->holds);
 
 	all.sin_addr.s_addr = htonl(INADDR_BROADCAST);
 	if (sendto(client->socket, message, length, 0, (struct sockaddr *)&all, sizeof all) < 0) {
@@ -90,6 +91,7 @@ static struct dhcp_lease get_lease(struct client *client)
 /* Holds a lease as long as its server lets it */
 static void keep(struct client *client, struct dhcp_lease lease)
 {
+	client->holds = true;
 	for (;;) {
 		struct dhcp_lease again;
 		unsigned half = lease.seconds / 2 < SHORTEST_LEASE_S ? SHORTEST_LEASE_S : lease.seconds / 2;
@@ -105,9 +107,10 @@ static void keep(struct client *client, struct dhcp_lease lease)
 		for (int wait = FIRST_WAIT_MS; !found && now_ms() < end; wait = wait < LONGEST_WAIT_MS ? 2 * wait : wait)
 			found = ask(client, DHCP_REQUEST, &lease, &again, wait);
 		if (found != DHCP_ACK || again.address != lease.address)
-			return;
+			break;
 		lease = again;
 	}
+	client->holds = false;
 }
 
 void dhcp_run(const char *interface, int told)

@@ -6,7 +6,7 @@
 
 enum { ASKS = 1, ANSWERS = 2, ETHERNET = 1, HARDWARE_LENGTH = 6 };
 /* Where fields are */
-enum { AT_XID = 4, AT_FLAGS = 10, AT_YOURS = 16, AT_HARDWARE = 28, AT_COOKIE = 236, AT_OPTIONS = 240 };
+enum { AT_XID = 4, AT_FLAGS = 10, AT_CLIENTS = 12, AT_YOURS = 16, AT_HARDWARE = 28, AT_COOKIE = 236, AT_OPTIONS = 240 };
 enum { PAD = 0, MASK = 1, ROUTER = 3, WANTED = 50, LEASE = 51, KIND = 53, SERVER = 54, LIST = 55, END = 255 };
 
 static const uint8_t cookie[] = { 99, 130, 83, 99 };
@@ -30,7 +30,8 @@ static uint8_t *put_option(uint8_t *at, uint8_t option, uint32_t value)
 	return at + 4;
 }
 
-size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware[6], const struct dhcp_lease *lease)
+size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware[6], const struct dhcp_lease *lease,
+		bool held)
 {
 	uint8_t *at = message + AT_OPTIONS;
 
@@ -39,13 +40,16 @@ size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware
 	message[1] = ETHERNET;
 	message[2] = HARDWARE_LENGTH;
 	put(message + AT_XID, xid);
-	message[AT_FLAGS] = 0x80; /* answer to all: there is no address yet */
+	if (held)
+		put(message + AT_CLIENTS, lease->address);
+	else
+		message[AT_FLAGS] = 0x80; /* answer to all: there is no address yet */
 	memcpy(message + AT_HARDWARE, hardware, HARDWARE_LENGTH);
 	memcpy(message + AT_COOKIE, cookie, sizeof cookie);
 	*at++ = KIND;
 	*at++ = 1;
 	*at++ = (uint8_t)kind;
-	if (lease) {
+	if (lease && !held) {
 		at = put_option(at, WANTED, lease->address);
 		at = put_option(at, SERVER, lease->server);
 	}

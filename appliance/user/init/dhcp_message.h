@@ -15,8 +15,13 @@ struct dhcp_lease {
 	uint32_t seconds;
 };
 
-/* Of `size` bytes at least DHCP_SHORTEST. `lease`: what is asked for, NULL in a DISCOVER. Gives back the length. */
-size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware[6], const struct dhcp_lease *lease);
+/*
+ * Of `size` bytes at least DHCP_SHORTEST. `lease`: what is asked for, NULL in a DISCOVER; `held`: to go on with it, asked
+ * of all servers (RFC 2131, 4.3.2, "rebinding": the address stands as the client's, and no server is named). Gives back
+ * the length.
+ */
+size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware[6], const struct dhcp_lease *lease,
+		bool held);
 
 /* What kind of answer to `xid` it is, and what it offers; 0 if it is none, or is not whole */
 int dhcp_answer(const uint8_t *message, size_t length, uint32_t xid, const uint8_t hardware[6],

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/major.h>
+#include <linux/raid/md_p.h>
 #include <linux/raid/md_u.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,47 +17,21 @@
 
 #include "disks.h"
 #include "log.h"
+#include "superblock.h"
 #include "words.h"
 
 enum { WAIT_MS = 3000, NAME = 64, ARRAYS = 4, RESERVED = 65536, MIRRORED = 1, CLEAN = 1, ACTIVE_IN_SYNC = 6 };
+enum { SLOTS = 27 }; /* that an array of 0.90 has room for */
 
-static const uint32_t MAGIC = 0xa92b4efc;
 static int arrays[ARRAYS], array_count;
 
 struct member {
 	char name[NAME];
 	uint64_t bytes;
 	dev_t device;
-	bool has;
-	struct mirror_version version;
+	bool has, empty;
+	struct superblock superblock;
 };
-
-static bool magic_at(int file, uint64_t at)
-{
-	uint32_t found;
-
-	return pread(file, &found, sizeof found, (off_t)at) == sizeof found && found == MAGIC;
-}
-
-/* 0.90 lies in the last whole 64 KiB but one; 1.0 8 KiB or more before the end, 1.1 at the start, 1.2 4 KiB behind */
-bool mirror_version_of(int file, uint64_t bytes, struct mirror_version *version)
-{
-	uint64_t sectors = bytes / 512;
-
-	if (bytes < 2 * RESERVED)
-		return false;
-	if (magic_at(file, (bytes & ~(uint64_t)(RESERVED - 1)) - RESERVED))
-		*version = (struct mirror_version) { 0, 90 };
-	else if (magic_at(file, ((sectors - 16) & ~(uint64_t)7) * 512))
-		*version = (struct mirror_version) { 1, 0 };
-	else if (magic_at(file, 0))
-		*version = (struct mirror_version) { 1, 1 };
-	else if (magic_at(file, 4096))
-		*version = (struct mirror_version) { 1, 2 };
-	else
-		return false;
-	return true;
-}
 
 /* False if it is not there, which an array may live with */
 static bool look(struct member *member)
@@ -71,7 +46,8 @@ static bool look(struct member *member)
 	if (fstat(file, &found) || ioctl(file, BLKGETSIZE64, &member->bytes))
 		member->bytes = 0;
 	member->device = found.st_rdev;
-	member->has = mirror_version_of(file, member->bytes, &member->version);
+	member->has = superblock_of(file, member->bytes, &member->superblock);
+	member->empty = !member->has && superblock_of_none(file, member->bytes);
 	close(file);
 	return member->bytes > 0;
 }
@@ -97,8 +73,8 @@ static bool assemble(int array, const struct member *members, int count)
 		if (!members[i].has)
 			continue;
 		if (!added) {
-			info.major_version = members[i].version.major;
-			info.minor_version = members[i].version.minor;
+			info.major_version = members[i].superblock.major;
+			info.minor_version = members[i].superblock.minor;
 			if (ioctl(array, SET_ARRAY_INFO, &info))
 				return false;
 		}
@@ -127,13 +103,47 @@ static bool create(int array, int number, const struct member *members, int coun
 	return !ioctl(array, RUN_ARRAY, NULL);
 }
 
-/* A member that was away, or is new, is filled from the others */
+/* Members of different arrays: nobody knows which is wanted, and the other's data would be lost */
+static bool are_of_one(const struct member *members, int count)
+{
+	const struct member *first = NULL;
+
+	for (int i = 0; i < count; i++) {
+		if (!members[i].has)
+			continue;
+		if (!first)
+			first = &members[i];
+		if (memcmp(first->superblock.array, members[i].superblock.array, SUPERBLOCK_ARRAY)) {
+			log_line("%s and %s are of two arrays: neither is touched", first->name, members[i].name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_in(int array, dev_t device)
+{
+	for (int number = 0; number < SLOTS; number++) {
+		mdu_disk_info_t disk = { .number = number };
+
+		if (!ioctl(array, GET_DISK_INFO, &disk) && disk.state & 1 << MD_DISK_ACTIVE &&
+		    makedev((unsigned)disk.major, (unsigned)disk.minor) == device)
+			return true;
+	}
+	return false;
+}
+
+/* A member that was away is filled from the others, and so is an empty disk at its place */
 static void add_again(int array, const struct member *members, int count)
 {
 	for (int i = 0; i < count; i++) {
-		if (!ioctl(array, HOT_ADD_DISK, (unsigned long)members[i].device))
+		if (is_in(array, members[i].device))
+			continue;
+		if (!members[i].has && !members[i].empty)
+			log_line("%s: is no member, and not empty: it is left alone", members[i].name);
+		else if (!ioctl(array, HOT_ADD_DISK, (unsigned long)members[i].device))
 			log_line("%s: is taken in again, and filled", members[i].name);
-		else if (errno != EBUSY)
+		else
 			log_line("%s: is not taken in again: %s", members[i].name, strerror(errno));
 	}
 }
@@ -168,6 +178,8 @@ bool mirror_start(const char *line)
 			found++;
 		}
 	}
+	if (!are_of_one(members, found))
+		return false;
 	array = open_array(name);
 	if (array < 0)
 		return false;

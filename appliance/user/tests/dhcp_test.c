@@ -53,14 +53,26 @@ static void a_request_names_what_it_wants(void)
 	struct dhcp_lease lease = { .address = 0x0a00020f, .server = 0x0a000202 };
 	uint8_t message[DHCP_SHORTEST];
 
-	CHECK_EQUAL(DHCP_SHORTEST, dhcp_ask(message, DHCP_REQUEST, 7, hardware, &lease));
+	CHECK_EQUAL(DHCP_SHORTEST, dhcp_ask(message, DHCP_REQUEST, 7, hardware, &lease, false));
 	CHECK_EQUAL(1, message[0]);
 	CHECK(!memcmp(message + 240, "\x35\x01\x03\x32\x04\x0a\x00\x02\x0f\x36\x04\x0a\x00\x02\x02", 15));
+}
+
+/* RFC 2131, 4.3.2: the client's address is filled in; neither a server nor a wanted address may be */
+static void who_holds_an_address_asks_to_keep_it(void)
+{
+	struct dhcp_lease lease = { .address = 0x0a00020f, .server = 0x0a000202 };
+	uint8_t message[DHCP_SHORTEST];
+
+	CHECK_EQUAL(DHCP_SHORTEST, dhcp_ask(message, DHCP_REQUEST, 7, hardware, &lease, true));
+	CHECK(!memcmp(message + 10, "\0\0\x0a\x00\x02\x0f", 6));
+	CHECK(!memcmp(message + 240, "\x35\x01\x03\x37", 4)); /* the kind, then the list of what is asked */
 }
 
 const struct test dhcp_tests[] = {
 	TEST(an_offer_is_read),
 	TEST(others_answers_and_halves_are_left),
 	TEST(a_request_names_what_it_wants),
+	TEST(who_holds_an_address_asks_to_keep_it),
 	END_OF_TESTS,
 };

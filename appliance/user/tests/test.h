@@ -12,7 +12,7 @@
 	CHECKF(!strcmp(expected, actual), "%s is \"%s\", not \"%s\"", #actual, actual, expected)
 
 extern const struct test words_tests[], exports_tests[], caches_tests[], rpc_tests[], portmap_tests[], mount_tests[];
-extern const struct test statd_tests[], connection_tests[], dhcp_tests[], forward_tests[], mirror_tests[];
+extern const struct test statd_tests[], connection_tests[], dhcp_tests[], forward_tests[], superblock_tests[];
 extern const struct test keyboard_tests[], root_tests[], program_tests[], served_tests[];
 
 #endif
