@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The only program of a machine that tells how much memory its kernel leaves: prints /proc/meminfo and turns the
- * machine off. Needs no library and no more of the kernel than any small one has.
+/* The only program of a machine that tells how much memory its kernel leaves: prints /proc/meminfo and
+ * /proc/zoneinfo, and turns the machine off. Needs no library and no more of the kernel than any small one has.
  */
 
 #if defined(__x86_64__)
@@ -42,15 +42,22 @@ enum { MAGIC = (int)0xfee1dead, MAGIC2 = 672274793, POWER_OFF = 0x4321fedc, REST
 
 static char text[BYTES];
 
+static void show(long console, const char *path)
+{
+	long file = call(OPENAT, CURRENT_FOLDER, (long)path, 0, 0), size;
+
+	while (file >= 0 && (size = call(READ, file, (long)text, sizeof(text), 0)) > 0)
+		call(WRITE, console, (long)text, size, 0);
+}
+
 __attribute__((noreturn)) void _start(void)
 {
-	long console, memory, size;
+	long console;
 
 	call(MOUNT, (long)"none", (long)"/proc", (long)"proc", 0);
 	console = call(OPENAT, CURRENT_FOLDER, (long)"/dev/console", TO_WRITE, 0);
-	memory = call(OPENAT, CURRENT_FOLDER, (long)"/proc/meminfo", 0, 0);
-	while ((size = call(READ, memory, (long)text, sizeof(text), 0)) > 0)
-		call(WRITE, console, (long)text, size, 0);
+	show(console, "/proc/meminfo");
+	show(console, "/proc/zoneinfo");
 	/* A PC without ACPI has no power to turn off: QEMU ends at a restart, too */
 #if defined(__x86_64__)
 	call(REBOOT, MAGIC, MAGIC2, RESTART, 0);

@@ -206,6 +206,19 @@ def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
     assert found["CONFIG_INET"].ram_kib == 10
 
 
+def test_memory_is_measured_again_without_a_build(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when another QEMU is there, or another program looks."""
+    first = prices.sweep(TARGET, wanted)
+    monkeypatch.setattr(building, "compile_kernel", None)
+    assert prices.sweep(TARGET, wanted) == first
+    monkeypatch.setattr(memory, "identity", lambda _: "another")
+    monkeypatch.setattr(memory, "left", lambda *_: memory.Memory(20_000, 7_000))
+    assert all(one.ram_kib is None for one in prices.sweep(TARGET, wanted, stored=True))
+    assert {one.ram_kib for one in prices.sweep(TARGET, wanted)} == {0, None}
+
+
 def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
     kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,9 @@ def sweep(target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, s
     if base.trouble:
         raise SetupError(f"the kernel that all are compared with does not boot: {base.trouble}")
     asked = {one.option: _asked(wanted, one) for one in chosen}
-    found = {option: variant for option, one in asked.items() if (variant := bench.stored(*one)) is not None}
+    found = {
+        option: variant for option, one in asked.items() if (variant := bench.stored(*one, boot=not stored)) is not None
+    }
     if not stored and (missing := [option for option in asked if option not in found]):
         with stage(f"Prices of options for {target.name}", total=len(missing)) as progress:
             for one, variant in bench.others(wanted.text, [asked[option] for option in missing]):

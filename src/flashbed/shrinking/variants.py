@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +30,13 @@ from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.building import SmallKernel
 from flashbed.shrinking.workbench import Workbench
 
-FILE = "price.json"
+FILE, KERNEL, MEMORY = "price.json", "kernel", "memory.json"
+"""Of an entry of the cache: what was measured of the kernel's bytes, and what a loader takes of it, so that what it
+leaves of memory can be measured again without a build. The third is of an entry of its own.
+"""
 
-FIGURES = 2
-"""To be raised when something else is measured of a kernel: figures that are kept are of one kind."""
+FIGURES = 3
+"""To be raised when something else is measured of a kernel's bytes: figures that are kept are of one kind."""
 
 FEW_OBJECTS = 200
 """Of some 950: variants that compile more are built when all others are."""
@@ -80,10 +84,13 @@ class Bench:
         self._machine = memory.identity(target)
         self._packed: dict[str, int] = {}
 
-    def stored(self, settings: str, change: Change | None = None) -> Variant | None:
-        """What was measured of the kernel of these settings; None if nothing was."""
+    def stored(self, settings: str, change: Change | None = None, *, boot: bool = False) -> Variant | None:
+        """What was measured of the kernel of these settings; None if nothing was. `boot`: a kernel that is kept is
+        booted if what it leaves of memory is not.
+        """
+        there = image.open_cache(image.BuiltOnly)
         try:
-            return self._entry(settings, change, _nothing, image.open_cache(image.BuiltOnly))
+            return self._variant(settings, change, _nothing, there, self._cache if boot else there)
         except image.NotBuilt:
             return None
 
@@ -95,7 +102,7 @@ class Bench:
                 building.configure(self._target, self._source.folder, objects, settings)
                 _keep(folder, self._built(objects, folder, lambda: None, os.cpu_count() or 1))
 
-        return self._entry(settings, None, fill)
+        return self._variant(settings, None, fill, self._cache, self._cache)
 
     def others(self, base: str, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Variant]]:
         """The kernels that are asked for, as each is done; as many at a time as this host has CPUs. Those of which few
@@ -174,15 +181,29 @@ class Bench:
                 found = self._built(objects, folder, step, jobs=1)
             _keep(folder, found)
 
-        return self._entry(asked.settings, asked.change, fill)
+        return self._variant(asked.settings, asked.change, fill, self._cache, self._cache)
 
-    def _entry(
-        self, settings: str, change: Change | None, fill: Callable[[Path], None], cache: Cache | None = None
+    def _variant(
+        self, settings: str, change: Change | None, fill: Callable[[Path], None], builds: Cache, boots: Cache
     ) -> Variant:
-        recipe = {**building.recipe(self._target, self._source, settings), "machine": self._machine, "changed": change}
-        recipe["figures"] = FIGURES
-        entry = (cache or self._cache).entry(f"linux-price-{self._target.name}", recipe, fill, products=[FILE])
-        return Variant(**json.loads(entry.path(FILE).read_text()))
+        recipe = {**building.recipe(self._target, self._source, settings), "changed": change, "figures": FIGURES}
+        entry = builds.entry(f"linux-price-{self._target.name}", recipe, fill, products=[FILE, KERNEL])
+        found = Variant(**json.loads(entry.path(FILE).read_text()))
+        if found.why_not:
+            return found
+
+        def boot(folder: Path) -> None:
+            left, trouble = None, ""
+            try:
+                left = memory.left(self._target, entry.path(KERNEL))
+            except SetupError as error:
+                trouble = _last(error.message)
+            told = {"free_kib": left.free_kib if left else None, "trouble": trouble}
+            (folder / MEMORY).write_text(json.dumps(told, indent=1))
+
+        run = {"kernel": found.digest, "machine": self._machine}
+        booted = boots.entry(f"linux-memory-{self._target.name}", run, boot, products=[MEMORY])
+        return replace(found, **json.loads(booted.path(MEMORY).read_text()))
 
     def _built(self, objects: Path, folder: Path, step: Callable[[], None], jobs: int) -> Variant:
         try:
@@ -201,14 +222,10 @@ class Bench:
         packed = (objects / self._target.packed).stat().st_size if self._target.packed else self._bytes(kernel.raw)
         modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
         raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
-        left, trouble = None, ""
-        try:
-            left = memory.left(self._target, kernel.image)
-        except SetupError as error:
-            trouble = _last(error.message)
+        shutil.copyfile(kernel.image, folder / KERNEL)
         locks.remove(parts)
         config = fragment.values((objects / ".config").read_text())
-        return Variant(packed, raw, modules, left.free_kib if left else None, "", config, digest, trouble)
+        return Variant(packed, raw, modules, config=config, digest=digest)
 
     def _bytes(self, file: Path) -> int:
         """Of a file packed by xz. Most variants have most modules as the others have them."""
@@ -231,6 +248,7 @@ def _nothing(_: Path) -> None:
 
 
 def _keep(folder: Path, found: Variant) -> None:
+    (folder / KERNEL).touch()  # empty where there is none
     (folder / FILE).write_text(json.dumps(asdict(found), indent=1, sort_keys=True))
 
 
