@@ -39,7 +39,7 @@ def side(name: str, wanted: Fragment, kernel: SmallKernel) -> Side:
 def shares_of(kernel: SmallKernel) -> list[Share]:
     """What each folder of the source has of a built kernel."""
     linker_map = kernel.entry.path(building.MAP).read_text()
-    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX))
+    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
 
 
 def tables(a: Side, b: Side) -> list[Table]:

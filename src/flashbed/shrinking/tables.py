@@ -38,7 +38,11 @@ def size_table(sizes: Sizes) -> Table:
     parts = [name for name in sizes.modules if name in SERVER]
     what = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
     rows.append((f"image and NFS server, xz ({what})", number(sizes.server), ""))
-    return Table("Size by compression", ("What", "bytes", "% of the kernel"), rows)
+    note = (
+        "Not packed, a kernel holds filling, too, which packs to next to nothing: see the size by subsystem. x86_64's "
+        "has several MB of it, so its percentages are not to be compared with another architecture's."
+    )
+    return Table("Size by compression", ("What", "bytes", "% of the kernel"), rows, note=note)
 
 
 def module_table(sizes: Sizes) -> Table:
@@ -59,7 +63,8 @@ def subsystem_table(shares: Sequence[Share]) -> Table:
     rows.append(_share_row("all", shares))
     note = (
         "By the folder of the source that an object was built from. Packed alone: what xz makes of these bytes without "
-        "the others. Zeroes take memory, and nothing in the image."
+        "the others. Zeroes take memory, and nothing in the image. Between sections: zeroes up to where the next one "
+        "may begin. The linker's own: the same within sections, and tables that it makes."
     )
     return Table("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
 
