@@ -87,7 +87,9 @@ yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/python pages/yaffs2.py $(OPTIONS)
 
 # OPTIONS=--stored measures no price that is not there
+# What packs a kernel is installed, too: the page has a row of each
 kernel-size: setup $(STAMP)-dev
+	@setup/debian bzip2 lz4 lzop zstd
 	$(BIN)/python pages/kernel_size.py $(OPTIONS)
 
 # OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study

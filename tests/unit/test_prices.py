@@ -9,7 +9,8 @@ import pytest
 from flashbed.common import page
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.page import Table
-from flashbed.shrinking import architecture, comparison, memory, packing, prices, purposes, tables
+from flashbed.image.cache import Entry
+from flashbed.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.packing import Sizes
@@ -85,6 +86,27 @@ def test_what_packs_can_be_unpacked_and_a_program_that_fails_has_no_figure(name:
     subprocess.run(["bash", "-c", f"set -o pipefail; {unpacked}"], check=True)
     with pytest.raises(SetupError, match=r"no such option|unrecognized|invalid"):
         packing.packed(file, ("xz", "--no-such-option", "-c"))
+
+
+def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("image", "image"), ("raw", "the same again and again " * 4000)):
+        (tmp_path / name).write_text(text)
+    programs = {**packing.PROGRAMS, "lzo": ("no-such-lzop", "-9", "-c"), "zstd": ("xz", "--no-such-option")}
+    monkeypatch.setattr(packing, "PROGRAMS", programs)
+    kernel = building.SmallKernel(architecture.named("arm64"), Entry(tmp_path, {}), "")
+    found = packing.sizes(kernel)
+    assert "lzo" not in found.by
+    assert found.lacking["lzo"] == "no-such-lzop is not installed"
+    assert found.lacking["zstd"] == "this xz has not all of --no-such-option"
+    assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(found).rows
+    side = Side("nas", Fragment([]), {}, found, [])
+    assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
+
+
+def test_the_page_of_sizes_installs_all_that_packs() -> None:
+    rule = (Path(__file__).parents[2] / "Makefile").read_text().partition("\nkernel-size:")[2].partition("\n\n")[0]
+    packages = set(rule.partition("setup/debian")[2].split("\n")[0].split())
+    assert {command[0] for command in packing.PROGRAMS.values()} - {"gzip"} == packages  # gzip is in each Debian
 
 
 def test_small_folders_share_a_row_and_all_add_up() -> None:

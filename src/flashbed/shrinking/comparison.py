@@ -62,7 +62,9 @@ def _sizes(a: Side, b: Side) -> Table:
         _row("image and NFS server, xz", a.sizes.server, b.sizes.server),
         _row("all modules, xz", sum(a.sizes.modules.values()), sum(b.sizes.modules.values())),
     ]
-    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows)
+    lacking = ", ".join(f"{name} ({why})" for name, why in {**a.sizes.lacking, **b.sizes.lacking}.items())
+    note = f"Not measured: {lacking}." if lacking else ""
+    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows, note=note)
 
 
 def _subsystems(a: Side, b: Side) -> Table:

@@ -34,6 +34,7 @@ def size_table(sizes: Sizes) -> Table:
     rows = [("the kernel, not packed", number(sizes.raw), "")]
     for name, size in sorted(sizes.by.items(), key=lambda one: -one[1]):
         rows.append((f"packed by {name}", number(size), f"{100 * size / sizes.raw:.1f}"))
+    rows += [(f"packed by {name}", f"not measured: {why}", "") for name, why in sizes.lacking.items()]
     rows.append(("the image as a loader takes it, xz", number(sizes.image), f"{100 * sizes.image / sizes.raw:.1f}"))
     parts = [name for name in sizes.modules if name in SERVER]
     what = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
