@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What options of a small kernel cost, the tables of it, and two kernels side by side: all from made-up figures."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -176,6 +177,9 @@ def test_words_for_kernels(tmp_path: Path) -> None:
     assert "CONFIG_ACPI" in purposes.wanted("nas+pc", target)
     with pytest.raises(InputError, match="'nos' is neither 'nas', nor a study"):
         purposes.wanted("nos", target)
+    for word, told in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "names nothing")):
+        with pytest.raises(InputError, match=re.escape(f"kernel {word!r}: {told}")):
+            purposes.wanted(word, target)
     whole = tmp_path / "whole.config"
     whole.write_text("#\n# Automatically generated file; DO NOT EDIT.\n#\nCONFIG_NET=y\n")
     with pytest.raises(InputError, match=r"whole\.config: a whole \.config"):
