@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium fio gnupg libnfs-utils mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs
+	@setup/debian bzip2 chromium fio gnupg libnfs-utils lz4 lzop mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs zstd
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 
@@ -87,9 +87,7 @@ yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/python pages/yaffs2.py $(OPTIONS)
 
 # OPTIONS=--stored measures no price that is not there
-# What packs a kernel is installed, too: the page has a row of each
 kernel-size: setup $(STAMP)-dev
-	@setup/debian bzip2 lz4 lzop zstd
 	$(BIN)/python pages/kernel_size.py $(OPTIONS)
 
 # OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study

@@ -104,10 +104,10 @@ def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
 
 
-def test_the_page_of_sizes_installs_all_that_packs() -> None:
-    rule = (Path(__file__).parents[2] / "Makefile").read_text().partition("\nkernel-size:")[2].partition("\n\n")[0]
+def test_who_makes_the_page_of_sizes_has_all_that_packs() -> None:
+    rule = (Path(__file__).parents[2] / "Makefile").read_text().partition("\n$(STAMP)-dev:")[2]
     packages = set(rule.partition("setup/debian")[2].split("\n")[0].split())
-    assert {command[0] for command in packing.PROGRAMS.values()} - {"gzip"} == packages  # gzip is in each Debian
+    assert {command[0] for command in packing.PROGRAMS.values()} - {"gzip"} < packages  # gzip is in each Debian
 
 
 def test_small_folders_share_a_row_and_all_add_up() -> None:
