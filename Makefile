@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
-	@setup/debian chromium fio gnupg libnfs-utils mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs
+	@setup/debian bzip2 chromium fio gnupg libnfs-utils lz4 lzop mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs zstd
 	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
 	@touch $@
 

@@ -33,7 +33,8 @@ TEXT = """\
 
 Written by `make kernel-size` from builds and boots; do not edit. What is measured, and how, and what such a kernel
 lacks: [small-kernels.md](small-kernels.md). Linux {version} ({package}) of Debian, with the patches that are listed
-there.
+there. What is *not packed* holds the filling between sections and within them; x86_64's is mostly that, as code, data
+that is only read and other data begin at multiples of 2 MiB there. Filling packs to next to nothing.
 
 {summary}
 {sections}"""

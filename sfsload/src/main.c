@@ -3,7 +3,6 @@
  * sfsload: puts an SFS-style load on an NFS server, and writes how it answers. docs/sfsload.md has the rules, and what
  * stands in the result.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "message.h"
 #include "mount.h"
 #include "options.h"
+#include "output.h"
 #include "prepare.h"
 #include "processes.h"
 #include "report.h"
@@ -153,9 +153,10 @@ static void run_process(void *context, uint32_t process)
 	load_free(run->load);
 }
 
-static void list(const struct run *run, FILE *out)
+static void list(const struct run *run, struct output *output)
 {
 	const struct fileset *set = &run->set;
+	FILE *out = output_begin(output);
 	uint8_t *accessed = allocate(set->files, 1);
 	char folder[PATH_SIZE], name[PATH_SIZE];
 
@@ -166,24 +167,17 @@ static void list(const struct run *run, FILE *out)
 		name_of_file(name, file);
 		fprintf(out, "%s/%s %u%s\n", folder, name, fileset_size(set, file), accessed[file] ? " accessed" : "");
 	}
+	output_end(output, out);
 	free(accessed);
 }
 
-static FILE *open_output(const struct options *options)
-{
-	FILE *out = options->output ? fopen(options->output, "w") : stdout;
-
-	if (!out)
-		end_with(EXIT_HOST, "--output %s: %s", options->output, strerror(errno));
-	return out;
-}
-
-static enum exit_status measure(struct run *run, FILE *out)
+static enum exit_status measure(struct run *run, struct output *output)
 {
 	struct process_work work = { run, run->options.processes, prepare_process, begin, run_process };
 	struct report report = { .options = &run->options, .set = &run->set };
 	struct result *all = run->options.step == STEP_PREPARE ? NULL : allocate(1, sizeof(*all));
 	enum exit_status status;
+	FILE *out;
 
 	set_mount(run);
 	run->shared = shared_make(&run->set, run->options.processes);
@@ -194,7 +188,9 @@ static enum exit_status measure(struct run *run, FILE *out)
 		result_merge(all, &run->shared->results[i]);
 	report.result = all;
 	report.prepared_ns = run->prepared_ns;
+	out = output_begin(output);
 	status = report_write(out, &report);
+	output_end(output, out);
 	free(all);
 	return status;
 }
@@ -203,17 +199,15 @@ int main(int count, char **arguments)
 {
 	static struct run run;
 	enum exit_status status = EXIT_MEASURED;
-	FILE *out;
+	static struct output output;
 
 	options_read(count, arguments, &run.options);
 	fileset_make(&run.set, run.options.seed, run.options.load, run.options.scale);
-	out = open_output(&run.options);
+	output_check(&output, run.options.output);
 	if (run.options.step == STEP_LIST)
-		list(&run, out);
+		list(&run, &output);
 	else
-		status = measure(&run, out);
-	if (fclose(out))
-		end_with(EXIT_HOST, "the result cannot be written: %s", strerror(errno));
+		status = measure(&run, &output);
 	fileset_free(&run.set);
 	return (int)status;
 }

@@ -6,22 +6,22 @@
 
 #include "message.h"
 
+static atomic_flag *said;
+
+void say_once(atomic_flag *flag)
+{
+	said = flag;
+}
+
 /* In one piece, since several processes may write */
 static void say(const char *format, va_list words)
 {
 	char text[512];
 
+	if (said && atomic_flag_test_and_set(said))
+		return;
 	vsnprintf(text, sizeof(text), format, words);
 	fprintf(stderr, "sfsload: %s\n", text);
-}
-
-void complain(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	say(format, words);
-	va_end(words);
 }
 
 void end_with(enum exit_status status, const char *format, ...)

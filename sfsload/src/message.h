@@ -3,6 +3,8 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
+#include <stdatomic.h>
+
 enum exit_status {
 	EXIT_MEASURED = 0,
 	EXIT_HOST = 1, /* this machine: memory, sockets, files */
@@ -16,9 +18,9 @@ enum exit_status {
 __attribute__((noreturn, format(printf, 2, 3)))
 void end_with(enum exit_status status, const char *format, ...);
 
-/* "sfsload: ..." on stderr */
-__attribute__((format(printf, 1, 2)))
-void complain(const char *format, ...);
+/* From now on a process says nothing if another one that has the flag, in shared memory, has said something: what is
+ * wrong for one is wrong for all */
+void say_once(atomic_flag *flag);
 
 /* Memory set to 0, or the program ends */
 void *allocate(unsigned long count, unsigned long size);

@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import checks
+import output_scenarios  # noqa: F401 (adds its own to the others)
 import scenarios
 
 HERE = Path(__file__).parent
 TOGETHER = 6  # most of the time each of them waits
+
+Disturb = Callable[["subprocess.Popen[str]"], None]
 
 
 class Double:
@@ -58,12 +61,26 @@ class Bed:
     def __init__(self, program: Path) -> None:
         self.program = program
 
-    def command(self, *options: object) -> subprocess.CompletedProcess[str]:
+    def command(self, *options: object, disturb: Disturb | None = None) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in (self.program, *options)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=30)
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                if disturb:
+                    disturb(process)
+                told = process.communicate(timeout=30)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(words, process.returncode, *told)
 
     def load(
-        self, transport: str, version: int, orders: dict[str, Any] | None = None, ports: bool = False, **options: object
+        self,
+        transport: str,
+        version: int,
+        orders: dict[str, Any] | None = None,
+        ports: bool = False,
+        disturb: Disturb | None = None,
+        **options: object,
     ) -> Run:
         """A small load; `after` of the orders is when the file set is made, unless it is given."""
         asked = {"after": checks.prepared_calls(version), **(orders or {})}
@@ -75,7 +92,7 @@ class Bed:
         given = {**scenarios.SMALL, "version": version, "transport": transport, **where, **options}
         words = [word for name, value in given.items() for word in ("--" + name.replace("_", "-"), value)]
         try:
-            done = self.command("--server", "127.0.0.1", "--export", "/data", *words)
+            done = self.command("--server", "127.0.0.1", "--export", "/data", *words, disturb=disturb)
         finally:
             counts = double.end()
         return Run(done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr, counts)

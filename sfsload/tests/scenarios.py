@@ -214,6 +214,16 @@ def a_server_that_refuses(bed: Any) -> None:
 
 
 @scenario
+def what_is_wrong_for_each_process_is_said_once(bed: Any) -> None:
+    """The file set is not there: each of the processes looks for its own part of it."""
+    run = bed.load("tcp", 3, {"after": 0, "status": {"write": 28}}, processes=8)
+    assert run.status == 3
+    said = [line for line in run.message.splitlines() if line.startswith("sfsload: ")]  # sanitizers speak, too
+    assert len(said) == 1, run.message
+    assert "no-space" in said[0]
+
+
+@scenario
 def nobody_there(bed: Any) -> None:
     for transport in ("tcp", "udp"):
         where = ["--server", "127.0.0.1", "--portmap-port", "9", "--transport", transport]

@@ -59,6 +59,18 @@ def test_the_page_names_every_option_and_no_other(sfsload: Path) -> None:
     assert re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE) == [name for name in options if name != "--help"]
 
 
+def test_the_page_says_which_options_are_not_in_the_settings(sfsload: Path) -> None:
+    source = (REPOSITORY / "sfsload/src/report.c").read_text()
+    keys = set(re.findall(r'\\"(\w+)\\":', source.partition("void put_settings")[2].partition("\n}\n")[0]))
+    called = {"load_ops_per_s": "load", "warmup_s": "warmup", "measured_s": "time", "timeout_ms": "timeout"}
+    there = {f"--{called.get(key, key)}" for key in keys - {"settings", "as_the_rules_ask"}}
+    told = subprocess.run([sfsload, "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^  (--[a-z-]+)", told, re.MULTILINE)) - {"--help"}
+    [row] = re.findall(r"^\| `settings` \| the options but ([^;]*);", PAGE, re.MULTILINE)
+    assert there < options
+    assert set(re.findall(r"--[a-z-]+", row)) == options - there
+
+
 def test_the_page_has_the_mixes_of_the_program() -> None:
     source = (REPOSITORY / "sfsload/src/mix.c").read_text()
     mixes = [dict(re.findall(r"\[OP_(\w+)\] = (\d+)", part)) for part in source.split(".percent")[1:]]

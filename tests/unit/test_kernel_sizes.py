@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from flashbed.shrinking import sizes
-from flashbed.shrinking.sizes import ELSEWHERE, Piece, Share
+from flashbed.shrinking.sizes import BETWEEN, ELSEWHERE, Piece, Share
+from flashbed.shrinking.tables import subsystem_table
 
 KIB = 1024
 
@@ -28,6 +29,13 @@ def _linked(folder: Path, sources: dict[str, str]) -> tuple[str, Path]:
     return (folder / "map").read_text(), folder / "vmlinux"
 
 
+def _raw(vmlinux: Path, *options: str) -> Path:
+    """What is made of it to be packed: as for x86_64, or with -O binary as for arm64."""
+    made = vmlinux.with_name("raw")
+    subprocess.run(["objcopy", "-R", ".comment", "-S", *options, vmlinux, made], check=True)
+    return made
+
+
 def _bytes(count: int, seed: int) -> str:
     numbers = random.Random(seed).randbytes(count)
     return f"const unsigned char table_{seed}[{count}] = {{{','.join(map(str, numbers))}}};\n"
@@ -42,7 +50,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Share]:
         "fs/nfsd/vfs.c": _bytes(5 * KIB, 3) + f"char cache[{64 * KIB}];\n",
         "mm/flat.c": f"char filled[{32 * KIB}] = {{1}};\n",
     }
-    shares = sizes.shares(*_linked(tmp_path_factory.mktemp("tree"), sources))
+    linker_map, vmlinux = _linked(tmp_path_factory.mktemp("tree"), sources)
+    shares = sizes.shares(linker_map, vmlinux, _raw(vmlinux))
     assert [share.image for share in shares] == sorted((share.image for share in shares), reverse=True)
     return {share.subsystem: share for share in shares}
 
@@ -64,14 +73,34 @@ def test_what_cannot_be_packed_stays_large_and_what_can_gets_small(found: dict[s
     assert found["mm"].packed_alone < KIB
 
 
-def test_all_bytes_of_the_program_are_somebodys(tmp_path: Path) -> None:
-    linker_map, vmlinux = _linked(tmp_path, {"init/main.c": "void start(void) { for (;;); }\n" + _bytes(KIB, 4)})
-    loaded = sum(
-        section["sh_size"]
-        for section in sizes.ELFFile(vmlinux.open("rb")).iter_sections()
-        if section["sh_flags"] & 2 and section["sh_type"] != "SHT_NOBITS"
-    )
-    assert sum(share.image for share in sizes.shares(linker_map, vmlinux)) == loaded
+@pytest.mark.parametrize("options", [(), ("-O", "binary")], ids=["an ELF file", "memory as it is to be"])
+def test_the_rows_add_up_to_what_is_packed(tmp_path: Path, options: tuple[str, ...]) -> None:
+    text = 'const char *{name}(void) {{ return "a text that two objects have"; }}\n'  # the map counts it twice
+    sources = {
+        "init/main.c": "void start(void) { for (;;); }\n" + text.format(name="one") + _bytes(KIB, 4),
+        "mm/flat.c": f"char filled[{9 * KIB}] = {{1}};\nchar cache[{64 * KIB}];\n" + text.format(name="two"),
+    }
+    linker_map, vmlinux = _linked(tmp_path, sources)
+    raw = _raw(vmlinux, *options)
+    shares = sizes.shares(linker_map, vmlinux, raw)
+    assert sum(share.image for share in shares) == raw.stat().st_size
+    between = next(share for share in shares if share.subsystem == BETWEEN)
+    assert between.image > 4 * KIB  # the linker begins each segment with a page of its own
+    assert between.packed_alone < KIB
+    *_, last = subsystem_table(shares).rows
+    assert last[:2] == ("all", f"{raw.stat().st_size:,}")
+
+
+def test_a_byte_that_two_objects_are_said_to_have_is_the_first_ones(tmp_path: Path) -> None:
+    sources = {"init/main.c": "void start(void) { for (;;); }\n", "fs/a.c": _bytes(KIB, 5)}
+    linker_map, vmlinux = _linked(tmp_path, sources)
+    table = next(one for one in sizes.pieces(linker_map) if sizes.subsystem(one.object) == "fs" and one.size == KIB)
+    before = f" .rodata       {table.address:#x} 0x100 mm/early.o\n"
+    twice = linker_map.replace(f"{sizes.BEGIN}\n", f"{sizes.BEGIN}\n\n.rodata\n{before}")
+    raw = _raw(vmlinux)
+    shares = {share.subsystem: share.image for share in sizes.shares(twice, vmlinux, raw)}
+    assert shares["mm"] == 0x100
+    assert sum(shares.values()) == raw.stat().st_size
 
 
 def test_long_names_fillings_and_what_was_thrown_away() -> None:

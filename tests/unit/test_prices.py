@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What options of a small kernel cost, the tables of it, and two kernels side by side: all from made-up figures."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from flashbed.common import page
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.page import Table
-from flashbed.shrinking import architecture, comparison, memory, packing, prices, purposes, tables
+from flashbed.image.cache import Entry
+from flashbed.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.packing import Sizes
@@ -87,6 +89,27 @@ def test_what_packs_can_be_unpacked_and_a_program_that_fails_has_no_figure(name:
         packing.packed(file, ("xz", "--no-such-option", "-c"))
 
 
+def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("image", "image"), ("raw", "the same again and again " * 4000)):
+        (tmp_path / name).write_text(text)
+    programs = {**packing.PROGRAMS, "lzo": ("no-such-lzop", "-9", "-c"), "zstd": ("xz", "--no-such-option")}
+    monkeypatch.setattr(packing, "PROGRAMS", programs)
+    kernel = building.SmallKernel(architecture.named("arm64"), Entry(tmp_path, {}), "")
+    found = packing.sizes(kernel)
+    assert "lzo" not in found.by
+    assert found.lacking["lzo"] == "no-such-lzop is not installed"
+    assert found.lacking["zstd"] == "this xz has not all of --no-such-option"
+    assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(found).rows
+    side = Side("nas", Fragment([]), {}, found, [])
+    assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
+
+
+def test_who_makes_the_page_of_sizes_has_all_that_packs() -> None:
+    rule = (Path(__file__).parents[2] / "Makefile").read_text().partition("\n$(STAMP)-dev:")[2]
+    packages = set(rule.partition("setup/debian")[2].split("\n")[0].split())
+    assert {command[0] for command in packing.PROGRAMS.values()} - {"gzip"} < packages  # gzip is in each Debian
+
+
 def test_small_folders_share_a_row_and_all_add_up() -> None:
     shares = [Share("net/ipv4", 200_000, 10, 90_000), Share("usr", 100, 0, 60), Share("io", 50, 1, 70)]
     rows = tables.subsystem_table(shares).rows
@@ -158,6 +181,9 @@ def test_words_for_kernels(tmp_path: Path) -> None:
     assert "CONFIG_ACPI" in purposes.wanted("nas+pc", target)
     with pytest.raises(InputError, match="'nos' is neither 'nas', nor a study"):
         purposes.wanted("nos", target)
+    for word, told in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "names nothing")):
+        with pytest.raises(InputError, match=re.escape(f"kernel {word!r}: {told}")):
+            purposes.wanted(word, target)
     whole = tmp_path / "whole.config"
     whole.write_text("#\n# Automatically generated file; DO NOT EDIT.\n#\nCONFIG_NET=y\n")
     with pytest.raises(InputError, match=r"whole\.config: a whole \.config"):

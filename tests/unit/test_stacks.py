@@ -63,6 +63,65 @@ def test_what_the_studies_mount_and_schedule_has_a_part_or_needs_none(study: str
     assert words <= known
 
 
+def test_each_shipped_study_has_a_fragment() -> None:
+    refused = {}
+    for file in sorted(paths.studies().glob("*.toml")):
+        try:
+            found = stacks.fragment_of(load_study(file), "arm64")
+        except InputError as error:
+            refused[file.stem] = error.message
+        else:
+            assert found["CONFIG_BLOCK"].value == "y"
+    assert refused == {}
+
+
+def test_a_server_of_files_keeps_its_network_and_what_its_server_needs(caplog: pytest.LogCaptureFixture) -> None:
+    found = {one.option: one for one in purposes.wanted("lee2002", ARM64)}
+    for option in ("NET", "INET", "NFSD", "NFSD_V2", "NETWORK_FILESYSTEMS", "EXT2_FS", "FHANDLE", "VETH"):
+        assert found[f"CONFIG_{option}"].value == "y"
+    assert found["CONFIG_NFSD"].file == paths.guest() / "kernel-nas.config"
+    (said,) = caplog.messages
+    assert said.startswith(str(paths.studies() / "lee2002.toml"))
+    assert 'kernel = "6.1-debian": 24 of 72 cells are left out: only a kernel that the lab builds' in said
+
+
+def test_cells_with_another_version_of_linux_do_not_count(caplog: pytest.LogCaptureFixture) -> None:
+    found = purposes.wanted("choi2014", ARM64)
+    assert found["CONFIG_VFAT_FS"].file == paths.guest() / "kernel.config"
+    assert 'kernel = "6.12": 192 of 1101 cells are left out' in caplog.text
+
+
+def test_a_study_of_one_kernel_of_ours_says_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _values(tmp_path, '"ext2"')
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("kernels", "told"),
+    [
+        ('"6.12"', 'kernel = "6.12": only a kernel that the lab builds from Linux 6.1 (6.1, 6.1-debug, 6.1-nas)'),
+        ('"6.1", "6.1-debug", "6.12"', 'kernel = "6.1", "6.1-debug": each has a configuration of its own'),
+    ],
+)
+def test_kernels_of_which_not_one_configuration_is_left(tmp_path: Path, kernels: str, told: str) -> None:
+    file = tmp_path / "own.toml"
+    text = STUDY.format(filesystems='"ext2"', medium="usb-stick-2g", scheduler="none")
+    file.write_text(text.replace("axes.filesystem", f"axes.kernel = [{kernels}]\naxes.filesystem"))
+    with pytest.raises(InputError) as caught:
+        purposes.wanted(str(file), ARM64)
+    assert f"{file}: {told}" in caught.value.message
+
+
+def test_the_kernel_that_looks_for_its_own_bugs_has_what_that_adds(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    text = STUDY.format(filesystems='"ext2"', medium="usb-stick-2g", scheduler="none")
+    file.write_text(f'{text}kernel = "6.1-debug"\n')
+    added = fragment.values((paths.guest() / "kernel-debug.config").read_text())
+    found = {one.option: one.value for one in purposes.wanted(str(file), ARM64)}
+    assert added.items() <= found.items()
+    assert found["CONFIG_BLOCK"] == "y"
+
+
 def test_a_study_is_for_the_labs_own_architecture() -> None:
     with pytest.raises(InputError, match="a study's guests are arm64; leave out --architecture x86_64"):
         purposes.wanted("quick", architecture.named("x86_64"))

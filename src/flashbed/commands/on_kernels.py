@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flashbed.commands.terminal import out, print_table, write_page
+from flashbed.commands.terminal import check_page, out, print_table, write_page
 
 if TYPE_CHECKING:
     from flashbed.shrinking.report import KernelReport
@@ -45,6 +45,7 @@ def kernel_shrink(
     """
     from flashbed.shrinking import report
 
+    check_page(html)
     _show(report.of_one(purpose, architecture, option or [], measure=prices), html)
 
 
@@ -58,6 +59,7 @@ def kernel_compare(
     """Say where two kernels differ: options, sizes, folders of the source. Builds what is missing."""
     from flashbed.shrinking import report
 
+    check_page(html)
     _show(report.of_two(a, b, architecture), html)
 
 

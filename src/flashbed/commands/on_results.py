@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import out, write_page
+from flashbed.commands.terminal import check_page, out, write_page
 from flashbed.common.page import Table
 
 SHOWN = 40
@@ -43,6 +43,7 @@ def compare_command(
     from flashbed.comparing import limits, result_set, telling
     from flashbed.comparing.cells import compare
 
+    check_page(html)
     mine, its = result_set.pairs(a, b)
     for name in sorted(mine.keys() ^ its.keys()):
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
@@ -68,12 +69,8 @@ def compare_command(
         tables.append(table)
     if html is not None:
         everything = [telling.table(one, [], "All figures that differ") for one in compared]
-        write_page(
-            html,
-            "Two sets of results",
-            told,
-            [table for pair in zip(tables, everything, strict=True) for table in pair],
-        )
+        shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
+        write_page(html, "Two sets of results", told, shown)
     if broken or lost:
         raise limits.Regression(telling.in_all(len(broken), len(lost)))
     if exact and not all(cell.is_same for one in compared for cell in one.cells):

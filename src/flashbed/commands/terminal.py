@@ -3,15 +3,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table as Grid
 
+from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.page import Table
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
+
+_WIDE = 100_000
+"""Columns of what is no terminal: more than a table needs, which takes no more than it needs."""
+
+
+def check_page(file: Path | None) -> None:
+    """Raises InputError or HostResourceError for a place where write_page() cannot write, before what takes hours."""
+    if file is None or (file.exists() and not file.is_file() and not file.is_dir()):
+        return  # a pipe or a device is opened once, by who writes
+    was_there = file.exists()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab"):
+            pass
+        if not was_there:
+            Path(os.path.realpath(file)).unlink()
+    except IsADirectoryError:
+        raise InputError(f"--html {file}: is a folder; name a file in it") from None
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"--html {file}: {file.parent} is no folder; name a file in one") from None
+    except OSError as error:
+        raise host_refusal(file, error) from None
 
 
 def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:
@@ -27,4 +51,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ..
     table = Grid(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
         table.add_row(*row)
-    out.print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """Who reads a pipe or a file wants all of a table, unless COLUMNS says how wide it is to be."""
+    if out.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return out
+    return Console(highlight=False, markup=False, soft_wrap=True, width=_WIDE)

@@ -151,17 +151,17 @@ def prefix_map(tree: Path) -> str:
 
 def settings_of(version: str, kind: str = "") -> str:
     """The configuration of a version of Linux, as it is or of a kind of its own (NAS, DEBUG)."""
-    if kind == NAS:
-        return (paths.guest() / f"kernel{NAS}.config").read_text()
-    return _fragment(version) + ((paths.guest() / f"kernel{DEBUG}.config").read_text() if kind == DEBUG else "")
+    return "".join(file.read_text() for file in files_of(version, kind))
 
 
-def _fragment(version: str) -> str:
-    """guest/kernel.config, and behind it what is otherwise for this version, if anything: the last word on an option
-    counts.
+def files_of(version: str, kind: str = "") -> list[Path]:
+    """The files of a configuration: guest/kernel.config, and behind it what is otherwise for this version, if anything,
+    and for this kind: the last word on an option counts. NAS stands alone.
     """
-    files = (paths.guest() / name for name in ("kernel.config", f"kernel-{version}.config"))
-    return "".join(file.read_text() for file in files if file.exists())
+    if kind == NAS:
+        return [paths.guest() / f"kernel{NAS}.config"]
+    files = [file for name in ("kernel", f"kernel-{version}") if (file := paths.guest() / f"{name}.config").exists()]
+    return [*files, paths.guest() / f"kernel{DEBUG}.config"] if kind == DEBUG else files
 
 
 def _wanted(settings: str) -> set[str]:

@@ -39,7 +39,7 @@ def side(name: str, wanted: Fragment, kernel: SmallKernel) -> Side:
 def shares_of(kernel: SmallKernel) -> list[Share]:
     """What each folder of the source has of a built kernel."""
     linker_map = kernel.entry.path(building.MAP).read_text()
-    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX))
+    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
 
 
 def tables(a: Side, b: Side) -> list[Table]:
@@ -62,7 +62,9 @@ def _sizes(a: Side, b: Side) -> Table:
         _row("image and NFS server, xz", a.sizes.server, b.sizes.server),
         _row("all modules, xz", sum(a.sizes.modules.values()), sum(b.sizes.modules.values())),
     ]
-    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows)
+    lacking = ", ".join(f"{name} ({why})" for name, why in {**a.sizes.lacking, **b.sizes.lacking}.items())
+    note = f"Not measured: {lacking}." if lacking else ""
+    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows, note=note)
 
 
 def _subsystems(a: Side, b: Side) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flashbed.common.errors import SetupError
@@ -44,13 +44,14 @@ SERVER = ("nfsd", "lockd", "sunrpc", "grace", "exportfs", "nfs_acl", "oid_regist
 @dataclass(frozen=True)
 class Sizes:
     """In bytes. `image`: as a loader takes it, packed. `raw`: what is packed. `modules`: each as an .xz file. `by`: the
-    raw image by program, for those that this host has.
+    raw image by program, for those that this host has. `lacking`: of each other program, why there is no figure.
     """
 
     image: int
     raw: int
     modules: dict[str, int]
     by: dict[str, int]
+    lacking: dict[str, str] = field(default_factory=dict)
 
     @property
     def server(self) -> int:
@@ -62,11 +63,20 @@ def sizes(kernel: SmallKernel) -> Sizes:
     """Of a built kernel."""
     raw = kernel.raw
     known = programs(kernel.architecture)
-    by = {XZ: packed(raw, known[XZ])}
-    by |= {name: size for name in known if name != XZ and (size := _tried(raw, known[name])) is not None}
+    by, lacking = {XZ: packed(raw, known[XZ])}, {}
+    for name, command in known.items():
+        if name == XZ:
+            continue
+        if shutil.which(command[0]) is None:
+            lacking[name] = f"{command[0]} is not installed"
+            continue
+        try:
+            by[name] = packed(raw, command)
+        except SetupError:
+            lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
     image = kernel.image.stat().st_size if kernel.architecture.packs_itself else by[XZ]
     modules = {name: packed(file, known[XZ]) for name, file in kernel.modules.items()}
-    return Sizes(image, raw.stat().st_size, modules, by)
+    return Sizes(image, raw.stat().st_size, modules, by, lacking)
 
 
 def packed(file: Path, command: tuple[str, ...]) -> int:
@@ -76,13 +86,3 @@ def packed(file: Path, command: tuple[str, ...]) -> int:
         # A shell's redirections: the programs read a file by name only if its ending suits them
         run(["sh", "-c", f'exec {" ".join(command)} < "$1" > "$2"', "sh", file, made])
         return made.stat().st_size
-
-
-def _tried(file: Path, command: tuple[str, ...]) -> int | None:
-    """As `packed`; None if this host has no such program, or an older one without that filter."""
-    if shutil.which(command[0]) is None:
-        return None
-    try:
-        return packed(file, command)
-    except SetupError:
-        return None

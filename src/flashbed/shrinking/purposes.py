@@ -23,7 +23,11 @@ GENERATED = "Automatically generated file; DO NOT EDIT"
 
 def wanted(word: str, target: Architecture) -> Fragment:
     """The settings that `word` stands for: "nas", "nas+FILE", "quick". Raises InputError."""
-    return Fragment(setting for part in word.split("+") for setting in _settings(part, target, word))
+    parts = word.split("+")
+    if not all(part.strip() for part in parts):
+        where = "a word is missing beside a +" if len(parts) > 1 else "names nothing"
+        raise InputError(f"kernel {word!r}: {where}; give {NAS!r}, a study or a fragment, or several joined by +")
+    return Fragment(setting for part in parts for setting in _settings(part, target, word))
 
 
 def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:

@@ -2,8 +2,9 @@
 """Where the bytes of a kernel come from: the linker's map says which object each byte is of, and an object lies in a
 folder of the source.
 
-Bytes are those of the kernel before it is packed. "Packed alone" is what xz makes of one folder's bytes when it sees no
-others: the shares add up to a little more than the whole image, and order folders as the image does.
+Bytes are those of the kernel before it is packed, and the shares add up to it. "Packed alone" is what xz makes of one
+folder's bytes when it sees no others: these add up to a little more than the whole image, and order folders as the
+image does.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
 
 BEGIN = "Linker script and memory map"
 PLACED = re.compile(r"\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+)\s+(?P<object>\S.*)")
 NAMED = re.compile(r"\s(?P<section>\S+)(?P<rest>\s.*)?")
 FILLING = "*fill*"
 ELSEWHERE = "the linker's own"
-"""What no object brought: fillings between sections, tables that the linker script makes."""
+"""What no object brought: filling within sections, tables that the linker script makes."""
+BETWEEN = "between sections (filling)"
+"""What lies in no section: zeroes up to where the next one may begin, and an ELF file's headers."""
+
+_FREE = re.compile(rb"\0+")
+_IS_TAKEN = b"\1"
 
 PRESET = lzma.PRESET_EXTREME | 9
 
@@ -87,8 +95,10 @@ def subsystem(path: str) -> str:
     return "/".join(folders[:2]) if folders else ELSEWHERE
 
 
-def shares(linker_map: str, vmlinux: Path) -> list[Share]:
-    """The largest first. What no piece covers of the image's sections is the linker's own."""
+def shares(linker_map: str, vmlinux: Path, raw: Path) -> list[Share]:
+    """The largest first; together they are as large as `raw`, what is made of vmlinux and packed. What no piece covers
+    of the image's sections is the linker's own.
+    """
     loaded = _Loaded(vmlinux)
     content: dict[str, list[bytes]] = defaultdict(list)
     zeroes: dict[str, int] = defaultdict(int)
@@ -100,6 +110,7 @@ def shares(linker_map: str, vmlinux: Path) -> list[Share]:
         elif found:
             content[name].append(found)
     content[ELSEWHERE].append(b"".join(loaded.left()))
+    content[BETWEEN].append(_between(vmlinux, raw))
     made = (
         Share(name, len(joined), zeroes[name], len(lzma.compress(joined, preset=PRESET)) if joined else 0)
         for name in sorted({*content, *zeroes})
@@ -108,41 +119,59 @@ def shares(linker_map: str, vmlinux: Path) -> list[Share]:
     return sorted(made, key=lambda share: (-share.image, share.subsystem))
 
 
+def _between(vmlinux: Path, raw: Path) -> bytes:
+    """What of `raw` lies in no section. It is an ELF file without names (x86_64), or memory as it is to be (arm64)."""
+    image = raw.read_bytes()
+    if image.startswith(b"\x7fELF"):
+        spans = [(one["sh_offset"], one["sh_size"]) for one in _sections(raw) if one["sh_type"] != "SHT_NOBITS"]
+    else:
+        with_content = [one for one in _sections(vmlinux) if one["sh_type"] != "SHT_NOBITS"]
+        first = min(one["sh_addr"] for one in with_content)
+        spans = [(one["sh_addr"] - first, one["sh_size"]) for one in with_content]
+    ends = [0, *(begin + size for begin, size in sorted(spans))]
+    begins = [*(begin for begin, _ in sorted(spans)), len(image)]
+    return b"".join(image[end:begin] for end, begin in zip(ends, begins, strict=True))
+
+
+def _sections(file: Path) -> list[Section]:
+    """Of an ELF file, those that are loaded."""
+    elf = ELFFile(io.BytesIO(file.read_bytes()))
+    return [one for one in elf.iter_sections() if one["sh_flags"] & SH_FLAGS.SHF_ALLOC and one["sh_size"]]
+
+
 class _Loaded:
     """The sections of a vmlinux that have an address, and what of them was taken."""
 
     def __init__(self, vmlinux: Path) -> None:
-        elf = ELFFile(io.BytesIO(vmlinux.read_bytes()))
         found = [
             (section["sh_addr"], section["sh_size"], None if section["sh_type"] == "SHT_NOBITS" else section.data())
-            for section in elf.iter_sections()
-            if section["sh_flags"] & 2 and section["sh_size"]  # SHF_ALLOC
+            for section in _sections(vmlinux)
         ]
         self._sections: list[tuple[int, int, bytes | None]] = sorted(found, key=lambda one: one[0])
         self._starts = [start for start, _, _ in self._sections]
-        self._taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._taken = [bytearray(0 if data is None else len(data)) for _, _, data in self._sections]
 
     def take(self, address: int, size: int) -> bytes | None:
-        """The bytes there; None where the image has none, because they begin as zeroes; none where nothing is."""
+        """The bytes there that nobody has taken; None where the image has none, because they begin as zeroes; none
+        where nothing is. The map gives sections of texts the size that they had before equal texts became one, so they
+        reach into what comes behind them: a byte is whose it is first.
+        """
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return b""
         start, length, data = self._sections[index]
-        offset = address - start
-        if offset >= length:
+        begin = address - start
+        if begin >= length:
             return b""
         if data is None:
             return None
-        self._taken[index].append((offset, min(offset + size, length)))
-        return data[offset : offset + size]
+        end, taken = min(begin + size, length), self._taken[index]
+        found = b"".join(data[hole.start() : hole.end()] for hole in _FREE.finditer(taken, begin, end))
+        taken[begin:end] = _IS_TAKEN * (end - begin)
+        return found
 
     def left(self) -> Iterable[bytes]:
         """What nobody took of the sections with content."""
-        for index, (_, length, data) in enumerate(self._sections):
-            if data is None:
-                continue
-            end = 0
-            for begin, stop in sorted(self._taken[index]):
-                yield data[end:begin]
-                end = max(end, stop)
-            yield data[end:length]
+        for taken, (_, _, data) in zip(self._taken, self._sections, strict=True):
+            if data is not None:
+                yield from (data[hole.start() : hole.end()] for hole in _FREE.finditer(taken))

@@ -34,11 +34,16 @@ def size_table(sizes: Sizes) -> Table:
     rows = [("the kernel, not packed", number(sizes.raw), "")]
     for name, size in sorted(sizes.by.items(), key=lambda one: -one[1]):
         rows.append((f"packed by {name}", number(size), f"{100 * size / sizes.raw:.1f}"))
+    rows += [(f"packed by {name}", f"not measured: {why}", "") for name, why in sizes.lacking.items()]
     rows.append(("the image as a loader takes it, xz", number(sizes.image), f"{100 * sizes.image / sizes.raw:.1f}"))
     parts = [name for name in sizes.modules if name in SERVER]
     what = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
     rows.append((f"image and NFS server, xz ({what})", number(sizes.server), ""))
-    return Table("Size by compression", ("What", "bytes", "% of the kernel"), rows)
+    note = (
+        "Not packed, a kernel holds filling, too, which packs to next to nothing: see the size by subsystem. x86_64's "
+        "has several MB of it, so its percentages are not to be compared with another architecture's."
+    )
+    return Table("Size by compression", ("What", "bytes", "% of the kernel"), rows, note=note)
 
 
 def module_table(sizes: Sizes) -> Table:
@@ -59,7 +64,8 @@ def subsystem_table(shares: Sequence[Share]) -> Table:
     rows.append(_share_row("all", shares))
     note = (
         "By the folder of the source that an object was built from. Packed alone: what xz makes of these bytes without "
-        "the others. Zeroes take memory, and nothing in the image."
+        "the others. Zeroes take memory, and nothing in the image. Between sections: zeroes up to where the next one "
+        "may begin. The linker's own: the same within sections, and tables that it makes."
     )
     return Table("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands print where there is no terminal, and pages that cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flashbed.cli import app
+from flashbed.commands import terminal
+from flashbed.common.errors import HostResourceError, InputError
+from flashbed.common.page import Table
+from flashbed.shrinking import report
+from flashbed.shrinking.report import KernelReport
+
+NAMES = ", ".join(f"AN_OPTION_WITH_A_LONG_NAME_{number}" for number in range(20))
+
+
+def _report(*_: object, **__: object) -> KernelReport:
+    return KernelReport("A kernel", [], [Table("What it holds", ("Group", "Option"), [("Network", NAMES)])])
+
+
+@pytest.mark.parametrize("command", [("shrink",), ("compare", "nas", "nas+pc")])
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(report, "of_one", _report)
+    monkeypatch.setattr(report, "of_two", _report)
+    printed = CliRunner().invoke(app, ["kernel", *command]).output
+    assert f"Network  {NAMES}" in printed
+    assert max(map(len, printed.splitlines())) < len(NAMES) + 20
+
+
+def test_a_table_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(report, "of_one", _report)
+    printed = CliRunner().invoke(app, ["kernel", "shrink"]).output
+    assert NAMES not in printed
+    assert max(map(len, printed.splitlines())) <= 60
+
+
+def _never(*_: object, **__: object) -> None:
+    raise AssertionError("the work began")
+
+
+@pytest.mark.parametrize("command", [("kernel", "shrink"), ("kernel", "compare", "a", "b"), ("compare", "a", "b")])
+def test_a_page_that_cannot_be_written_is_told_before_the_work(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flashbed.comparing import result_set
+
+    for place, name in ((report, "of_one"), (report, "of_two"), (result_set, "pairs")):
+        monkeypatch.setattr(place, name, _never)
+    (tmp_path / "file").write_text("a file\n")
+    for file, told in ((tmp_path, "is a folder"), (tmp_path / "file" / "page.html", "file is no folder")):
+        done = CliRunner().invoke(app, [*command, "--html", str(file)])
+        assert isinstance(done.exception, InputError)
+        assert done.exception.message.startswith(f"--html {file}: ")
+        assert told in done.exception.message
+    assert (tmp_path / "file").read_text() == "a file\n"
+
+
+def test_a_place_is_left_as_it_was(tmp_path: Path) -> None:
+    link, old = tmp_path / "link.html", tmp_path / "old.html"
+    link.symlink_to("elsewhere.html")
+    old.write_text("a page\n")
+    for file in (None, Path("/dev/stdout"), tmp_path / "new.html", tmp_path / "new" / "deep.html", link, old):
+        terminal.check_page(file)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link.html", "new", "old.html"]
+    assert old.read_text() == "a page\n"
+
+
+def test_a_page_without_a_place_names_it() -> None:
+    with pytest.raises(HostResourceError, match=r"/proc/page\.html: No such file"):
+        terminal.check_page(Path("/proc/page.html"))
