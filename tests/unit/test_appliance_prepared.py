@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import preparing, settings, usage
+from flashbed.appliance import preparing, qemu, settings, usage
+from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
-from flashbed.common import locks
+from flashbed.common import locks, programs
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.shrinking import architecture
 
@@ -120,6 +121,21 @@ def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
             assert len(images) == len(found.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
     assert "26 disks at most" in refused(tmp_path, mirrors)
+
+
+def test_a_full_disk_of_the_host_is_told_by_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mke2fs = tmp_path / "mke2fs"
+    mke2fs.write_text("#!/bin/sh\necho 'mke2fs: No space left on device while writing'\nexit 1\n")
+    mke2fs.chmod(0o755)
+    monkeypatch.setattr(programs, "found", lambda _: mke2fs)
+    assert refused(tmp_path, DISK).startswith(f"{tmp_path}/disks: no room left on this disk (")
+
+
+def test_errors_of_the_hosts_disk_are_the_guests(tmp_path: Path) -> None:
+    appliance = Appliance(X86, tmp_path / "kernel", None, {}, "microvm", 24)
+    command = qemu.command(appliance, [tmp_path / "vda.img"], [], "127.0.0.1", [])
+    [drive] = [word for word in command if word.startswith("if=none,id=disk0,")]
+    assert {"werror=report", "rerror=report"} <= set(drive.split(","))
 
 
 def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:

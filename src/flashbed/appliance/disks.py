@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -96,7 +97,11 @@ def _make(disk: Disk, file: Path, size_bytes: int) -> None:
         same = ["-U", "6e617364-6174-6100-0000-000000000000"] if disk.mirror else []
         seed = ",hash_seed=6e617364-6174-6100-0000-000000000000" if disk.mirror else ""
         options = ["-b", "4096", "-m", "0", "-E", f"{owner}{seed}", *same]
-        run([mke2fs, "-q", "-F", "-t", disk.filesystem, *options, part, str(blocks)], env={"E2FSPROGS_FAKE_TIME": "1"})
+        command = [mke2fs, "-q", "-F", "-t", disk.filesystem, *options, part.name, str(blocks)]
+        run(command, cwd=file.parent, env={"E2FSPROGS_FAKE_TIME": "1"})
         part.rename(file)
     except OSError as error:
         raise host_refusal(file, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

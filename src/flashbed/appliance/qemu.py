@@ -42,6 +42,9 @@ MACHINES = {
     "virt": Machine(("-M", "virt", "-cpu", "cortex-a53"), disks=31, last_disk_first=True),
 }
 
+TELL_ERRORS = "werror=report,rerror=report"
+"""QEMU's default stops the machine, in silence, when this host's disk is full."""
+
 PROGRAMS = {
     "x86_64": ("qemu-system-x86_64", "qemu-system-x86"),
     "arm64": ("qemu-system-aarch64", "qemu-system-arm"),
@@ -84,7 +87,7 @@ def command(
         words += ["-append", f"{line} {appliance.words}".rstrip()]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
-        words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]
+        words += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={_escaped(disk)}"]
         words += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
     forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-{port.to}:{port.inside}" for port in ports)
     return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]
