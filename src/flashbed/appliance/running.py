@@ -7,11 +7,13 @@ from __future__ import annotations
 import contextlib
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from flashbed.appliance import ports, qemu, usage
 from flashbed.appliance.building import Appliance
@@ -29,27 +31,30 @@ ASK_AGAIN_S = 3.0
 def run(
     settings: Settings, appliance: Appliance, images: Sequence[Path], where: Ports, say: Callable[[str], None]
 ) -> None:
-    """Returns when the appliance is down, by Ctrl-C or by itself. Raises SetupError if it ends before it was ready.
+    """Returns when the appliance is down: by itself, by Ctrl-C, or because the terminal or who reads `say` is gone.
+    Raises SetupError if it ends before it was ready.
 
     To be called within preparing.prepared, whose `images` they are.
     """
     forwarded = where.forwarded(settings)
     ports.check(where.listen, forwarded)  # again: a kernel may have taken minutes
     command = qemu.command(appliance, images, forwarded, where.listen, ["-serial", "stdio"])
-    with _started(command) as process:
+    with _ended_by_hangup(), _started(command) as process:
         watched = _Watched(process, say)
         try:
             watched.until_ready()
             if watched.ready:
                 for line in usage.lines(settings, where):
-                    say(line)
+                    watched.tell(line)
             watched.until_end()
         except InterruptedByUser:
-            say("flashbed: ending the appliance ...")
+            # The kernel, the shell and who ends a session may each tell that the terminal is gone: no second Ctrl-C
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
             watched.end()
     if not watched.ready and not watched.asked:
         raise SetupError("the appliance ended before it was ready; its last lines are above")
-    say("flashbed: the appliance is down" + ("" if watched.down else ", and not by its own will: look at its log"))
+    how = "" if watched.down else ", and not by its own will: look at its log"
+    watched.tell(f"flashbed: the appliance is down{how}")
 
 
 class _Watched:
@@ -59,6 +64,7 @@ class _Watched:
         self._process = process
         self._say = say
         self._rest = b""
+        self._heard = True
         self._ended = False
         self._going_down = False
         self.ready = False
@@ -77,6 +83,7 @@ class _Watched:
         """Asks as a person at the console would; pulls the plug if that does not help. A second Ctrl-C does at once."""
         self.asked = True
         deadline = time.monotonic() + STOP_S
+        self.tell("flashbed: ending the appliance ...")
         with contextlib.suppress(InterruptedByUser):
             while not self._ended and time.monotonic() < deadline:
                 if not self._going_down:
@@ -86,6 +93,17 @@ class _Watched:
                     pass
         if self._process.poll() is None:
             self._process.terminate()
+
+    def tell(self, text: str) -> None:
+        """Says it. Where nobody can read it any more, the appliance is ended, and that is not stopped by it."""
+        if not self._heard:
+            return
+        try:
+            self._say(text)
+        except OSError:
+            self._heard = False
+            if not (self.asked or self._ended):
+                raise InterruptedByUser("nobody reads what the appliance says") from None
 
     def _ask_to_go_down(self) -> None:
         """A shell that is just starting throws away what was typed before."""
@@ -112,8 +130,28 @@ class _Watched:
         self._going_down |= GOING_DOWN in text
         self.down |= DOWN in text
         if text:
-            self._say(text)
+            self.tell(text)
         return True
+
+
+@contextlib.contextmanager
+def _ended_by_hangup() -> Iterator[None]:
+    """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGQUIT)}
+    try:
+        for number, how in before.items():
+            if how != signal.SIG_IGN:
+                signal.signal(number, _interrupt)
+        yield
+    finally:
+        for number, how in before.items():
+            signal.signal(number, how)
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    if number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)  # the next may come before `run` has this one
+    raise InterruptedByUser("interrupted")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import out
+from flashbed.commands.terminal import out, say
 
 nas_app = typer.Typer(
     help="The network-storage appliance: a small kernel and little else, which serves files over NFS. "
@@ -59,7 +59,7 @@ def nas_run(
     portmap_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the portmapper is.")] = 20111,
     ssh_port: Annotated[int, typer.Option(min=1, max=65535, help="Where ssh is, if there are users.")] = 20022,
 ) -> None:
-    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it.
+    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it, and so does closing its terminal.
 
     Its disks are files, made and formatted the first time and kept. Needs no root.
     """
@@ -76,4 +76,4 @@ def nas_run(
     place, ports = folder or shipped.folder(architecture), Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
     with preparing.prepared(settings, target, kernel, place, size_bytes, ports) as images:
         appliance = building.build(settings, architecture, place, kernel)
-        running.run(settings, appliance, images, ports, lambda line: print(line, flush=True))
+        running.run(settings, appliance, images, ports, say)

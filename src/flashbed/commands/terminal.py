@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +14,18 @@ from rich.table import Table as Grid
 from flashbed.common.page import Table
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """At once, for who follows along. Raises OSError if nobody reads it any more."""
+    try:
+        print(line, flush=True)
+    except OSError:
+        # What stays in the buffer would fail again, with a message, when Python ends
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        raise
 
 
 def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:
