@@ -27,7 +27,7 @@ EXPORT = '[[exports]]\ndisk = "data"\nread_write = ["10.0.2.0/24"]\n'
 
 
 @pytest.fixture(autouse=True)
-def _qemu_and_ports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _qemu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here starts QEMU, and not every host has it."""
     programs = tmp_path / "programs"
     programs.mkdir()
