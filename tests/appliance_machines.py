@@ -12,7 +12,7 @@ from careful_client import Client, started
 from nfs_calls import Server
 
 from flashbed.appliance import programs
-from flashbed.appliance.running import Ports
+from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
 from flashbed.shrinking import architecture
 

@@ -10,9 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import building, compiling, cpio, kernels, modules, qemu, running, settings, shipped
+from flashbed.appliance import (
+    building,
+    compiling,
+    cpio,
+    kernels,
+    modules,
+    ports,
+    qemu,
+    running,
+    settings,
+    shipped,
+    usage,
+)
 from flashbed.appliance.disks import images
-from flashbed.appliance.running import Ports
+from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
 from flashbed.common.errors import InputError
 from flashbed.shrinking import architecture
@@ -102,7 +114,7 @@ def test_lines_are_in_the_order_in_which_they_are_carried_out(tmp_path: Path) ->
 def test_users_bring_what_their_shells_need(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
     plain, alone = kernels.fragments(read(tmp_path, DISK), target), compiling.memory_mb(read(tmp_path, DISK))
-    key = "ssh-ed25519 " + "A" * 68
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "A" * 43
     found = read(tmp_path, f'{DISK}[[users]]\nname = "root"\nkeys = ["{key}"]\n')
     assert kernels.fragments(found, target) == [*plain, plain[0].with_name("users.config")]
     assert (alone, compiling.memory_mb(found)) == (24, 48)
@@ -115,9 +127,9 @@ def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Pat
     assert kernels.fragments(found, target) == [*plain, plain[0].with_name("nfs4.config")]
     assert "nfs4.config" not in [file.name for file in plain]
     assert "nfsd 4 -2,+3,+4 tcp udp" in compiling.lines(found, [])
-    usage = "\n".join(running.usage(found, Ports()))
-    assert "nfs://127.0.0.1/data?version=4&nfsport=20490'" in usage
-    assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in usage
+    told = "\n".join(usage.lines(found, Ports()))
+    assert "nfs://127.0.0.1/data?version=4&nfsport=20490'" in told
+    assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in told
 
 
 def test_more_disks_need_more_memory(tmp_path: Path) -> None:
@@ -240,7 +252,7 @@ def test_a_port_that_is_taken_is_told_with_its_option() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"--nfs-port {port} .*give another"):
-            running._check_free("127.0.0.1", [qemu.Port("tcp", running.NFS, port)])
+            ports.check("127.0.0.1", [qemu.Port("tcp", ports.NFS, port)])
 
 
 STANDS_FOR_QEMU = """

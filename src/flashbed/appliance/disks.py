@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -21,24 +22,41 @@ SMALLEST_BYTES = 8 << 20
 
 
 def images(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
-    """The images in the order of their devices; those that are missing are made, `size_bytes` large. Those of volumes
-    are not made: all images that are there behind those of the devices are taken for theirs.
+    """The images in the order of their devices; those that are missing are made, `size_bytes` large.
 
-    The root of each file system belongs to nobody, as whom a client's root comes. Raises InputError for devices that
-    QEMU does not have here, for a size without room for a file system, and where no image can have the volumes.
+    The root of each file system belongs to nobody, as whom a client's root comes. Raises InputError as `files` does.
+    """
+    found, devices = files(disks, folder, size_bytes), _by_device(disks)
+    for file, device in zip(found, sorted(devices), strict=False):
+        _make(devices[device], file, size_bytes)
+    return found
+
+
+def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
+    """The same, and nothing is made. Images of volumes never are: all that are there behind those of the devices are
+    taken for theirs.
+
+    Raises InputError for devices that QEMU does not have here, for a size without room for a file system, and where no
+    image can have the volumes.
     """
     if size_bytes < SMALLEST_BYTES:
         raise InputError(f"--size: a disk needs {SMALLEST_BYTES >> 20}M at least")
-    devices = {device: disk for disk in disks.values() for device in (disk.device, *disk.mirror) if device}
+    devices = _by_device(disks)
+    volumes = [disk.volume for disk in disks.values() if disk.volume]
+    if len(devices) + bool(volumes) > MOST:
+        raise InputError(f"under QEMU there are {MOST} disks at most, and the settings want more; take fewer")
     wanted = [_device(number) for number in range(len(devices))]
     if sorted(devices) != wanted:
         raise InputError(
             f"under QEMU the disks are {', '.join(wanted)}, one after the other; the settings name "
             f"{', '.join(sorted(devices))}. Give `nas run` a file with those names."
         )
-    made = [_image(devices[device], _file(folder, device), size_bytes) for device in wanted]
-    volumes = [disk.volume for disk in disks.values() if disk.volume]
-    return [*made, *_with_volumes(volumes, folder, len(made))] if volumes else made
+    found = [_file(folder, device) for device in wanted]
+    return [*found, *_with_volumes(volumes, folder, len(found))] if volumes else found
+
+
+def _by_device(disks: Mapping[str, Disk]) -> dict[str, Disk]:
+    return {device: disk for disk in disks.values() for device in (disk.device, *disk.mirror) if device}
 
 
 def _device(number: int) -> str:
@@ -51,19 +69,20 @@ def _file(folder: Path, device: str) -> Path:
 
 def _with_volumes(volumes: Sequence[str], folder: Path, first: int) -> list[Path]:
     """LVM makes groups of block devices only, for which this host would want root."""
-    files = [_file(folder, _device(number)) for number in range(first, MOST)]
-    found = list(takewhile(Path.exists, files))
+    places = [_file(folder, _device(number)) for number in range(first, MOST)]
+    found = list(takewhile(Path.exists, places))
     if not found:
+        names = ", ".join(place.name for place in places[:2])
         raise InputError(
-            f"{files[0]}: is not there. Volumes are not made here: put the disks of {', '.join(volumes)} into "
-            f"that folder, as {files[0].name}, {files[1].name} and so on; docs/appliance.md says how to make them."
+            f"{places[0]}: is not there. Volumes are not made here: put the disks of {', '.join(volumes)} into "
+            f"that folder, as {names} and so on; docs/appliance.md says how to make them."
         )
     return found
 
 
-def _image(disk: Disk, file: Path, size_bytes: int) -> Path:
+def _make(disk: Disk, file: Path, size_bytes: int) -> None:
     if file.exists():
-        return file
+        return
     part = file.with_suffix(".part")
     mke2fs = programs.found("mke2fs")
     if mke2fs is None:
@@ -78,8 +97,11 @@ def _image(disk: Disk, file: Path, size_bytes: int) -> Path:
         same = ["-U", "6e617364-6174-6100-0000-000000000000"] if disk.mirror else []
         seed = ",hash_seed=6e617364-6174-6100-0000-000000000000" if disk.mirror else ""
         options = ["-b", "4096", "-m", "0", "-E", f"{owner}{seed}", *same]
-        run([mke2fs, "-q", "-F", "-t", disk.filesystem, *options, part, str(blocks)], env={"E2FSPROGS_FAKE_TIME": "1"})
+        command = [mke2fs, "-q", "-F", "-t", disk.filesystem, *options, part.name, str(blocks)]
+        run(command, cwd=file.parent, env={"E2FSPROGS_FAKE_TIME": "1"})
         part.rename(file)
     except OSError as error:
         raise host_refusal(file, error) from None
-    return file
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

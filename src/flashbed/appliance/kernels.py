@@ -25,6 +25,13 @@ from flashbed.shrinking.architecture import Architecture
 
 SMALL, DEBIAN = "small", "debian"
 NAMES = (SMALL, DEBIAN)
+MACHINES = {
+    (SMALL, "x86_64"): "microvm",
+    (SMALL, "arm64"): "virt",
+    (DEBIAN, "x86_64"): "q35",
+    (DEBIAN, "arm64"): "virt",
+}
+"""Of QEMU (qemu.MACHINES), by kernel and architecture."""
 
 IMAGE, MODULES = "vmlinuz", "modules"
 
@@ -53,16 +60,28 @@ def named(name: str, settings: Settings, target: Architecture) -> Kernel:
     """The kernel for these settings. Raises InputError for a name that is none of NAMES, SetupError where it cannot be
     built or fetched.
     """
+    _check(name)
+    return debian(target) if name == DEBIAN else small(settings, target)
+
+
+def machine(name: str, settings: Settings, target: Architecture) -> str:
+    """Which machine runs that kernel; nothing is built. Raises InputError as `named` does."""
+    _check(name)
+    if name == SMALL:
+        fragments(settings, target)
+    return MACHINES[name, target.name]
+
+
+def _check(name: str) -> None:
     if name not in NAMES:
         raise InputError(f"--kernel {name}: is none of {', '.join(NAMES)}{nearest(name, NAMES)}")
-    return debian(target) if name == DEBIAN else small(settings, target)
 
 
 def small(settings: Settings, target: Architecture) -> Kernel:
     """Built for what the settings ask."""
     built = building.build(target.name, fragments(settings, target))
     found = {modules.plain(name): path for name, path in built.modules.items()}
-    return Kernel(target, built.image, found, "microvm" if target.name == "x86_64" else "virt")
+    return Kernel(target, built.image, found, MACHINES[SMALL, target.name])
 
 
 def fragments(settings: Settings, target: Architecture) -> list[Path]:
@@ -97,8 +116,8 @@ def debian(target: Architecture) -> Kernel:
         locks.remove(folder / "unpacked")
 
     entry = image.open_cache().entry(f"nas-debian-{target.name}", recipe, fill, products=[IMAGE])
-    machine = "q35" if target.name == "x86_64" else "virt"
-    return Kernel(target, entry.path(IMAGE), modules.found_in(entry.path(MODULES)), machine, MORE_MB, NO_IPV6)
+    found = modules.found_in(entry.path(MODULES))
+    return Kernel(target, entry.path(IMAGE), found, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
 
 
 def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]:

@@ -17,25 +17,33 @@ from flashbed.appliance.building import Appliance
 from flashbed.common.errors import SetupError
 from flashbed.shrinking.architecture import Architecture
 
+NETWORK = "10.0.2.0/24"
+"""QEMU's user-mode network."""
 CLIENT = "10.0.2.2"
-"""The address that this host has, seen by the appliance, in QEMU's user-mode network."""
+"""The address that this host has in it, seen by the appliance."""
+TAKEN = ("10.0.2.0", CLIENT, "10.0.2.3", "10.0.2.4", "10.0.2.255")
+"""Addresses that QEMU has itself there, and those of no machine."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What QEMU is told for a machine, and on which bus that has virtio devices."""
+    """What QEMU is told for a machine, how many disks that has room for beside its card, and on which bus."""
 
     arguments: tuple[str, ...]
+    disks: int
     bus: str = "device"
     last_disk_first: bool = False
     """The order in which Linux finds virtio-mmio disks, against that on the command line."""
 
 
 MACHINES = {
-    "microvm": Machine(("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max")),
-    "q35": Machine(("-M", "q35", "-cpu", "max"), bus="pci"),
-    "virt": Machine(("-M", "virt", "-cpu", "cortex-a53"), last_disk_first=True),
+    "microvm": Machine(("-M", "microvm,acpi=off,pcie=off,usb=off,rtc=on", "-cpu", "max"), disks=7),
+    "q35": Machine(("-M", "q35", "-cpu", "max"), disks=29, bus="pci"),
+    "virt": Machine(("-M", "virt", "-cpu", "cortex-a53"), disks=31, last_disk_first=True),
 }
+
+TELL_ERRORS = "werror=report,rerror=report"
+"""QEMU's default stops the machine, in silence, when this host's disk is full."""
 
 PROGRAMS = {
     "x86_64": ("qemu-system-x86_64", "qemu-system-x86"),
@@ -51,6 +59,8 @@ class Port:
     protocol: str
     inside: int
     outside: int
+    to: str = ""
+    """The appliance's address; without it, the one that QEMU's DHCP server gives first."""
 
 
 def program(architecture: Architecture) -> str:
@@ -77,9 +87,9 @@ def command(
         words += ["-append", f"{line} {appliance.words}".rstrip()]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
-        words += ["-drive", f"if=none,id=disk{number},format=raw,file={_escaped(disk)}"]
+        words += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={_escaped(disk)}"]
         words += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
-    forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-:{port.inside}" for port in ports)
+    forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-{port.to}:{port.inside}" for port in ports)
     return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]
 
 

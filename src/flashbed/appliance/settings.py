@@ -1,90 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML file of an appliance: network, disks, exports, users. Shapes and contradictions; what comes of it is
-compiling.py's.
+"""The TOML file of an appliance: network, disks, exports, users. Shapes and contradictions; a value's own
+rules are values.py's, and what comes of it is compiling.py's.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from flashbed.appliance.values import DHCP, Address, Clients, Device, Interface, Key, OwnAddress, Volume, no_machine
+from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.profile import Strict
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
-_TAKEN = {"bin", "dev", "etc", "lib", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "init"}
-"""Folders of the appliance's own root."""
-_DEVICE = re.compile(r"/dev/[a-z][a-z0-9/_-]{0,40}")
-_VOLUME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}/[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}")
-_KEY = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/=]{40,2000}( [ -~]{0,200})?")
-_MOST_RULES = 256
-"""As appliance/user/exportd/exports.h has it."""
-
-
-def _clients(text: str) -> str:
-    try:
-        return str(ipaddress.IPv4Network(text))
-    except ValueError as error:
-        why = "has bits beyond its length" if "host bits" in str(error) else "is no IPv4 address or network"
-        raise ValueError(f'"{text}" {why}; write "192.168.1.7" or "192.168.1.0/24"') from None
-
-
-def _address(text: str) -> str:
-    try:
-        return str(ipaddress.IPv4Address(text))
-    except ValueError:
-        raise ValueError(f'"{text}" is no IPv4 address such as "192.168.1.1"') from None
-
-
-def _own_address(text: str) -> str:
-    if text == "dhcp":
-        return text
-    try:
-        found = ipaddress.IPv4Interface(text)
-    except ValueError:
-        found = None
-    if found is None or "/" not in text or not found.network.prefixlen:
-        raise ValueError(f'"{text}" is neither "dhcp" nor an address with its length, such as "192.168.1.10/24"')
-    return str(found)
-
-
-def _device(text: str) -> str:
-    if not _DEVICE.fullmatch(text):
-        raise ValueError(f'"{text}" is no device such as "/dev/vda" or "/dev/sda1"')
-    return text
-
-
-def _volume(text: str) -> str:
-    if not _VOLUME.fullmatch(text):
-        raise ValueError(f'"{text}" is no volume of LVM such as "vg0/data": its group and its name')
-    return text
-
-
-def _key(text: str) -> str:
-    if not _KEY.fullmatch(text.strip()):
-        raise ValueError("is no public key of OpenSSH: give the one line of a file such as ~/.ssh/id_ed25519.pub")
-    return text.strip()
-
-
-Clients = Annotated[str, AfterValidator(_clients)]
-Address = Annotated[str, AfterValidator(_address)]
-Device = Annotated[str, AfterValidator(_device)]
-Volume = Annotated[str, AfterValidator(_volume)]
+TAKEN = {
+    "bin", "dev", "etc", "home", "init", "lib", "lib32", "lib64", "proc", "root", "run", "sbin", "sys", "tmp", "usr",
+    "var",
+}  # fmt: skip
+"""What lies in the appliance's own root, or may: its folders, those of Debian's programs and their libraries."""
+MOST_RULES, MOST_DISKS, MOST_MIRRORS, MOST_MEMBERS = 256, 16, 4, 8
+"""As the first process and exportd have room for: appliance/user/exportd/exports.h, init/disks.c, init/mirror.c and .h
+"""
 
 
 class Network(Strict):
     """Its own place in the network."""
 
-    address: Annotated[str, AfterValidator(_own_address)] = Field(
-        default="dhcp", description='"dhcp", or an IPv4 address with the length of its network'
-    )
+    address: OwnAddress = Field(default=DHCP, description='"dhcp", or an IPv4 address with the length of its network')
     gateway: Address | None = Field(default=None, description="the way out, with an address of its own only")
-    interface: str = Field(default="eth0", pattern=r"^[a-z][a-z0-9]{0,14}$", description="Linux's name of it")
+    interface: Interface = Field(default="eth0", pattern=r"^[a-z][a-z0-9]{0,14}$", description="Linux's name of it")
 
 
 class Nfs(Strict):
@@ -99,7 +49,7 @@ class Disk(Strict):
     """A file system; it is mounted at the disk's name."""
 
     device: Device | None = Field(default=None, description="the block device that it lies on")
-    mirror: list[Device] = Field(default=[], max_length=8, description="instead: the members of a RAID1")
+    mirror: list[Device] = Field(default=[], max_length=MOST_MEMBERS, description="instead: the members of a RAID1")
     volume: Volume | None = Field(default=None, description="instead: a logical volume of LVM, GROUP/NAME")
     create_mirror: bool = Field(default=False, description="members without superblocks, equal already, become one")
     filesystem: Literal["ext2", "ext4"] = Field(default="ext4", description="what it is formatted as")
@@ -129,7 +79,7 @@ class User(Strict):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="on the appliance; root administers it")
     uid: int = Field(default=1000, ge=1, le=65533, description="its number, if it is not root")
-    keys: list[Annotated[str, AfterValidator(_key)]] = Field(min_length=1, description="public keys of OpenSSH")
+    keys: list[Key] = Field(min_length=1, description="public keys of OpenSSH")
 
 
 class Settings(Strict):
@@ -149,39 +99,67 @@ class Settings(Strict):
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions."""
-        if self.network.gateway and self.network.address == "dhcp":
-            yield Problem(("network", "gateway"), 'DHCP brings one; leave it out, or give an address instead of "dhcp"')
+        yield from self._network_problems()
+        yield from _twice(("nfs", "versions"), self.nfs.versions)
+        yield from _twice(("nfs", "transports"), self.nfs.transports)
         if 4 in self.nfs.versions and "tcp" not in self.nfs.transports:
             yield Problem(("nfs", "transports"), 'NFS version 4 runs on TCP only; add "tcp", or leave out version 4')
         yield from self._disk_problems()
         for number, export in enumerate(self.exports):
             yield from self._export_problems(number, export)
-        names = [user.name for user in self.users]
+        yield from self._user_problems()
+        if sum(len(export.read_write) + len(export.read_only) for export in self.exports) > MOST_RULES:
+            yield Problem(("exports",), f"has more than {MOST_RULES} addresses; give networks")
+
+    def _network_problems(self) -> Iterator[Problem]:
+        key, gateway = ("network", "gateway"), self.network.gateway
+        if gateway and self.network.address == DHCP:
+            yield Problem(key, 'DHCP brings one; leave it out, or give an address instead of "dhcp"')
+        elif gateway:
+            own, way_out = ipaddress.IPv4Interface(self.network.address), ipaddress.IPv4Address(gateway)
+            if way_out not in own.network:
+                yield Problem(key, f"{gateway} is not in the network {own.network}; give an address that is")
+            elif way_out == own.ip:
+                yield Problem(key, f"{gateway} is the appliance's own address; give that of the router")
+            elif why := no_machine(way_out, own.network):
+                yield Problem(key, f"{gateway} is {why}; give the address of the router")
+
+    def _user_problems(self) -> Iterator[Problem]:
+        names: dict[str, int] = {}
         for number, user in enumerate(self.users):
-            if user.name in names[:number]:
+            if user.name in names:
                 yield Problem(("users", number, "name"), f'"{user.name}" is there twice')
+            elif user.name != "root" and user.uid in names.values():
+                other = next(name for name, uid in names.items() if uid == user.uid)
+                yield Problem(("users", number, "uid"), f'{user.uid} is the number of "{other}"; give another')
+            names.setdefault(user.name, 0 if user.name == "root" else user.uid)
         if self.users and not self.shell:
             yield Problem(("shell",), "users log in to a shell; leave it on, or leave out the users")
-        if sum(len(export.read_write) + len(export.read_only) for export in self.exports) > _MOST_RULES:
-            yield Problem(("exports",), f"has more than {_MOST_RULES} addresses; give networks")
 
     def _disk_problems(self) -> Iterator[Problem]:
         seen: set[str] = set()
-        for name, disk in self.disks.items():
-            if not _NAME.fullmatch(name) or name in _TAKEN:
-                yield Problem(
-                    ("disks", name), "is no name for a disk: small letters, digits and -, and no folder of Linux's own"
-                )
+        mirrors = 0
+        for number, (name, disk) in enumerate(self.disks.items()):
+            key = ("disks", name)
+            if not _NAME.fullmatch(name):
+                yield Problem(key, "is no name for a disk: small letters, digits and -, a letter first, 31 at most")
+            elif name in TAKEN:
+                yield Problem(key, f"is no name for a disk: the appliance itself uses /{name}; give another")
             if [bool(disk.device), bool(disk.mirror), bool(disk.volume)].count(True) != 1:
-                yield Problem(("disks", name), "needs exactly one of device, mirror and volume")
+                yield Problem(key, "needs exactly one of device, mirror and volume")
             if disk.create_mirror and not disk.mirror:
-                yield Problem(("disks", name, "create_mirror"), "belongs to mirror only")
+                yield Problem((*key, "create_mirror"), "belongs to mirror only")
             if len(disk.mirror) == 1:
-                yield Problem(("disks", name, "mirror"), "needs at least two devices")
+                yield Problem((*key, "mirror"), "needs at least two devices")
             for device in (*filter(None, [disk.device, disk.volume]), *disk.mirror):
                 if device in seen:
-                    yield Problem(("disks", name), f"{device} is used twice")
+                    yield Problem(key, f"{device} is used twice")
                 seen.add(device)
+            mirrors += bool(disk.mirror)
+            if disk.mirror and mirrors == MOST_MIRRORS + 1:
+                yield Problem((*key, "mirror"), f"is one mirror too many: an appliance has {MOST_MIRRORS} at most")
+            if number == MOST_DISKS:
+                yield Problem(key, f"is one disk too many: an appliance has {MOST_DISKS} at most")
 
     def _export_problems(self, number: int, export: Export) -> Iterator[Problem]:
         if export.disk not in self.disks:
@@ -194,8 +172,17 @@ class Settings(Strict):
             yield Problem(("exports", number, "disk"), f'"{export.disk}" is exported twice; put the addresses into one')
         if not export.read_write and not export.read_only:
             yield Problem(("exports", number), "nobody may mount it: give addresses in read_write or read_only")
-        for client in set(export.read_write) & set(export.read_only):
+        yield from _twice(("exports", number, "read_write"), export.read_write)
+        yield from _twice(("exports", number, "read_only"), export.read_only)
+        for client in sorted(set(export.read_write) & set(export.read_only)):
             yield Problem(("exports", number, "read_only"), f"{client} is in read_write too")
+
+
+def _twice(keys: Keys, values: Sequence[object]) -> Iterator[Problem]:
+    """At the second of two that are equal."""
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            yield Problem((*keys, number), f"{value} is there twice; leave one out")
 
 
 def read(path: Path) -> Settings:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import out
+from flashbed.commands.terminal import out, say
 
 nas_app = typer.Typer(
     help="The network-storage appliance: a small kernel and little else, which serves files over NFS. "
@@ -52,28 +52,28 @@ def nas_run(
     ] = None,
     size: Annotated[str, typer.Option(metavar="SIZE", help="Of each disk that is not there yet.")] = "256M",
     listen: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Of this host; who reaches it may mount.")
+        str, typer.Option(metavar="ADDRESS", help="Of this host; others come to it by their own addresses.")
     ] = "127.0.0.1",
     nfs_port: Annotated[int, typer.Option(min=1, max=65535, help="Where NFS is on this host.")] = 20490,
     mount_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the mount protocol is.")] = 20480,
     portmap_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the portmapper is.")] = 20111,
     ssh_port: Annotated[int, typer.Option(min=1, max=65535, help="Where ssh is, if there are users.")] = 20022,
 ) -> None:
-    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it.
+    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it, and so does closing its terminal.
 
     Its disks are files, made and formatted the first time and kept. Needs no root.
     """
-    from flashbed.appliance import building, qemu, running, shipped
+    from flashbed.appliance import building, preparing, running, shipped
+    from flashbed.appliance.ports import Ports
     from flashbed.common.units import parse_size
     from flashbed.shrinking import architecture as architectures
 
-    settings = shipped.settings(file)
+    settings, target = shipped.settings(file), architectures.named(architecture)
     try:
         size_bytes = parse_size(size)
     except ValueError as error:
         raise typer.BadParameter(f"--size: {error}") from None
-    qemu.program(architectures.named(architecture))  # before a kernel is built for nothing
-    place = folder or shipped.folder(architecture)
-    ports = running.Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
-    appliance = building.build(settings, architecture, place, kernel)
-    running.run(settings, appliance, place, size_bytes, ports, lambda line: print(line, flush=True))
+    place, ports = folder or shipped.folder(architecture), Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
+    with preparing.prepared(settings, target, kernel, place, size_bytes, ports) as images:
+        appliance = building.build(settings, architecture, place, kernel)
+        running.run(settings, appliance, images, ports, say)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +37,18 @@ def check_page(file: Path | None) -> None:
         raise InputError(f"--html {file}: {file.parent} is no folder; name a file in one") from None
     except OSError as error:
         raise host_refusal(file, error) from None
+
+
+def say(line: str) -> None:
+    """At once, for who follows along. Raises OSError if nobody reads it any more."""
+    try:
+        print(line, flush=True)
+    except OSError:
+        # What stays in the buffer would fail again, with a message, when Python ends
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        raise
 
 
 def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:

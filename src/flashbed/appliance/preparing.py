@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run under QEMU needs before a kernel is built for it: all that can be known to fail fails here."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+from collections.abc import Iterator
+from pathlib import Path
+
+from flashbed.appliance import disks, kernels, ports, qemu
+from flashbed.appliance.ports import Ports
+from flashbed.appliance.settings import Network, Settings
+from flashbed.appliance.values import DHCP
+from flashbed.common import locks
+from flashbed.common.errors import HostResourceError, InputError
+from flashbed.shrinking.architecture import Architecture
+
+
+@contextlib.contextmanager
+def prepared(
+    settings: Settings, target: Architecture, kernel: str, folder: Path, size_bytes: int, where: Ports
+) -> Iterator[list[Path]]:
+    """The images of the disks in `folder`, made where they are missing; in the block, the folder is nobody else's.
+
+    Raises InputError, SetupError and HostResourceError for what cannot work.
+    """
+    qemu.program(target)
+    machine = kernels.machine(kernel, settings, target)
+    _check_network(settings.network)
+    others = kernels.MACHINES[kernels.DEBIAN, target.name]
+    _check_room(len(disks.files(settings.disks, folder, size_bytes)), machine, others)
+    with _locked(folder):
+        ports.check(where.listen, where.forwarded(settings))
+        yield disks.images(settings.disks, folder, size_bytes)
+
+
+def _check_network(network: Network) -> None:
+    """QEMU's user-mode network is a small one of its own."""
+    if network.interface != "eth0":
+        raise InputError(
+            f'network.interface: under QEMU the only card is "eth0"; the settings name "{network.interface}". Give '
+            "`nas run` a file with that name."
+        )
+    if network.address == DHCP:
+        return
+    own = ipaddress.IPv4Interface(network.address)
+    usual = own.ip in ipaddress.IPv4Network(qemu.NETWORK) and str(own.ip) not in qemu.TAKEN
+    if not usual or ipaddress.IPv4Address(qemu.CLIENT) not in own.network:
+        raise InputError(
+            f'network.address: under QEMU it is "dhcp", or one of {qemu.NETWORK} but {", ".join(qemu.TAKEN)}, such as '
+            f'"10.0.2.15/24"; the settings name "{network.address}". Give `nas run` a file with such an address.'
+        )
+
+
+def _check_room(count: int, machine: str, debians: str) -> None:
+    most = qemu.MACHINES[machine].disks
+    if count > most:
+        more = ", or use --kernel debian, whose machine has more" if count <= qemu.MACHINES[debians].disks else ""
+        raise InputError(f"QEMU's {machine} has room for {most} disks; there are {count} here: take fewer{more}")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Two machines on one disk would destroy its file system."""
+    lock = locks.take(folder / ".lock")
+    if lock is None:
+        raise HostResourceError(f"{folder}: another appliance runs on these disks; give this one a --folder of its own")
+    with lock:
+        yield

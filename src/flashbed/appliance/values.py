@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one value of an appliance's settings may be: an address, a device, a key. What values mean together is
+settings.py's.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+DHCP = "dhcp"
+_DEVICE = re.compile(r"/dev/[a-z][a-z0-9/_-]{0,40}")
+_VOLUME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}/[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}")
+_KEY = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/=]{40,2000}( [ -~]{0,200})?")
+
+
+def _clients(text: str) -> str:
+    try:
+        return str(ipaddress.IPv4Network(text))
+    except ValueError as error:
+        why = "has bits beyond its length" if "host bits" in str(error) else "is no IPv4 address or network"
+        raise ValueError(f'"{text}" {why}; write "192.168.1.7" or "192.168.1.0/24"') from None
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.IPv4Address(text))
+    except ValueError:
+        raise ValueError(f'"{text}" is no IPv4 address such as "192.168.1.1"') from None
+
+
+def _own_address(text: str) -> str:
+    if text == DHCP:
+        return text
+    try:
+        found = ipaddress.IPv4Interface(text)
+    except ValueError:
+        found = None
+    if found is None or "/" not in text or not found.network.prefixlen:
+        raise ValueError(f'"{text}" is neither "dhcp" nor an address with its length, such as "192.168.1.10/24"')
+    if why := no_machine(found.ip, found.network):
+        raise ValueError(f'"{text}" is {why}; give an address of a machine, such as "192.168.1.10/24"')
+    return str(found)
+
+
+def no_machine(address: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -> str:
+    """What an address is that no machine of that network can have; empty if one can."""
+    if address.is_loopback:
+        return "an address of the loopback"
+    if address.is_multicast:
+        return "a multicast address"
+    if address.is_unspecified or address.is_reserved or address in ipaddress.IPv4Network("0.0.0.0/8"):
+        return "an address that nobody may have"
+    # Of two addresses or one, none is spared (RFC 3021)
+    if network.prefixlen < 31 and address == network.network_address:
+        return "the network's own address"
+    if network.prefixlen < 31 and address == network.broadcast_address:
+        return "the network's broadcast address"
+    return ""
+
+
+def _interface(text: str) -> str:
+    if text == "lo":
+        raise ValueError('"lo" is the loopback, which nobody else reaches; give the card, such as "eth0"')
+    return text
+
+
+def _device(text: str) -> str:
+    if not _DEVICE.fullmatch(text):
+        raise ValueError(f'"{text}" is no device such as "/dev/vda" or "/dev/sda1"')
+    return text
+
+
+def _volume(text: str) -> str:
+    if not _VOLUME.fullmatch(text):
+        raise ValueError(f'"{text}" is no volume of LVM such as "vg0/data": its group and its name')
+    return text
+
+
+def _key(text: str) -> str:
+    line = text.strip()
+    if not _KEY.fullmatch(line):
+        raise ValueError("is no public key of OpenSSH: give the one line of a file such as ~/.ssh/id_ed25519.pub")
+    kind, blob = line.split(" ")[:2]
+    fields = _key_fields(blob)
+    if len(fields) < 2:
+        raise ValueError(f"is a damaged key: what follows {kind} is not whole; copy the line of the file again")
+    if fields[0] != kind.encode():
+        raise ValueError(f"is a damaged key: what follows {kind} is not of that kind; copy the line of the file again")
+    return line
+
+
+def _key_fields(blob: str) -> list[bytes]:
+    """Of a public key (RFC 4253, 6.6): each with its length before it. None if they do not end where the key does."""
+    try:
+        data = base64.b64decode(blob, validate=True)
+    except binascii.Error:
+        return []
+    fields, at = [], 0
+    while at < len(data):
+        end = at + 4 + int.from_bytes(data[at : at + 4], "big")
+        if end > len(data) or at + 4 > len(data):
+            return []
+        fields.append(data[at + 4 : end])
+        at = end
+    return fields
+
+
+Clients = Annotated[str, AfterValidator(_clients)]
+Address = Annotated[str, AfterValidator(_address)]
+OwnAddress = Annotated[str, AfterValidator(_own_address)]
+Interface = Annotated[str, AfterValidator(_interface)]
+Device = Annotated[str, AfterValidator(_device)]
+Volume = Annotated[str, AfterValidator(_volume)]
+Key = Annotated[str, AfterValidator(_key)]

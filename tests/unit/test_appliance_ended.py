@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an appliance under QEMU is ended: by whatever tells that nobody wants it any more, and then cleanly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flashbed.appliance import qemu, running
+from flashbed.appliance.building import Appliance
+from flashbed.appliance.ports import Ports
+from flashbed.appliance.settings import Settings
+from flashbed.shrinking import architecture
+
+STANDS_FOR_QEMU = """
+import pathlib, sys
+print("nas: ready 0.5 s after the kernel began", flush=True)
+for line in sys.stdin:
+    if line == "poweroff\\n":
+        break
+print("nas: going down", flush=True)
+pathlib.Path(sys.argv[1]).write_text("clean")
+print("nas: down", flush=True)
+"""
+
+
+def run(place: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]) -> str:
+    """What is left of the appliance's end."""
+    monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", STANDS_FOR_QEMU, str(place / "end")])
+    monkeypatch.setattr("flashbed.appliance.ports.check", lambda *_: None)
+    appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
+    running.run(Settings(), appliance, [], Ports(), say)
+    return (place / "end").read_text() if (place / "end").exists() else ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, said = signal.getsignal(number), list[str]()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line == "Ctrl-C ends it.":
+            os.kill(os.getpid(), number)
+
+    assert run(tmp_path, monkeypatch, say) == "clean"
+    assert said[-4:] == [
+        "flashbed: ending the appliance ...",
+        "nas: going down",
+        "nas: down",
+        "flashbed: the appliance is down",
+    ]
+    assert signal.getsignal(number) == before
+
+
+def test_a_terminal_that_is_gone_twice_does_not_pull_the_plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def say(line: str) -> None:
+        if line in ("Ctrl-C ends it.", "flashbed: ending the appliance ...", "nas: going down"):
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    assert run(tmp_path, monkeypatch, say) == "clean"
+
+
+def test_who_wants_no_hangup_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line == "Ctrl-C ends it.":
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGQUIT)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run(tmp_path, monkeypatch, say) == "clean"
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert said.count("flashbed: ending the appliance ...") == 1
+
+
+@pytest.mark.parametrize("last", ["nas: ready 0.5 s after the kernel began", "Ctrl-C ends it.", "nas: going down"])
+def test_it_goes_down_cleanly_where_nobody_reads_it(last: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = False
+
+    def say(line: str) -> None:
+        nonlocal gone
+        if gone:
+            raise BrokenPipeError
+        gone = line == last
+        if line == "Ctrl-C ends it." and not gone:
+            os.kill(os.getpid(), signal.SIGQUIT)
+
+    assert run(tmp_path, monkeypatch, say) == "clean"
+
+
+SAYS = """
+from flashbed.commands.terminal import say
+import sys
+sys.stdin.read()
+try:
+    say("something")
+except OSError:
+    sys.exit(7)
+"""
+
+
+def test_a_reader_that_is_gone_is_told_once() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SAYS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 7

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `flashbed nas run` tells before it builds a kernel, and which commands it prints."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashbed.appliance import preparing, qemu, settings, usage
+from flashbed.appliance.building import Appliance
+from flashbed.appliance.ports import Ports
+from flashbed.appliance.settings import Settings
+from flashbed.common import locks, programs
+from flashbed.common.errors import HostResourceError, InputError, SetupError
+from flashbed.shrinking import architecture
+
+X86 = architecture.named("x86_64")
+ARM = architecture.named("arm64")
+SIZE = 16 << 20
+DISK = '[disks.data]\ndevice = "/dev/vda"\n'
+EXPORT = '[[exports]]\ndisk = "data"\nread_write = ["10.0.2.0/24"]\n'
+
+
+@pytest.fixture(autouse=True)
+def _qemu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test here starts QEMU, and not every host has it."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("qemu-system-x86_64", "qemu-system-aarch64"):
+        (programs / name).symlink_to("/bin/false")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+
+
+def read(folder: Path, text: str) -> Settings:
+    (folder / "nas.toml").write_text(text)
+    return settings.read(folder / "nas.toml")
+
+
+def disks(count: int) -> str:
+    return "".join(f'[disks.d{number}]\ndevice = "/dev/vd{chr(97 + number)}"\n' for number in range(count))
+
+
+def free() -> Ports:
+    """Ports of this host that are free."""
+    with socket.socket() as first, socket.socket() as second, socket.socket() as third:
+        for line in (first, second, third):
+            line.bind(("127.0.0.1", 0))
+        return Ports("127.0.0.1", *(line.getsockname()[1] for line in (first, second, third)))
+
+
+def refused(folder: Path, text: str, **how: object) -> str:
+    """What is told; nothing is left in the folder of the disks."""
+    asked = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
+    place = folder / "disks"
+    with (
+        pytest.raises((InputError, SetupError, HostResourceError)) as caught,
+        preparing.prepared(read(folder, text), folder=place, **asked),  # type: ignore[arg-type]
+    ):
+        pass
+    assert not list(place.glob("*"))
+    return caught.value.message
+
+
+def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
+    found, place = read(tmp_path, disks(2)), tmp_path / "disks"
+    with preparing.prepared(found, X86, "small", place, SIZE, free()) as images:
+        assert [image.name for image in images] == ["vda.img", "vdb.img"]
+        there = sorted(file.name for file in place.iterdir())
+        with (
+            pytest.raises(HostResourceError, match=r"another appliance runs on these disks; .* --folder"),
+            preparing.prepared(found, X86, "small", place, SIZE, free()),
+        ):
+            pass
+        assert sorted(file.name for file in place.iterdir()) == there
+    lock = locks.take(place / ".lock")
+    assert lock is not None
+    lock.release()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[disks.data]\ndevice = "/dev/sda"\n', "under QEMU the disks are /dev/vda"),
+        ('[disks.data]\nvolume = "vg0/data"\n', "disks/vda.img: is not there. Volumes are not made here"),
+        ('[network]\ninterface = "eth1"\n', 'network.interface: under QEMU the only card is "eth0"'),
+        ('[network]\naddress = "192.168.1.10/24"\n', 'network.address: under QEMU it is "dhcp", or one of 10.0.2.0/24'),
+        ('[network]\naddress = "10.0.2.2/24"\n', "network.address: under QEMU"),
+        ('[network]\naddress = "10.0.2.20/28"\n', "network.address: under QEMU"),
+    ],
+)
+def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, told: str) -> None:
+    assert told in refused(tmp_path, text)
+
+
+def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
+    assert "--kernel smal: is none of" in refused(tmp_path, DISK, kernel="smal")
+    assert "--size: a disk needs 8M" in refused(tmp_path, DISK, size_bytes=1 << 20)
+    assert '"pc": a PC is x86_64' in refused(tmp_path, 'hardware = "pc"\n', target=ARM)
+    assert "--listen ::1: is no IPv4 address" in refused(tmp_path, DISK, where=Ports("::1"))
+    assert "--listen 203.0.113.9: this host has no such address" in refused(tmp_path, DISK, where=Ports("203.0.113.9"))
+    same = Ports("127.0.0.1", nfs=20490, mount=20490)
+    assert "--mount-port 20490: --nfs-port is the same; give another" in refused(tmp_path, DISK, where=same)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"--nfs-port {port} (tcp)" in refused(tmp_path, DISK, where=Ports(nfs=port))
+
+
+def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
+    assert "QEMU's microvm has room for 7 disks; there are 8 here" in refused(tmp_path, disks(8))
+    for how in ({"target": ARM}, {"kernel": "debian"}, {"text": disks(7)}):
+        asked = {"target": X86, "kernel": "small", "text": disks(16), **how}
+        found = read(tmp_path, str(asked.pop("text")))
+        with preparing.prepared(found, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:  # type: ignore[arg-type]
+            assert len(images) == len(found.disks)
+    mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
+    assert "26 disks at most" in refused(tmp_path, mirrors)
+
+
+def test_a_full_disk_of_the_host_is_told_by_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mke2fs = tmp_path / "mke2fs"
+    mke2fs.write_text("#!/bin/sh\necho 'mke2fs: No space left on device while writing'\nexit 1\n")
+    mke2fs.chmod(0o755)
+    monkeypatch.setattr(programs, "found", lambda _: mke2fs)
+    assert refused(tmp_path, DISK).startswith(f"{tmp_path}/disks: no room left on this disk (")
+
+
+def test_errors_of_the_hosts_disk_are_the_guests(tmp_path: Path) -> None:
+    appliance = Appliance(X86, tmp_path / "kernel", None, {}, "microvm", 24)
+    command = qemu.command(appliance, [tmp_path / "vda.img"], [], "127.0.0.1", [])
+    [drive] = [word for word in command if word.startswith("if=none,id=disk0,")]
+    assert {"werror=report", "rerror=report"} <= set(drive.split(","))
+
+
+def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("flashbed")
+    words = ["nas", "run", "--folder", tmp_path / "disks", "--listen", "here"]
+    done = subprocess.run(
+        [program, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "FLASHBED_CACHE": str(tmp_path)},
+    )
+    assert done.returncode == 2
+    assert done.stderr == ('flashbed: --listen here: is no IPv4 address; give one of this host, such as "127.0.0.1"\n')
+
+
+def told(folder: Path, text: str, ports: Ports | None = None) -> list[str]:
+    return list(usage.lines(read(folder, text), ports or Ports()))[1:-2]
+
+
+def test_commands_are_those_that_work(tmp_path: Path) -> None:
+    libnfs, linux = told(tmp_path, DISK + EXPORT + "any_port = true\n")
+    assert libnfs == "nfs-ls 'nfs://127.0.0.1/data?nfsport=20490&mountport=20480'"
+    assert linux.endswith("-o vers=3,nolock,proto=tcp,port=20490,mountproto=tcp,mountport=20480 127.0.0.1:/data /mnt")
+    why, linux = told(tmp_path, DISK + EXPORT + 'any_port = true\n[nfs]\ntransports = ["udp"]\n')
+    assert why == "/data: is served by version 3 over udp, which libnfs and many kernels have not:"
+    assert "proto=udp,port=20490,mountproto=udp," in linux
+    assert "tcp" not in linux
+    why, linux = told(tmp_path, DISK + EXPORT + "any_port = true\n[nfs]\nversions = [2]\n")
+    assert "by version 2 over tcp" in why
+    assert "vers=2," in linux
+
+
+def test_an_export_for_root_or_for_others_is_named_with_the_reason(tmp_path: Path) -> None:
+    why, libnfs, linux = told(tmp_path, DISK + EXPORT)
+    assert why == "/data: is for reserved ports only (any_port), which root alone may have:"
+    assert libnfs.startswith("sudo nfs-ls ")
+    assert linux.startswith("sudo mount ")
+    others = EXPORT.replace("10.0.2.0/24", "192.168.1.0/24")
+    assert told(tmp_path, DISK + others) == [
+        "/data: is not for this host, which comes as 10.0.2.2; no line of its export names that address"
+    ]
+
+
+def test_the_loopback_is_hidden_and_no_other_address(tmp_path: Path) -> None:
+    assert "comes as 192.168.1.5;" in told(tmp_path, DISK + EXPORT, Ports("192.168.1.5"))[0]
+    assert "nfs://127.0.0.1/data?" in told(tmp_path, DISK + EXPORT, Ports("0.0.0.0"))[1]
+
+
+def test_a_static_address_is_what_ports_lead_to(tmp_path: Path) -> None:
+    found = read(tmp_path, '[network]\naddress = "10.0.2.20/24"\n')
+    assert {port.to for port in Ports().forwarded(found)} == {"10.0.2.20"}
+    assert {port.to for port in Ports().forwarded(read(tmp_path, ""))} == {""}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An appliance's settings that are well formed and senseless: refused with the line, and what the first process has
+room for.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+
+from flashbed.appliance import building, compiling, programs, settings
+from flashbed.appliance.settings import Settings
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+
+DISK = '[disks.data]\ndevice = "/dev/vda"\n'
+EXPORT = '[[exports]]\ndisk = "data"\n'
+STATIC = '[network]\naddress = "192.168.1.10/24"\ngateway = '
+SET = EXPORT + "read_write = "
+
+
+def key(kind: str = "ssh-ed25519", *, inside: str = "", fields: int = 1, cut: int = 0) -> str:
+    """A public key's line; `inside` is the kind that its blob names."""
+    parts = [(inside or kind).encode(), *[bytes(range(32))] * fields]
+    blob = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return f"{kind} {base64.b64encode(blob[: len(blob) - cut]).decode()} ann@desk"
+
+
+def user(name: str, line: str, more: str = "") -> str:
+    return f'[[users]]\nname = "{name}"\n{more}keys = ["{line}"]\n'
+
+
+def disks(count: int, what: str = 'device = "/dev/vd{0}"') -> str:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return "".join(f"[disks.d{number}]\n{what.format(letters[number])}\n" for number in range(count))
+
+
+def read(folder: Path, text: str) -> Settings:
+    (folder / "nas.toml").write_text(text)
+    return settings.read(folder / "nas.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ('[network]\naddress = "192.168.1.0/24"\n', 2, "is the network's own address"),
+        ('[network]\naddress = "192.168.1.255/24"\n', 2, "is the network's broadcast address"),
+        ('[network]\naddress = "127.0.0.1/8"\n', 2, "is an address of the loopback"),
+        ('[network]\naddress = "224.0.0.9/24"\n', 2, "is a multicast address"),
+        ('[network]\naddress = "0.0.0.0/24"\n', 2, "nobody may have"),
+        ('[network]\naddress = "250.0.0.1/24"\n', 2, "nobody may have"),
+        ('[network]\ninterface = "lo"\n', 2, "is the loopback"),
+        (STATIC + '"192.168.2.1"\n', 3, "network.gateway: 192.168.2.1 is not in the network 192.168.1.0/24"),
+        (STATIC + '"192.168.1.10"\n', 3, "is the appliance's own address"),
+        (STATIC + '"192.168.1.255"\n', 3, "is the network's broadcast address"),
+        ("[nfs]\nversions = [3, 2, 3]\n", 2, "nfs.versions[2]: 3 is there twice"),
+        ('[nfs]\ntransports = ["tcp", "tcp"]\n', 2, "nfs.transports[1]: tcp is there twice"),
+        (DISK + SET + '["10.0.0.1", "10.0.0.1/32"]\n', 5, "exports[0].read_write[1]: 10.0.0.1/32 is there twice"),
+        (DISK + EXPORT + 'read_only = ["10.0.0.1", "10.0.0.1"]\n', 5, "read_only[1]: 10.0.0.1/32 is there twice"),
+        (DISK + SET + '["10.0.0.1"]\nread_only = ["10.0.0.1"]\n', 6, "10.0.0.1/32 is in read_write too"),
+        (user("ann", key()) + user("bob", key()), 4, 'users[1].uid: 1000 is the number of "ann"; give another'),
+        (user("ann", "ssh-ed25519 " + "A" * 68), 3, "users[0].keys[0]: is a damaged key: what follows ssh-ed25519"),
+        (user("ann", key(inside="ssh-rsa")), 3, "is not of that kind"),
+        (user("ann", key(cut=3)), 3, "is not whole"),
+        (user("ann", key(fields=0) + "A" * 40), 3, "no public key of OpenSSH"),
+        (user("ann", key().replace(" ann", "A ann")), 3, "is not whole"),
+        (disks(17), 33, f"disks.d16: is one disk too many: an appliance has {settings.MOST_DISKS} at most"),
+        (disks(5, 'mirror = ["/dev/vd{0}", "/dev/sd{0}"]'), 10, "disks.d4.mirror: is one mirror too many"),
+        *((f'[disks.{name}]\ndevice = "/dev/vda"\n', 1, f"uses /{name}") for name in sorted(settings.TAKEN)),
+    ],
+)
+def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    assert told in caught.value.message
+    assert caught.value.message.startswith(f"{tmp_path}/nas.toml:{line}:")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STATIC + '"192.168.1.1"\n',
+        '[network]\naddress = "10.1.2.0/31"\ngateway = "10.1.2.1"\n',
+        '[network]\naddress = "10.1.2.3/32"\n',
+        user("root", key()) + user("ann", key()),
+        user("ann", key("ssh-rsa", fields=2)) + user("bob", key("ecdsa-sha2-nistp256", fields=2), "uid = 1001\n"),
+        disks(16),
+        disks(4, 'mirror = ["/dev/vd{0}", "/dev/sd{0}"]'),
+    ],
+)
+def test_what_makes_sense_is_taken(tmp_path: Path, text: str) -> None:
+    read(tmp_path, text)
+
+
+def test_no_disk_lies_over_what_the_appliance_has_itself(tmp_path: Path) -> None:
+    found = read(tmp_path, user("root", key()) + user("ann", key()))
+    mine = [node.path for node in compiling.nodes(found, {"nfsd": b""})]
+    there = [*mine, *building.FOLDERS, "/init", "/bin/sh", "/sbin/exportd", programs.DROPBEAR[1], programs.LVM[1]]
+    assert {path.strip("/").split("/")[0] for path in there} <= settings.TAKEN
+
+
+def test_the_limits_are_those_of_the_appliances_programs() -> None:
+    def said(file: str, name: str) -> int:
+        found = re.search(rf"\b{name} = (\d+)", (paths.appliance() / "user" / file).read_text())
+        assert found is not None, f"{file} has no {name}"
+        return int(found[1])
+
+    assert said("exportd/exports.h", "EXPORT_RULES") == settings.MOST_RULES
+    assert said("init/disks.c", "MOST") == settings.MOST_DISKS
+    assert said("init/mirror.c", "ARRAYS") == settings.MOST_MIRRORS
+    assert said("init/mirror.h", "MIRROR_MEMBERS") == settings.MOST_MEMBERS
