@@ -50,6 +50,7 @@ def there_and_back(url: str, folder: Path) -> None:
     libnfs("nfs-cp", folder / "there", url)
     libnfs("nfs-cp", url, folder / "back")
     assert (folder / "back").read_bytes() == content
+    assert subprocess.run(["nfs-cat", url], capture_output=True, timeout=120, check=True).stdout == content
 
 
 def test_it_serves_what_is_written_to_it(tmp_path: Path) -> None:
