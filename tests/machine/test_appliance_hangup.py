@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ def test_a_closed_terminal_ends_it_cleanly(tmp_path: Path) -> None:
         words += [f"--{name}-port", str(port)]
     process, terminal = pty.fork()
     if process == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
         os.execvp("setpriv", ["setpriv", "--pdeathsig", "KILL", "timeout", "--foreground", "240", program, *words])
     log = b""
     while b"Ctrl-C ends it." not in log:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from appliance_machines import SIZE_BYTES, client_of, some_ports
-from careful_client import started
+from careful_client import Client, started
 
 from flashbed.appliance import building, disks, qemu, settings
 
@@ -54,14 +54,19 @@ def wait_for(words: str, log: list[str]) -> None:
         time.sleep(0.1)
 
 
-def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) -> None:
-    (tmp_path / "nas.toml").write_text(MIRROR)
-    wanted = settings.read(tmp_path / "nas.toml")
-    appliance = building.build(wanted, architecture, tmp_path / "nas")
-    images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
+def with_mirror(architecture: str, folder: Path) -> tuple[list[str], list[Path], Client]:
+    """The command of an appliance, the images of its two disks, and a client of it."""
+    (folder / "nas.toml").write_text(MIRROR)
+    wanted = settings.read(folder / "nas.toml")
+    appliance = building.build(wanted, architecture, folder / "nas")
+    images = disks.images(wanted.disks, folder, SIZE_BYTES)
     ports = some_ports()
     command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
-    client = client_of(ports, random.Random(1))
+    return command, images, client_of(ports, random.Random(1))
+
+
+def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) -> None:
+    command, images, client = with_mirror(architecture, tmp_path)
     place = tmp_path / "socket"
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "qemu-nbd", "-f", "raw", "-k", place, "-t", images[1]]
@@ -95,13 +100,7 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
 
 def test_a_disk_with_other_data_is_left_alone_and_an_empty_one_is_filled(architecture: str, tmp_path: Path) -> None:
     """As after a disk has died, and another comes under its name."""
-    (tmp_path / "nas.toml").write_text(MIRROR)
-    wanted = settings.read(tmp_path / "nas.toml")
-    appliance = building.build(wanted, architecture, tmp_path / "nas")
-    images = disks.images(wanted.disks, tmp_path, SIZE_BYTES)
-    ports = some_ports()
-    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
-    client = client_of(ports, random.Random(2))
+    command, images, client = with_mirror(architecture, tmp_path)
     log: list[str] = []
     with started(command, log) as machine:
         client.make_files()

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,15 @@ print("nas: going down", flush=True)
 pathlib.Path(sys.argv[1]).write_text("clean")
 print("nas: down", flush=True)
 """
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """What a shell starts in the background ignores SIGQUIT, and what nohup starts SIGHUP: the tests may be such."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGQUIT)}
+    yield
+    for number, how in before.items():
+        signal.signal(number, how)
 
 
 def run(place: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]) -> str:
