@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Results are written beside their file, and renamed */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -69,6 +69,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ..
 
 def _console() -> Console:
     """Who reads a pipe or a file wants all of a table, unless COLUMNS says how wide it is to be."""
-    if out.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+    if out.is_terminal:
         return out
-    return Console(highlight=False, markup=False, soft_wrap=True, width=_WIDE)
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdigit() else _WIDE
+    return Console(highlight=False, markup=False, soft_wrap=True, width=width)
