@@ -85,6 +85,13 @@ def running(folder: Path, settings: str | None = None, *options: str) -> Iterato
         reader.join(timeout=10)
 
 
+def libnfs(*words: str | Path) -> str:
+    """What one of libnfs's programs prints, which has to end well."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def free_ports(count: int) -> list[int]:
     """Ports that are free now, for TCP and UDP."""
     with contextlib.ExitStack() as stack:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from appliance_rig import Appliance, running
+from appliance_rig import Appliance, libnfs, running
 from nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
 
 # It builds a kernel of its own first.
@@ -42,12 +42,6 @@ def folder(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def appliance(architecture: str, folder: Path) -> Iterator[Appliance]:
     with running(folder, None, "-a", architecture, "--size", "64M") as found:
         yield found
-
-
-def libnfs(*words: str | Path) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from appliance_rig import running
+from appliance_rig import libnfs, running
 
 pytestmark = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")
 
@@ -36,12 +36,6 @@ disk       = "old"
 read_only  = ["10.0.2.2"]
 any_port   = true
 """
-
-
-def libnfs(*words: str | Path) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def there_and_back(url: str, folder: Path) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import random
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import nfs4_calls as v4
 import pytest
-from appliance_rig import Appliance, running
+from appliance_rig import Appliance, libnfs, running
 from nfs_calls import ACCESS, Denied
 
 # It builds a kernel of its own first.
@@ -65,12 +64,6 @@ def appliance(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> It
     (folder / "vdc.img").write_bytes(bytes(1 << 20))  # has no file system
     with running(folder, settings, "-a", architecture, "--size", "64M") as found:
         yield found
-
-
-def libnfs(*words: str | Path) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @needs_libnfs

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "monotonic.h"
 #include "words.h"
 
 static const char HANDLES[] = "/proc/fs/nfsd/filehandle";
@@ -39,14 +39,6 @@ bool kernel_open(int channels[CACHES])
 		all = false;
 	}
 	return all;
-}
-
-static long long now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
 /*

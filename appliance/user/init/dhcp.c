@@ -7,11 +7,11 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dhcp_message.h"
 #include "log.h"
+#include "monotonic.h"
 #include "network.h"
 
 enum { SERVER_PORT = 67, CLIENT_PORT = 68, FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 32000, SHORTEST_LEASE_S = 60 };
@@ -21,16 +21,7 @@ struct client {
 	uint8_t hardware[6];
 	uint32_t xid;
 	int socket;
-	bool holds; /* an address */
 };
-
-static long long now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-}
 
 static bool open_socket(struct client *client)
 {
@@ -46,13 +37,14 @@ static bool open_socket(struct client *client)
 }
 
 /* Asks, and waits for an answer of one of two kinds up to `wait_ms`. 0: none came. */
-static int ask(struct client *client, int kind, const struct dhcp_lease *wanted, struct dhcp_lease *lease, int wait_ms)
+static int ask(struct client *client, int kind, const struct dhcp_lease *wanted, bool held, struct dhcp_lease *lease,
+	       int wait_ms)
 {
 	struct sockaddr_in all = { .sin_family = AF_INET, .sin_port = htons(SERVER_PORT) };
 	struct pollfd polled = { client->socket, POLLIN, 0 };
 	long long end = now_ms() + wait_ms;
 	uint8_t message[DHCP_LONGEST];
-	size_t length = dhcp_ask(message, kind, client->xid, client->hardware, wanted, client->holds);
+	size_t length = dhcp_ask(message, kind, client->xid, client->hardware, wanted, held);
 
 	all.sin_addr.s_addr = htonl(INADDR_BROADCAST);
 	if (sendto(client->socket, message, length, 0, (struct sockaddr *)&all, sizeof all) < 0) {
@@ -80,8 +72,8 @@ static struct dhcp_lease get_lease(struct client *client)
 
 	for (int wait = FIRST_WAIT_MS;; wait = wait < LONGEST_WAIT_MS ? 2 * wait : wait) {
 		client->xid++;
-		if (ask(client, DHCP_DISCOVER, NULL, &offer, wait) == DHCP_OFFER &&
-		    ask(client, DHCP_REQUEST, &offer, &lease, wait) == DHCP_ACK && lease.address)
+		if (ask(client, DHCP_DISCOVER, NULL, false, &offer, wait) == DHCP_OFFER &&
+		    ask(client, DHCP_REQUEST, &offer, false, &lease, wait) == DHCP_ACK && lease.address)
 			return lease;
 		if (wait == FIRST_WAIT_MS)
 			log_line("%s: no answer of a DHCP server yet", client->interface);
@@ -91,7 +83,6 @@ static struct dhcp_lease get_lease(struct client *client)
 /* Holds a lease as long as its server lets it */
 static void keep(struct client *client, struct dhcp_lease lease)
 {
-	client->holds = true;
 	for (;;) {
 		struct dhcp_lease again;
 		unsigned half = lease.seconds / 2 < SHORTEST_LEASE_S ? SHORTEST_LEASE_S : lease.seconds / 2;
@@ -105,12 +96,11 @@ static void keep(struct client *client, struct dhcp_lease lease)
 			left = sleep(left);
 		client->xid++;
 		for (int wait = FIRST_WAIT_MS; !found && now_ms() < end; wait = wait < LONGEST_WAIT_MS ? 2 * wait : wait)
-			found = ask(client, DHCP_REQUEST, &lease, &again, wait);
+			found = ask(client, DHCP_REQUEST, &lease, true, &again, wait);
 		if (found != DHCP_ACK || again.address != lease.address)
-			break;
+			return;
 		lease = again;
 	}
-	client->holds = false;
 }
 
 void dhcp_run(const char *interface, int told)

@@ -20,8 +20,7 @@
 #include "superblock.h"
 #include "words.h"
 
-enum { WAIT_MS = 3000, NAME = 64, ARRAYS = 4, RESERVED = 65536, MIRRORED = 1, CLEAN = 1, ACTIVE_IN_SYNC = 6 };
-enum { SLOTS = 27 }; /* that an array of 0.90 has room for */
+enum { WAIT_MS = 3000, NAME = 64, ARRAYS = 4, MIRRORED = 1, CLEAN = 1, ACTIVE_IN_SYNC = 6 };
 
 static int arrays[ARRAYS], array_count;
 
@@ -94,7 +93,7 @@ static bool create(int array, int number, const struct member *members, int coun
 	info.md_minor = number;
 	info.working_disks = count;
 	info.state = CLEAN;
-	info.size = (int)(((bytes & ~(uint64_t)(RESERVED - 1)) - RESERVED) / 1024);
+	info.size = (int)(((bytes & ~(uint64_t)(MD_RESERVED_BYTES - 1)) - MD_RESERVED_BYTES) / 1024);
 	if (ioctl(array, SET_ARRAY_INFO, &info))
 		return false;
 	for (int i = 0; i < count; i++)
@@ -123,7 +122,7 @@ static bool are_of_one(const struct member *members, int count)
 
 static bool is_in(int array, dev_t device)
 {
-	for (int number = 0; number < SLOTS; number++) {
+	for (int number = 0; number < MD_SB_DISKS; number++) {
 		mdu_disk_info_t disk = { .number = number };
 
 		if (!ioctl(array, GET_DISK_INFO, &disk) && disk.state & 1 << MD_DISK_ACTIVE &&

@@ -2,33 +2,41 @@
 /* Places and fields as md(4) and Linux's include/uapi/linux/raid/md_p.h have them */
 #include "superblock.h"
 
+#include <linux/types.h> /* before md_p.h, which wants it */
+
+#include <linux/raid/md_p.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { RESERVED = 65536, HEAD = 1 << 20, TAIL = 2 * RESERVED, PART = 4096, WORD = 4 };
-/* Where the four parts of an array's number are in a superblock of 0.90, in words, and the whole of it in one of 1.x */
-static const unsigned words_of_number[] = { 5, 13, 14, 15 };
-enum { NUMBER_AT = 16 };
-
-static const uint32_t MAGIC = 0xa92b4efc;
+enum { HEAD = 1 << 20, TAIL = 2 * MD_RESERVED_BYTES, PART = 4096, WORD = 4 };
+/* Where the four parts of an array's number are in a superblock of 0.90 */
+static const size_t parts_of_number[] = {
+	offsetof(mdp_super_t, set_uuid0),
+	offsetof(mdp_super_t, set_uuid1),
+	offsetof(mdp_super_t, set_uuid2),
+	offsetof(mdp_super_t, set_uuid3),
+};
 
 static bool magic_at(int file, uint64_t at)
 {
 	uint32_t found;
 
-	return pread(file, &found, sizeof found, (off_t)at) == sizeof found && found == MAGIC;
+	return pread(file, &found, sizeof found, (off_t)at) == sizeof found && found == MD_SB_MAGIC;
 }
 
 static bool take(int file, uint64_t at, int major, int minor, struct superblock *found)
 {
+	off_t whole = (off_t)(at + offsetof(struct mdp_superblock_1, set_uuid));
+
 	found->major = major;
 	found->minor = minor;
 	if (major)
-		return pread(file, found->array, SUPERBLOCK_ARRAY, (off_t)at + NUMBER_AT) == SUPERBLOCK_ARRAY;
+		return pread(file, found->array, SUPERBLOCK_ARRAY, whole) == SUPERBLOCK_ARRAY;
 	for (int i = 0; i < 4; i++) {
-		off_t word = (off_t)(at + WORD * words_of_number[i]);
+		off_t part = (off_t)(at + parts_of_number[i]);
 
-		if (pread(file, found->array + WORD * i, WORD, word) != WORD)
+		if (pread(file, found->array + WORD * i, WORD, part) != WORD)
 			return false;
 	}
 	return true;
@@ -37,10 +45,10 @@ static bool take(int file, uint64_t at, int major, int minor, struct superblock 
 /* 0.90 lies in the last whole 64 KiB but one; 1.0 8 KiB or more before the end, 1.1 at the start, 1.2 4 KiB behind */
 bool superblock_of(int file, uint64_t bytes, struct superblock *found)
 {
-	uint64_t old = (bytes & ~(uint64_t)(RESERVED - 1)) - RESERVED;
+	uint64_t old = (bytes & ~(uint64_t)(MD_RESERVED_BYTES - 1)) - MD_RESERVED_BYTES;
 	uint64_t at_the_end = ((bytes / 512 - 16) & ~(uint64_t)7) * 512;
 
-	if (bytes < 2 * RESERVED)
+	if (bytes < 2 * MD_RESERVED_BYTES)
 		return false;
 	if (magic_at(file, old))
 		return take(file, old, 0, 90, found);

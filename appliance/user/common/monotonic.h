@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock that nobody sets */
+#ifndef MONOTONIC_H
+#define MONOTONIC_H
+
+#include <time.h>
+
+static inline long long now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+}
+
+#endif
