@@ -13,4 +13,9 @@ static inline long long now_ms(void)
 	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
+static inline time_t now_s(void)
+{
+	return now_ms() / 1000;
+}
+
 #endif

@@ -10,16 +10,9 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "monotonic.h"
 
 enum { POLLED = 2 * TRANSPORT_SERVICES + TRANSPORT_FILES + TRANSPORT_CONNECTIONS };
-
-static time_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 void transport_init(struct transport *transport)
 {
@@ -118,7 +111,7 @@ static void accept_one(struct transport *transport, const struct service *servic
 	connection->socket = handle;
 	connection->program = service->program;
 	connection->caller = (struct rpc_caller) { ntohl(from.sin_addr.s_addr), ntohs(from.sin_port), true };
-	connection->heard = now();
+	connection->heard = now_s();
 }
 
 /* False: it is broken, or at its end */
@@ -132,7 +125,7 @@ static bool send_reply(struct connection *connection)
 		    connection->reply_used - connection->reply_sent, MSG_NOSIGNAL);
 	if (sent < 0)
 		return errno == EAGAIN || errno == EINTR;
-	connection->heard = now();
+	connection->heard = now_s();
 	connection->reply_sent += (size_t)sent;
 	if (connection->reply_sent == connection->reply_used)
 		connection->reply_used = 0;
@@ -147,7 +140,7 @@ static bool receive(struct connection *connection)
 
 	if (length <= 0)
 		return length < 0 && (errno == EAGAIN || errno == EINTR);
-	connection->heard = now();
+	connection->heard = now_s();
 	taken = connection_take(connection, bytes, (size_t)length);
 	if (taken < 0)
 		return false;
@@ -194,7 +187,7 @@ void transport_step(struct transport *transport, int timeout)
 {
 	struct pollfd polled[POLLED];
 	size_t count = all_files(transport, polled), at = 0;
-	time_t oldest = now() - TRANSPORT_IDLE;
+	time_t oldest = now_s() - TRANSPORT_IDLE;
 
 	if (poll(polled, count, timeout) < 0)
 		return;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "monotonic.h"
 #include "words.h"
 
 enum { WORD = 128, SOON_S = 1, STOP_MS = 2000 };
@@ -28,14 +29,6 @@ struct running {
 
 static struct running services[SERVICES_MOST];
 static int count;
-
-static time_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 void service_add(const char *line, bool console)
 {
@@ -117,9 +110,9 @@ void services_start(void)
 	for (int i = 0; i < count; i++) {
 		struct running *service = &services[i];
 
-		if (service->pid || now() - service->begun <= SOON_S)
+		if (service->pid || now_s() - service->begun <= SOON_S)
 			continue;
-		service->begun = now();
+		service->begun = now_s();
 		service->pid = fork();
 		if (!service->pid)
 			run(service);
