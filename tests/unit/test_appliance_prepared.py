@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,20 @@ def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
 )
 def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, told: str) -> None:
     assert told in refused(tmp_path, text)
+
+
+def test_answers_need_a_way_back_to_clients_elsewhere(tmp_path: Path) -> None:
+    fixed = DISK + '[network]\naddress = "10.0.2.15/24"\n'
+    everywhere = replace(free(), listen="0.0.0.0")
+    assert 'add gateway = "10.0.2.2", or take address = "dhcp"' in refused(tmp_path, fixed, where=everywhere)
+    for text, where in ((fixed, free()), (fixed + 'gateway = "10.0.2.2"\n', everywhere), (DISK, everywhere)):
+        with preparing.prepared(read(tmp_path, text), X86, "small", tmp_path / "more", SIZE, where) as images:
+            assert images
+
+
+def test_a_version_that_debians_kernel_does_not_serve_is_told(tmp_path: Path) -> None:
+    only_2 = DISK + "[nfs]\nversions = [2]\n"
+    assert "nfs.versions: Debian's kernel does not serve 2; add 3" in refused(tmp_path, only_2, kernel="debian")
 
 
 def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:

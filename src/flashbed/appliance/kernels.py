@@ -57,24 +57,26 @@ class Kernel:
 
 
 def named(name: str, settings: Settings, target: Architecture) -> Kernel:
-    """The kernel for these settings. Raises InputError for a name that is none of NAMES, SetupError where it cannot be
-    built or fetched.
+    """The kernel for these settings. Raises InputError for a name that is none of NAMES, or if it lacks what they ask,
+    SetupError where it cannot be built or fetched.
     """
-    _check(name)
+    _check(name, settings)
     return debian(target) if name == DEBIAN else small(settings, target)
 
 
 def machine(name: str, settings: Settings, target: Architecture) -> str:
     """Which machine runs that kernel; nothing is built. Raises InputError as `named` does."""
-    _check(name)
+    _check(name, settings)
     if name == SMALL:
         fragments(settings, target)
     return MACHINES[name, target.name]
 
 
-def _check(name: str) -> None:
+def _check(name: str, settings: Settings) -> None:
     if name not in NAMES:
         raise InputError(f"--kernel {name}: is none of {', '.join(NAMES)}{nearest(name, NAMES)}")
+    if name == DEBIAN and settings.nfs.versions == [2]:
+        raise InputError("nfs.versions: Debian's kernel does not serve 2; add 3, or use --kernel small")
 
 
 def small(settings: Settings, target: Architecture) -> Kernel:

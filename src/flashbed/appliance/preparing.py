@@ -32,6 +32,7 @@ def prepared(
     _check_room(len(disks.files(settings.disks, folder, size_bytes)), machine, others)
     with _locked(folder):
         ports.check(where.listen, where.forwarded(settings))
+        _check_way_back(settings.network, where.listen)
         yield disks.images(settings.disks, folder, size_bytes)
 
 
@@ -51,6 +52,16 @@ def _check_network(network: Network) -> None:
             f'network.address: under QEMU it is "dhcp", or one of {qemu.NETWORK} but {", ".join(qemu.TAKEN)}, such as '
             f'"10.0.2.15/24"; the settings name "{network.address}". Give `nas run` a file with such an address.'
         )
+
+
+def _check_way_back(network: Network, listen: str) -> None:
+    """QEMU hides the address of a client on this host's loopback only."""
+    if network.address == DHCP or network.gateway or ipaddress.IPv4Address(listen).is_loopback:
+        return
+    raise InputError(
+        f"network.gateway: with --listen {listen} clients have addresses of their own, and the answers go by "
+        f'"{qemu.CLIENT}"; add gateway = "{qemu.CLIENT}", or take address = "dhcp"'
+    )
 
 
 def _check_room(count: int, machine: str, debians: str) -> None:
