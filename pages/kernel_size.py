@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the appliance's kernels, measures what their options cost, and writes docs/kernel-size.md.
+"""Builds the appliance's kernels, measures what their options cost, and writes docs/kernel-size.md and the lists of
+prices that flashbed comes with, appliance/kernel/prices/.
 
     python pages/kernel_size.py [--check] [--stored]
 
 With --check nothing is written; it ends with status 1 if the page is not what would be written. With --stored no
-price is measured that is not there; the page then says so of each option that has none. Sizes are the same on every
-host with the same compiler.
+price is measured that is not there; the page then says so of each option that has none. What a list has is not
+measured again; a price that was measured on this host and is not what the list says is an error. Sizes are the same on
+every host with the same compiler.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from pathlib import Path
 from page_text import table, written
 
 from flashbed.common.page import Table
-from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
+from flashbed.shrinking import architecture, building, comparison, fragment, packing, price_list, prices, tables
 from flashbed.shrinking.building import VERSION, SmallKernel
+from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.packing import Sizes
+from flashbed.shrinking.prices import NOT_MEASURED, Price
+from flashbed.shrinking.variants import Bench
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/kernel-size.md"
@@ -46,13 +51,40 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if the page would change")
     parser.add_argument("--stored", action="store_true", help="measure no price that is not there")
     chosen = parser.parse_args()
-    return 0 if written(PAGE, _page(stored=chosen.stored), check=chosen.check, target="kernel-size") else 1
+    priced = {name: _priced(name, stored=chosen.stored) for name in sorted(architecture.ALL)}
+    if not chosen.check:
+        for name, some in priced.items():
+            _list(name, some)
+    return 0 if written(PAGE, _page(priced), check=chosen.check, target="kernel-size") else 1
 
 
-def _page(*, stored: bool) -> str:
-    built = {name: building.build(name) for name in sorted(architecture.ALL)}
+def _priced(name: str, *, stored: bool) -> list[Price]:
+    """By the list that is there, or measured; ends the program if this host has measured otherwise than the list."""
+    target, wanted = architecture.named(name), _wanted(name)
+    found = prices.sweep(target, wanted, stored=stored)
+    measured = {one.setting.option: one.figures for one in prices.sweep(target, wanted, stored=True, anew=True)}
+    for one in found:
+        here = measured[one.setting.option]
+        if one.listed and here.why_not != NOT_MEASURED and here != one.figures:
+            option = one.setting.option
+            sys.exit(f"{price_list.file_of(name)}: {option}: has {one.figures}, and this host has measured {here}")
+    return found
+
+
+def _list(name: str, priced: Sequence[Price]) -> None:
+    bench = Bench(architecture.named(name))
+    known = {one.setting.option: one.figures for one in priced if one.why_not != NOT_MEASURED}
+    price_list.write(price_list.file_of(name), bench.recipe(_wanted(name).text), bench.machine, known)
+
+
+def _wanted(name: str) -> Fragment:
+    return fragment.read(building.nas_fragments(name))
+
+
+def _page(priced: dict[str, list[Price]]) -> str:
+    built = {name: building.build(name) for name in priced}
     found = {name: packing.sizes(kernel) for name, kernel in built.items()}
-    sections = "".join(_section(name, built[name], found[name], stored=stored) for name in built)
+    sections = "".join(_section(name, built[name], found[name], priced[name]) for name in built)
     package = next(iter(built.values())).package_version
     return TEXT.format(version=VERSION, package=package, summary=_summary(found), sections=sections)
 
@@ -72,16 +104,14 @@ def _summary(found: dict[str, Sizes]) -> str:
     return table(("architecture", "not packed", "image, xz", "image and NFS server, xz", limit), rows)
 
 
-def _section(name: str, kernel: SmallKernel, found: Sizes, *, stored: bool) -> str:
-    wanted = fragment.read(building.nas_fragments(name))
-    priced = prices.sweep(architecture.named(name), wanted, stored=stored)
+def _section(name: str, kernel: SmallKernel, found: Sizes, priced: Sequence[Price]) -> str:
     shown = [
         tables.size_table(found),
         tables.subsystem_table(comparison.shares_of(kernel)),
         tables.price_table(priced),
         tables.unpriced_table(priced),
         tables.module_table(found),
-        tables.column_table(wanted),
+        tables.column_table(_wanted(name)),
     ]
     return f"## {name}\n\n" + "".join(_markdown(one) for one in shown if one.rows)
 

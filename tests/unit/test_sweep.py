@@ -12,7 +12,7 @@ import pytest
 from flashbed import image
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
-from flashbed.shrinking import architecture, building, fragment, memory, packing, prices, variants
+from flashbed.shrinking import architecture, building, fragment, memory, packing, price_list, prices, variants
 from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.prices import Price
 
@@ -241,6 +241,28 @@ def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
         with pytest.raises(SetupError, match="Killed"):
             prices.sweep(TARGET, wanted)
     assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].image == 50
+
+
+def test_what_the_list_has_of_this_very_kernel_is_not_measured_again(
+    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(price_list, "file_of", lambda name: tmp_path / f"{name}.jsonl")
+    first = prices.sweep(TARGET, wanted)
+    bench = variants.Bench(TARGET)
+    recipe = bench.recipe(wanted.text)
+    listed = {one.setting.option: one.figures for one in first if one.setting.option != "CONFIG_UNIX"}
+    price_list.write(tmp_path / "made-up.jsonl", recipe, bench.machine, listed)
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    kernel.compiled.clear()
+    found = prices.sweep(TARGET, wanted)
+    assert [one.figures for one in found] == [one.figures for one in first]
+    assert [one.setting.option for one in found if not one.listed] == ["CONFIG_UNIX"]
+    assert len(kernel.compiled) == 3  # as it is, its objects looked at again, and the one that the list has not
+    assert not any(one.listed for one in prices.sweep(TARGET, wanted, anew=True))
+    assert len(kernel.compiled) == 7
+    price_list.write(tmp_path / "made-up.jsonl", {**recipe, "compiler": "another"}, bench.machine, listed)
+    assert not any(one.listed for one in prices.sweep(TARGET, wanted, stored=True))
 
 
 def test_if_the_kernel_itself_does_not_build_nothing_is_compared(kernel: MadeUpKernel, wanted: Fragment) -> None:

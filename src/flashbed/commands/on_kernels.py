@@ -36,6 +36,9 @@ def kernel_shrink(
     prices: Annotated[
         bool, typer.Option(help="Measure what each option costs: a build and a boot for each, kept once done.")
     ] = True,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Measure on this host what flashbed's own list of prices has, too.")
+    ] = False,
     html: Html = None,
 ) -> None:
     """Build a kernel that holds what one purpose needs, and say where its bytes are.
@@ -46,7 +49,7 @@ def kernel_shrink(
     from flashbed.shrinking import report
 
     check_page(html)
-    _show(report.of_one(purpose, architecture, option or [], measure=prices), html)
+    _show(report.of_one(purpose, architecture, option or [], measure=prices, anew=anew), html)
 
 
 @kernel_app.command("compare")

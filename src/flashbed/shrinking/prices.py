@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each option of a fragment costs: the kernel with it against the kernel without it.
 
-Each variant that was measured is kept, so that a sweep that was stopped goes on where it was. An option that cannot be
-changed alone says why.
+Each variant that was measured is kept, so that a sweep that was stopped goes on where it was. Of the kernels that
+flashbed has a list of prices for, it is taken from there (price_list.py). An option that cannot be changed alone says
+why.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
+from flashbed.shrinking import price_list
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.fragment import Fragment, Setting
+from flashbed.shrinking.price_list import Figures
 from flashbed.shrinking.variants import Asked, Bench, Change, Variant
 
 SWITCHED = {"y": "n", "m": "n", "n": "y"}
@@ -27,7 +30,8 @@ NOT_MEASURED = "not measured yet"
 class Price:
     """What an option adds to a kernel that has all others as they are: of one that is left out, what it would add.
 
-    `also`: other options that come and go with it, so that their price is in this one.
+    `also`: other options that come and go with it, so that their price is in this one. `listed`: it is from the list
+    that flashbed comes with, and was not measured on this host.
     """
 
     setting: Setting
@@ -36,20 +40,43 @@ class Price:
     ram_kib: int | None = None
     also: tuple[str, ...] = ()
     why_not: str = ""
+    listed: bool = False
+
+    @property
+    def figures(self) -> Figures:
+        """As a list has them."""
+        return Figures(self.image, self.modules, self.ram_kib, self.also, self.why_not)
 
 
-def sweep(target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, stored: bool = False) -> list[Price]:
+def sweep(
+    target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, stored: bool = False, anew: bool = False
+) -> list[Price]:
     """The price of each option of a fragment, or of those in `only`; options of a number or a text have none.
 
-    `stored`: no variant is built, those that are not there have no figures. Raises InputError for an option in `only`
-    that is not in the fragment.
+    `stored`: no variant is built, those that are not there have no figures. `anew`: nothing is taken from the list that
+    flashbed comes with. Raises InputError for an option in `only` that is not in the fragment.
     """
     check(wanted, only)
     chosen = [one for one in wanted if one.value in SWITCHED and (not only or one.option in only)]
     bench = Bench(target)
+    found = {} if anew else from_list(bench, wanted)
+    found |= _measured(bench, wanted, [one for one in chosen if one.option not in found], stored=stored)
+    return [found.get(one.option) or Price(one, why_not=NOT_MEASURED) for one in chosen]
+
+
+def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
+    """What the list that flashbed comes with says of the options of this very kernel: nothing if it is another's."""
+    known = price_list.read(price_list.file_of(bench.target.name), bench.recipe(wanted.text))
+    return {option: Price(wanted[option], **vars(one), listed=True) for option, one in known.items()}
+
+
+def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stored: bool) -> dict[str, Price]:
+    """The prices of these options, without those that are not there if nothing is to be built."""
+    if not chosen:
+        return {}
     base = bench.stored(wanted.text) if stored else bench.base(wanted.text)
     if base is None:
-        return [Price(one, why_not=NOT_MEASURED) for one in chosen]
+        return {}
     if base.why_not:
         raise SetupError(f"the kernel that all are compared with: {base.why_not}")
     if base.trouble:
@@ -59,14 +86,11 @@ def sweep(target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, s
         option: variant for option, one in asked.items() if (variant := bench.stored(*one, boot=not stored)) is not None
     }
     if not stored and (missing := [option for option in asked if option not in found]):
-        with stage(f"Prices of options for {target.name}", total=len(missing)) as progress:
+        with stage(f"Prices of options for {bench.target.name}", total=len(missing)) as progress:
             for one, variant in bench.others(wanted.text, [asked[option] for option in missing]):
                 found[one.change.option] = variant
                 progress.advance()
-    return [
-        price(one, base, found[one.option]) if one.option in found else Price(one, why_not=NOT_MEASURED)
-        for one in chosen
-    ]
+    return {option: price(wanted[option], base, variant) for option, variant in found.items()}
 
 
 def check(wanted: Fragment, only: Sequence[str]) -> None:

@@ -23,21 +23,27 @@ class KernelReport:
     tables: Sequence[Table]
 
 
-def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = True) -> KernelReport:
+def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = True, anew: bool = False) -> KernelReport:
     """What a kernel for `word` (see purposes.py) holds, how large it is and why, on one architecture.
 
-    `only` limits the sweep of prices to these options; without `measure` no price is measured that is not there.
+    `only` limits the sweep of prices to these options; without `measure` no price is measured that is not there, and
+    with `anew` none is taken from the list that flashbed comes with.
     """
     target = architecture.named(name)
     wanted = purposes.wanted(word, target)
     prices.check(wanted, only)
     kernel = building.build_settings(target, wanted)
     found = packing.sizes(kernel)
-    priced = prices.sweep(target, wanted, only, stored=not measure)
+    priced = prices.sweep(target, wanted, only, stored=not measure, anew=anew)
     lines = [
         f"Linux {VERSION} ({kernel.package_version}), allnoconfig and the settings of {word}, {target.compiler}.",
         f"Image and NFS server, packed by xz: {found.server:,} bytes.",
     ]
+    if listed := sum(one.listed for one in priced):
+        lines.append(
+            f"{listed} of {len(priced)} prices are from flashbed's own list, measured with the same source, settings "
+            "and compiler; --anew measures them on this host."
+        )
     shown = [
         tables.size_table(found),
         tables.module_table(found),

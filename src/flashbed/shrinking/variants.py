@@ -78,11 +78,15 @@ class Bench:
     """Builds and measures the variants of one architecture."""
 
     def __init__(self, target: Architecture) -> None:
-        self._target = target
+        self.target = target
         self._cache, archive = image.open_cache(), image.open_archive()
         self._source, _ = building.unpacked_source(self._cache, archive)
-        self._machine = memory.identity(target)
+        self.machine = memory.identity(target)
         self._packed: dict[str, int] = {}
+
+    def recipe(self, settings: str) -> dict[str, object]:
+        """All that a kernel of these settings is made of, and which kind of figures is taken of it."""
+        return {**building.recipe(self.target, self._source, settings), "figures": FIGURES}
 
     def stored(self, settings: str, change: Change | None = None, *, boot: bool = False) -> Variant | None:
         """What was measured of the kernel of these settings; None if nothing was. `boot`: a kernel that is kept is
@@ -98,8 +102,8 @@ class Bench:
         """The kernel that others are compared with."""
 
         def fill(folder: Path) -> None:
-            with building.objects_of(self._target, self._cache) as objects:
-                building.configure(self._target, self._source.folder, objects, settings)
+            with building.objects_of(self.target, self._cache) as objects:
+                building.configure(self.target, self._source.folder, objects, settings)
                 _keep(folder, self._built(objects, folder, lambda: None, os.cpu_count() or 1))
 
         return self._variant(settings, None, fill, self._cache, self._cache)
@@ -153,10 +157,10 @@ class Bench:
         with ExitStack() as held:
             scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
             numbers = range(1, count + 1)
-            folders = [held.enter_context(building.objects_of(self._target, self._cache, n)) for n in numbers]
-            with building.objects_of(self._target, self._cache) as first:
-                building.configure(self._target, self._source.folder, first, base)
-                building.compile_kernel(self._target, self._source.folder, first, step)
+            folders = [held.enter_context(building.objects_of(self.target, self._cache, n)) for n in numbers]
+            with building.objects_of(self.target, self._cache) as first:
+                building.configure(self.target, self._source.folder, first, base)
+                building.compile_kernel(self.target, self._source.folder, first, step)
                 for objects in folders:
                     workbench.copied(first, objects)
                 depend = workbench.dependents(first, self._source.folder / "linux")
@@ -170,7 +174,7 @@ class Bench:
         def fill(folder: Path) -> None:
             step()
             objects = bench.restored()
-            building.configure(self._target, self._source.folder, objects, asked.settings)
+            building.configure(self.target, self._source.folder, objects, asked.settings)
             config = fragment.values((objects / ".config").read_text())
             got = config.get(asked.change.option, "n")
             if got != asked.change.value:
@@ -186,8 +190,8 @@ class Bench:
     def _variant(
         self, settings: str, change: Change | None, fill: Callable[[Path], None], builds: Cache, boots: Cache
     ) -> Variant:
-        recipe = {**building.recipe(self._target, self._source, settings), "changed": change, "figures": FIGURES}
-        entry = builds.entry(f"linux-price-{self._target.name}", recipe, fill, products=[FILE, KERNEL])
+        recipe = {**self.recipe(settings), "changed": change}
+        entry = builds.entry(f"linux-price-{self.target.name}", recipe, fill, products=[FILE, KERNEL])
         found = Variant(**json.loads(entry.path(FILE).read_text()))
         if found.why_not:
             return found
@@ -195,19 +199,19 @@ class Bench:
         def boot(folder: Path) -> None:
             left, trouble = None, ""
             try:
-                left = memory.left(self._target, entry.path(KERNEL))
+                left = memory.left(self.target, entry.path(KERNEL))
             except SetupError as error:
                 trouble = _last(error.message)
             told = {"free_kib": left.free_kib if left else None, "trouble": trouble}
             (folder / MEMORY).write_text(json.dumps(told, indent=1))
 
-        run = {"kernel": found.digest, "machine": self._machine}
-        booted = boots.entry(f"linux-memory-{self._target.name}", run, boot, products=[MEMORY])
+        run = {"kernel": found.digest, "machine": self.machine}
+        booted = boots.entry(f"linux-memory-{self.target.name}", run, boot, products=[MEMORY])
         return replace(found, **json.loads(booted.path(MEMORY).read_text()))
 
     def _built(self, objects: Path, folder: Path, step: Callable[[], None], jobs: int) -> Variant:
         try:
-            building.compile_kernel(self._target, self._source.folder, objects, step, jobs)
+            building.compile_kernel(self.target, self._source.folder, objects, step, jobs)
         except InputError as error:
             return Variant(why_not=error.message)
         except SetupError as error:
@@ -217,9 +221,9 @@ class Bench:
         step()
         parts = folder / "parts"
         parts.mkdir()
-        building.collect(self._target, objects, parts)
-        kernel = SmallKernel(self._target, Entry(parts, {}), "")
-        packed = (objects / self._target.packed).stat().st_size if self._target.packed else self._bytes(kernel.raw)
+        building.collect(self.target, objects, parts)
+        kernel = SmallKernel(self.target, Entry(parts, {}), "")
+        packed = (objects / self.target.packed).stat().st_size if self.target.packed else self._bytes(kernel.raw)
         modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
         raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
         shutil.copyfile(kernel.image, folder / KERNEL)
@@ -231,7 +235,7 @@ class Bench:
         """Of a file packed by xz. Most variants have most modules as the others have them."""
         digest = digest_file(file)
         if digest not in self._packed:
-            self._packed[digest] = packing.packed(file, packing.programs(self._target)[packing.XZ])
+            self._packed[digest] = packing.packed(file, packing.programs(self.target)[packing.XZ])
         return self._packed[digest]
 
 
