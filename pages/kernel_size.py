@@ -15,17 +15,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from page_text import table, written
 
+from flashbed.common.errors import FlashbedError
 from flashbed.common.page import Table
-from flashbed.shrinking import architecture, building, comparison, fragment, packing, price_list, prices, tables
+from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
 from flashbed.shrinking.building import VERSION, SmallKernel
 from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.packing import Sizes
-from flashbed.shrinking.prices import NOT_MEASURED, Price
-from flashbed.shrinking.variants import Bench
+from flashbed.shrinking.prices import Price
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/kernel-size.md"
@@ -51,30 +52,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if the page would change")
     parser.add_argument("--stored", action="store_true", help="measure no price that is not there")
     chosen = parser.parse_args()
-    priced = {name: _priced(name, stored=chosen.stored) for name in sorted(architecture.ALL)}
-    if not chosen.check:
-        for name, some in priced.items():
-            _list(name, some)
+    sweep = partial(prices.sweep, stored=True) if chosen.check else partial(prices.renew_list, stored=chosen.stored)
+    try:
+        priced = {name: sweep(architecture.named(name), _wanted(name)) for name in sorted(architecture.ALL)}
+    except FlashbedError as error:
+        sys.exit(error.message)
     return 0 if written(PAGE, _page(priced), check=chosen.check, target="kernel-size") else 1
-
-
-def _priced(name: str, *, stored: bool) -> list[Price]:
-    """By the list that is there, or measured; ends the program if this host has measured otherwise than the list."""
-    target, wanted = architecture.named(name), _wanted(name)
-    found = prices.sweep(target, wanted, stored=stored)
-    measured = {one.setting.option: one.figures for one in prices.sweep(target, wanted, stored=True, anew=True)}
-    for one in found:
-        here = measured[one.setting.option]
-        if one.listed and here.why_not != NOT_MEASURED and here != one.figures:
-            option = one.setting.option
-            sys.exit(f"{price_list.file_of(name)}: {option}: has {one.figures}, and this host has measured {here}")
-    return found
-
-
-def _list(name: str, priced: Sequence[Price]) -> None:
-    bench = Bench(architecture.named(name))
-    known = {one.setting.option: one.figures for one in priced if one.why_not != NOT_MEASURED}
-    price_list.write(price_list.file_of(name), bench.recipe(_wanted(name).text), bench.machine, known)
 
 
 def _wanted(name: str) -> Fragment:

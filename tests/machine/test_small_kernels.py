@@ -58,7 +58,7 @@ def test_a_kernel_that_was_priced_is_the_same_as_one_that_was_compiled_from_noth
 ) -> None:
     target = architecture.named(name)
     wanted = fragment.read(building.nas_fragments(name))
-    prices.sweep(target, wanted, [option])
+    prices.sweep(target, wanted, [option], anew=True)
     change = Change(option, prices.SWITCHED[wanted[option].value])
     settings = wanted.changed(*change)
     priced = Bench(target).stored(settings, change)
@@ -81,8 +81,8 @@ def test_all_bytes_of_it_have_a_folder(name: str) -> None:
 def test_an_option_has_a_price_and_it_is_kept() -> None:
     target = architecture.named("arm64")
     wanted = fragment.read(building.nas_fragments("arm64"))
-    [priced] = prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"])
+    [priced] = prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], anew=True)
     assert priced.why_not == ""
     assert priced.image is not None
     assert 0 < priced.image < 50_000
-    assert prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], stored=True) == [priced]
+    assert prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], stored=True, anew=True) == [priced]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.shrinking import architecture, building, fragment, price_list, prices
-from flashbed.shrinking.price_list import Figures
+from flashbed.shrinking.price_list import Figures, PriceList
 
 RECIPE = {"source": "linux-1", "config": "CONFIG_NET=y"}
 FIGURES = {
@@ -20,9 +20,13 @@ FIGURES = {
 def test_what_is_written_is_read_and_of_the_same_kernel_only(tmp_path: Path) -> None:
     file = tmp_path / "new/made-up.jsonl"
     price_list.write(file, RECIPE, "QEMU 1", FIGURES)
-    assert price_list.read(file, RECIPE) == FIGURES
-    assert price_list.read(file, {**RECIPE, "source": "linux-2"}) == {}
-    assert price_list.read(tmp_path / "none.jsonl", RECIPE) == {}
+    assert price_list.read(file, RECIPE) == PriceList("QEMU 1", FIGURES)
+    newer, none = {**RECIPE, "source": "linux-2"}, tmp_path / "none.jsonl"
+    assert [price_list.read(file, newer), price_list.read(none, RECIPE)] == [None, None]
+    assert price_list.is_outdated(file, newer)
+    assert not price_list.is_outdated(file, {**newer, "config": "CONFIG_NET=y\nCONFIG_INET=y"})
+    assert not price_list.is_outdated(file, RECIPE)
+    assert not price_list.is_outdated(none, RECIPE)
 
 
 def test_an_option_is_a_line_and_what_is_nothing_is_left_out(tmp_path: Path) -> None:

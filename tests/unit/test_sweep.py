@@ -8,97 +8,22 @@ import shutil
 from pathlib import Path
 
 import pytest
+from made_up_variants import TARGET, WEIGHT, MadeUpKernel, fragment_of, installed
 
-from flashbed import image
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
-from flashbed.image.cache import Cache, Entry
-from flashbed.shrinking import architecture, building, fragment, memory, packing, price_list, prices, variants
+from flashbed.shrinking import building, fragment, memory, prices, variants
 from flashbed.shrinking.fragment import Fragment
 from flashbed.shrinking.prices import Price
-
-WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
-"""Bytes that an option adds to the made-up image."""
-
-TEXT = "#: All\n" + "".join(
-    f"# A reason.\n{fragment.line_of(option, value)}\n"
-    for option, value in {
-        "CONFIG_NET": "y",
-        "CONFIG_INET": "y",
-        "CONFIG_UNIX": "y",
-        "CONFIG_IPV6": "n",
-        "CONFIG_MMU": "y",
-        "CONFIG_NR_CPUS": "2",
-    }.items()
-)
-TARGET = architecture.Architecture("made-up", "made-up-", "Image", "Image", "Image", "", "preset=1", "--arm64")
-
-
-class MadeUpKernel:
-    """Stands for Kconfig, the compiler and QEMU. `compiled` has the options of each build."""
-
-    def __init__(self, folder: Path) -> None:
-        self.compiled: list[set[str]] = []
-        self.packed_files: list[str] = []
-        self.stop_after: int | None = None
-        self.breaks_without = ""
-        self._folder = folder
-
-    def configure(self, _: object, __: Path, objects: Path, settings: str) -> None:
-        objects.mkdir(parents=True, exist_ok=True)
-        on = {option for option, value in fragment.values(settings).items() if value == "y"} | {"CONFIG_MMU"}
-        if "CONFIG_NET" not in on:
-            on -= {"CONFIG_INET", "CONFIG_UNIX", "CONFIG_IPV6"}
-        (objects / ".config").write_text("".join(f"{option}=y\n" for option in sorted(on)))
-
-    def compile(self, _: object, __: Path, objects: Path, *___: object) -> None:
-        if self.stop_after is not None and len(self.compiled) >= self.stop_after:
-            raise InterruptedByUser("stopped")
-        on = set(fragment.values((objects / ".config").read_text()))
-        self.compiled.append(on)
-        if self.breaks_without and self.breaks_without not in on:
-            raise SetupError("`make` failed with exit status 2:\nx.c:1: error: no such type\nmake: Error 1")
-
-    def collect(self, _: object, objects: Path, folder: Path) -> None:
-        for name in ("image", "raw"):
-            (folder / name).write_text((objects / ".config").read_text())
-        (folder / "modules").mkdir()
-        (folder / "modules/md.ko").write_text("always the same")
-
-    def packed(self, file: Path, _: object) -> int:
-        self.packed_files.append(file.name)
-        if file.suffix == ".ko":
-            return 70
-        return 5000 + sum(WEIGHT[option] for option in fragment.values(file.read_text()))
-
-    @staticmethod
-    def left(_: object, file: Path) -> memory.Memory:
-        return memory.Memory(20_000, 20_000 - 10 * len(fragment.values(file.read_text())))
 
 
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
-    made = MadeUpKernel(tmp_path)
-    root = tmp_path / "cache"
-    root.mkdir()
-    monkeypatch.setattr(image, "open_cache", lambda kind=Cache: kind(root))
-    monkeypatch.setattr(image, "open_archive", lambda: None)
-    monkeypatch.setattr(building, "unpacked_source", lambda *_: (Entry(tmp_path / "source", {}), "1"))
-    monkeypatch.setattr(building, "recipe", lambda *words: {"settings": words[-1]})
-    monkeypatch.setattr(building, "configure", made.configure)
-    monkeypatch.setattr(building, "compile_kernel", made.compile)
-    monkeypatch.setattr(building, "collect", made.collect)
-    monkeypatch.setattr(packing, "packed", made.packed)
-    monkeypatch.setattr(memory, "identity", lambda _: "made up")
-    monkeypatch.setattr(memory, "left", made.left)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    return made
+    return installed(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def wanted(tmp_path: Path) -> Fragment:
-    file = tmp_path / "made-up.config"
-    file.write_text(TEXT)
-    return fragment.read([file])
+    return fragment_of(tmp_path)
 
 
 def _by_option(found: list[Price]) -> dict[str, Price]:
@@ -241,28 +166,6 @@ def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
         with pytest.raises(SetupError, match="Killed"):
             prices.sweep(TARGET, wanted)
     assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].image == 50
-
-
-def test_what_the_list_has_of_this_very_kernel_is_not_measured_again(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(price_list, "file_of", lambda name: tmp_path / f"{name}.jsonl")
-    first = prices.sweep(TARGET, wanted)
-    bench = variants.Bench(TARGET)
-    recipe = bench.recipe(wanted.text)
-    listed = {one.setting.option: one.figures for one in first if one.setting.option != "CONFIG_UNIX"}
-    price_list.write(tmp_path / "made-up.jsonl", recipe, bench.machine, listed)
-    shutil.rmtree(tmp_path / "cache")
-    (tmp_path / "cache").mkdir()
-    kernel.compiled.clear()
-    found = prices.sweep(TARGET, wanted)
-    assert [one.figures for one in found] == [one.figures for one in first]
-    assert [one.setting.option for one in found if not one.listed] == ["CONFIG_UNIX"]
-    assert len(kernel.compiled) == 3  # as it is, its objects looked at again, and the one that the list has not
-    assert not any(one.listed for one in prices.sweep(TARGET, wanted, anew=True))
-    assert len(kernel.compiled) == 7
-    price_list.write(tmp_path / "made-up.jsonl", {**recipe, "compiler": "another"}, bench.machine, listed)
-    assert not any(one.listed for one in prices.sweep(TARGET, wanted, stored=True))
 
 
 def test_if_the_kernel_itself_does_not_build_nothing_is_compared(kernel: MadeUpKernel, wanted: Fragment) -> None:

@@ -18,6 +18,9 @@ from flashbed.common.digest import digest_json
 
 FORMAT = 1
 
+Recipe = Mapping[str, object]
+"""All that a kernel is made of (building.recipe), its settings as `config`."""
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -31,27 +34,50 @@ class Figures:
     also: tuple[str, ...] = ()
     why_not: str = ""
 
+    @property
+    def told(self) -> str:
+        """For people."""
+        if self.why_not:
+            return self.why_not
+        ram = "RAM not known" if self.ram_kib is None else f"RAM {self.ram_kib:+,} KiB"
+        return f"image {self.image:+,} bytes, modules {self.modules:+,} bytes, {ram}, with {len(self.also)} others"
+
 
 def file_of(architecture: str) -> Path:
     """The list of an architecture that flashbed comes with; there need not be one."""
     return paths.appliance() / "kernel" / "prices" / f"{architecture}.jsonl"
 
 
-def read(file: Path, recipe: Mapping[str, object]) -> dict[str, Figures]:
-    """The figures by option of a kernel that is made of `recipe`: none if the list is another's, or is not there."""
+@dataclass(frozen=True)
+class PriceList:
+    """Figures by option, and the machine in which memory was measured (memory.identity)."""
+
+    machine: str
+    figures: Mapping[str, Figures]
+
+
+def read(file: Path, recipe: Recipe) -> PriceList | None:
+    """The list of a kernel that is made of `recipe`; None if there is none, or it is another kernel's."""
     if not file.exists():
-        return {}
+        return None
     first, *rows = map(json.loads, file.read_text().splitlines())
     if first["format"] != FORMAT or first["made_of"] != digest_json(recipe):
-        return {}
-    return {row.pop("option"): Figures(**{**row, "also": tuple(row.get("also", ()))}) for row in rows}
+        return None
+    figures = {row.pop("option"): Figures(**{**row, "also": tuple(row.get("also", ()))}) for row in rows}
+    return PriceList(first["machine"], figures)
 
 
-def write(file: Path, recipe: Mapping[str, object], machine: str, figures: Mapping[str, Figures]) -> None:
-    """The list anew, in the order of its options, with the machine in which memory was measured. What is nothing is
-    left out of a line.
-    """
-    first: dict[str, object] = {"format": FORMAT, "made_of": digest_json(recipe), "machine": machine}
+def is_outdated(file: Path, recipe: Recipe) -> bool:
+    """Whether the list is of a kernel of these settings that was made of another source or by another compiler."""
+    if not file.exists() or read(file, recipe) is not None:
+        return False
+    return bool(json.loads(file.read_text().splitlines()[0])["settings"] == digest_json(recipe["config"]))
+
+
+def write(file: Path, recipe: Recipe, machine: str, figures: Mapping[str, Figures]) -> None:
+    """The list anew, in the order of its options. What is nothing is left out of a line."""
+    digests = {"made_of": digest_json(recipe), "settings": digest_json(recipe["config"])}
+    first: dict[str, object] = {"format": FORMAT, **digests, "machine": machine}
     rows = [{"option": option, **_told(asdict(figures[option]))} for option in sorted(figures)]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *rows)))

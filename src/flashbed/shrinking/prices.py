@@ -8,6 +8,7 @@ why.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.price_list import Figures
 from flashbed.shrinking.variants import Asked, Bench, Change, Variant
 
+_log = logging.getLogger("flashbed")
+
 SWITCHED = {"y": "n", "m": "n", "n": "y"}
 """The value that an option is compared with. One that is a number or a text has no price."""
 
@@ -30,8 +33,8 @@ NOT_MEASURED = "not measured yet"
 class Price:
     """What an option adds to a kernel that has all others as they are: of one that is left out, what it would add.
 
-    `also`: other options that come and go with it, so that their price is in this one. `listed`: it is from the list
-    that flashbed comes with, and was not measured on this host.
+    `also`: other options that come and go with it, so that their price is in this one. `listed`: if it is from the
+    list that flashbed comes with, the machine in which its RAM was measured (memory.identity).
     """
 
     setting: Setting
@@ -40,7 +43,7 @@ class Price:
     ram_kib: int | None = None
     also: tuple[str, ...] = ()
     why_not: str = ""
-    listed: bool = False
+    listed: str = ""
 
     @property
     def figures(self) -> Figures:
@@ -66,8 +69,41 @@ def sweep(
 
 def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
     """What the list that flashbed comes with says of the options of this very kernel: nothing if it is another's."""
-    known = price_list.read(price_list.file_of(bench.target.name), bench.recipe(wanted.text))
-    return {option: Price(wanted[option], **vars(one), listed=True) for option, one in known.items()}
+    file, recipe = price_list.file_of(bench.target.name), bench.recipe(wanted.text)
+    if price_list.is_outdated(file, recipe):
+        _log.warning("%s is of another source, patch or compiler than this host's: no price is taken from it", file)
+    known = price_list.read(file, recipe)
+    if known is None:
+        return {}
+    return {option: Price(wanted[option], **vars(one), listed=known.machine) for option, one in known.figures.items()}
+
+
+def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[Price]:
+    """A sweep, and the list that flashbed comes with written anew with all that is known.
+
+    Raises InputError for a list that cannot be gone on with: it is of another kernel, its RAM was measured in another
+    machine than this host has, or this host has measured an option otherwise.
+    """
+    bench, file = Bench(target), price_list.file_of(target.name)
+    listed = from_list(bench, wanted)
+    if file.exists() and not listed:
+        raise InputError(f"{file}: is of another kernel; remove it, and a new one is begun")
+    if others := {one.listed for one in listed.values()} - {bench.machine}:
+        raise InputError(
+            f"{file}: its RAM was measured in another machine; remove the list to begin a new one, or use that machine"
+            f"\nthe list: {others.pop()}\nhere: {bench.machine}"
+        )
+    for one in sweep(target, wanted, list(listed), stored=True, anew=True) if listed else ():
+        known = listed[one.setting.option].figures
+        if one.why_not != NOT_MEASURED and one.figures != known:
+            raise InputError(
+                f"{file}: {one.setting.option}: this host has measured otherwise; remove the line if the list is wrong"
+                f"\nthe list: {known.told}\nhere: {one.figures.told}"
+            )
+    found = sweep(target, wanted, stored=stored)
+    known_now = {one.setting.option: one.figures for one in found if one.why_not != NOT_MEASURED}
+    price_list.write(file, bench.recipe(wanted.text), bench.machine, known_now)
+    return found
 
 
 def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stored: bool) -> dict[str, Price]:

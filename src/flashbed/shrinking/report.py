@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashbed.common.page import Table
-from flashbed.shrinking import architecture, building, comparison, packing, prices, purposes, tables
+from flashbed.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed.shrinking.building import VERSION
 
 
@@ -39,10 +39,11 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
         f"Linux {VERSION} ({kernel.package_version}), allnoconfig and the settings of {word}, {target.compiler}.",
         f"Image and NFS server, packed by xz: {found.server:,} bytes.",
     ]
-    if listed := sum(one.listed for one in priced):
+    if listed := [one.listed for one in priced if one.listed]:
+        of_another = "" if memory.identity(target) in listed else "; their RAM is of another QEMU than this host's"
         lines.append(
-            f"{listed} of {len(priced)} prices are from flashbed's own list, measured with the same source, settings "
-            "and compiler; --anew measures them on this host."
+            f"{len(listed)} of {len(priced)} prices are from flashbed's own list, measured with the same source, "
+            f"settings and compiler{of_another}; --anew measures them on this host."
         )
     shown = [
         tables.size_table(found),
