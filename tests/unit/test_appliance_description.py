@@ -226,7 +226,7 @@ def test_disks_are_made_once_and_members_of_a_mirror_are_equal(tmp_path: Path) -
 
 def test_disks_that_qemu_does_not_have_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="under QEMU the disks are /dev/vda"):
-        images(read(tmp_path, '[disks.data]\ndevice = "/dev/sda"\n').disks, tmp_path, 16 << 20)
+        images(read(tmp_path, 'hardware = "pc"\n[disks.data]\ndevice = "/dev/sda"\n').disks, tmp_path, 16 << 20)
 
 
 def test_the_disks_of_volumes_are_those_that_are_there(tmp_path: Path) -> None:

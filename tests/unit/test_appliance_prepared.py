@@ -86,12 +86,13 @@ def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[disks.data]\ndevice = "/dev/sda"\n', "under QEMU the disks are /dev/vda"),
+        ('hardware = "pc"\n[disks.data]\ndevice = "/dev/sda"\n', "under QEMU the disks are /dev/vda"),
         ('[disks.data]\nvolume = "vg0/data"\n', "disks/vda.img: is not there. Volumes are not made here"),
         ('[network]\ninterface = "eth1"\n', 'network.interface: under QEMU the only card is "eth0"'),
         ('[network]\naddress = "192.168.1.10/24"\n', 'network.address: under QEMU it is "dhcp", or one of 10.0.2.0/24'),
         ('[network]\naddress = "10.0.2.2/24"\n', "network.address: under QEMU"),
         ('[network]\naddress = "10.0.2.20/28"\n', "network.address: under QEMU"),
+        ('[network]\naddress = "10.0.2.15/8"\n', "network.address: under QEMU"),
     ],
 )
 def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, told: str) -> None:
@@ -101,7 +102,8 @@ def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, told
 def test_answers_need_a_way_back_to_clients_elsewhere(tmp_path: Path) -> None:
     fixed = DISK + '[network]\naddress = "10.0.2.15/24"\n'
     everywhere = replace(free(), listen="0.0.0.0")
-    assert 'add gateway = "10.0.2.2", or take address = "dhcp"' in refused(tmp_path, fixed, where=everywhere)
+    for text in (fixed, fixed + 'gateway = "10.0.2.7"\n'):
+        assert 'give gateway = "10.0.2.2", or take address = "dhcp"' in refused(tmp_path, text, where=everywhere)
     for text, where in ((fixed, free()), (fixed + 'gateway = "10.0.2.2"\n', everywhere), (DISK, everywhere)):
         with preparing.prepared(read(tmp_path, text), X86, "small", tmp_path / "more", SIZE, where) as images:
             assert images
@@ -115,7 +117,8 @@ def test_a_version_that_debians_kernel_does_not_serve_is_told(tmp_path: Path) ->
 def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
     assert "--kernel smal: is none of" in refused(tmp_path, DISK, kernel="smal")
     assert "--size: a disk needs 8M" in refused(tmp_path, DISK, size_bytes=1 << 20)
-    assert '"pc": a PC is x86_64' in refused(tmp_path, 'hardware = "pc"\n', target=ARM)
+    for kernel in ("small", "debian"):
+        assert '"pc": a PC is x86_64' in refused(tmp_path, 'hardware = "pc"\n', target=ARM, kernel=kernel)
     assert "--listen ::1: is no IPv4 address" in refused(tmp_path, DISK, where=Ports("::1"))
     assert "--listen 203.0.113.9: this host has no such address" in refused(tmp_path, DISK, where=Ports("203.0.113.9"))
     same = Ports("127.0.0.1", nfs=20490, mount=20490)

@@ -53,6 +53,11 @@ def read(folder: Path, text: str) -> Settings:
         ('[network]\naddress = "0.0.0.0/24"\n', 2, "nobody may have"),
         ('[network]\naddress = "250.0.0.1/24"\n', 2, "nobody may have"),
         ('[network]\ninterface = "lo"\n', 2, "is the loopback"),
+        ('[log]\nsyslog = "224.0.0.1"\n', 2, "is a multicast address; give an address of a machine"),
+        ('[log]\nsyslog = "0.0.0.0"\n', 2, "nobody may have"),
+        (user("root", key(), "uid = 7\n"), 3, "users[0].uid: root has 0; leave it out"),
+        (DISK + '[disks.part]\ndevice = "/dev/vda1"\n', 3, "/dev/vda1 and /dev/vda are a disk and a part of it"),
+        ('[disks.data]\ndevice = "/dev/sda"\n', 1, '/dev/sda is a disk of a PC; add hardware = "pc"'),
         (STATIC + '"192.168.2.1"\n', 3, "network.gateway: 192.168.2.1 is not in the network 192.168.1.0/24"),
         (STATIC + '"192.168.1.10"\n', 3, "is the appliance's own address"),
         (STATIC + '"192.168.1.255"\n', 3, "is the network's broadcast address"),
@@ -68,7 +73,7 @@ def read(folder: Path, text: str) -> Settings:
         (user("ann", key(fields=0) + "A" * 40), 3, "no public key of OpenSSH"),
         (user("ann", key().replace(" ann", "A ann")), 3, "is not whole"),
         (disks(17), 33, f"disks.d16: is one disk too many: an appliance has {settings.MOST_DISKS} at most"),
-        (disks(5, 'mirror = ["/dev/vd{0}", "/dev/sd{0}"]'), 10, "disks.d4.mirror: is one mirror too many"),
+        (disks(5, 'mirror = ["/dev/vd{0}", "/dev/vda{0}"]'), 10, "disks.d4.mirror: is one mirror too many"),
         *((f'[disks.{name}]\ndevice = "/dev/vda"\n', 1, f"uses /{name}") for name in sorted(settings.TAKEN)),
     ],
 )
@@ -88,7 +93,7 @@ def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, text: str, li
         user("root", key()) + user("ann", key()),
         user("ann", key("ssh-rsa", fields=2)) + user("bob", key("ecdsa-sha2-nistp256", fields=2), "uid = 1001\n"),
         disks(16),
-        disks(4, 'mirror = ["/dev/vd{0}", "/dev/sd{0}"]'),
+        disks(4, 'mirror = ["/dev/vd{0}", "/dev/vda{0}"]'),
     ],
 )
 def test_what_makes_sense_is_taken(tmp_path: Path, text: str) -> None:

@@ -6,8 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "monotonic.h"
 
 static int to = STDERR_FILENO;
 static const char *name = "nas";
@@ -54,14 +55,13 @@ void log_stranger(const char *format, ...)
 {
 	static time_t begun;
 	static unsigned written, left_out;
-	struct timespec now;
+	time_t now = now_s();
 	va_list values;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!written || now.tv_sec - begun >= 60) {
+	if (!written || now - begun >= 60) {
 		if (left_out)
 			log_line("%u more such lines were left out", left_out);
-		begun = now.tv_sec;
+		begun = now;
 		written = left_out = 0;
 	}
 	if (written >= LOG_STRANGERS) {

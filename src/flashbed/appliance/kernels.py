@@ -60,21 +60,23 @@ def named(name: str, settings: Settings, target: Architecture) -> Kernel:
     """The kernel for these settings. Raises InputError for a name that is none of NAMES, or if it lacks what they ask,
     SetupError where it cannot be built or fetched.
     """
-    _check(name, settings)
+    _check(name, settings, target)
     return debian(target) if name == DEBIAN else small(settings, target)
 
 
 def machine(name: str, settings: Settings, target: Architecture) -> str:
     """Which machine runs that kernel; nothing is built. Raises InputError as `named` does."""
-    _check(name, settings)
+    _check(name, settings, target)
     if name == SMALL:
         fragments(settings, target)
     return MACHINES[name, target.name]
 
 
-def _check(name: str, settings: Settings) -> None:
+def _check(name: str, settings: Settings, target: Architecture) -> None:
     if name not in NAMES:
         raise InputError(f"--kernel {name}: is none of {', '.join(NAMES)}{nearest(name, NAMES)}")
+    if settings.hardware == "pc" and target.name != "x86_64":
+        raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
     if name == DEBIAN and settings.nfs.versions == [2]:
         raise InputError("nfs.versions: Debian's kernel does not serve 2; add 3, or use --kernel small")
 
@@ -90,8 +92,6 @@ def fragments(settings: Settings, target: Architecture) -> list[Path]:
     """Of the small kernel."""
     more = []
     if settings.hardware == "pc":
-        if target.name != "x86_64":
-            raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
         more = [paths.appliance() / "kernel" / "pc.config"]
     if 4 in settings.nfs.versions:
         more.append(paths.appliance() / "kernel" / "nfs4.config")

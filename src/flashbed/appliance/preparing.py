@@ -46,8 +46,9 @@ def _check_network(network: Network) -> None:
     if network.address == DHCP:
         return
     own = ipaddress.IPv4Interface(network.address)
-    usual = own.ip in ipaddress.IPv4Network(qemu.NETWORK) and str(own.ip) not in qemu.TAKEN
-    if not usual or ipaddress.IPv4Address(qemu.CLIENT) not in own.network:
+    whole = ipaddress.IPv4Network(qemu.NETWORK)
+    usual = own.ip in whole and str(own.ip) not in qemu.TAKEN
+    if not usual or ipaddress.IPv4Address(qemu.CLIENT) not in own.network or not own.network.subnet_of(whole):
         raise InputError(
             f'network.address: under QEMU it is "dhcp", or one of {qemu.NETWORK} but {", ".join(qemu.TAKEN)}, such as '
             f'"10.0.2.15/24"; the settings name "{network.address}". Give `nas run` a file with such an address.'
@@ -56,11 +57,11 @@ def _check_network(network: Network) -> None:
 
 def _check_way_back(network: Network, listen: str) -> None:
     """QEMU hides the address of a client on this host's loopback only."""
-    if network.address == DHCP or network.gateway or ipaddress.IPv4Address(listen).is_loopback:
+    if network.address == DHCP or network.gateway == qemu.CLIENT or ipaddress.IPv4Address(listen).is_loopback:
         return
     raise InputError(
         f"network.gateway: with --listen {listen} clients have addresses of their own, and the answers go by "
-        f'"{qemu.CLIENT}"; add gateway = "{qemu.CLIENT}", or take address = "dhcp"'
+        f'"{qemu.CLIENT}"; give gateway = "{qemu.CLIENT}", or take address = "dhcp"'
     )
 
 

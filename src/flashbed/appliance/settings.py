@@ -13,12 +13,25 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.appliance.values import DHCP, Address, Clients, Device, Interface, Key, OwnAddress, Volume, no_machine
+from flashbed.appliance.values import (
+    DHCP,
+    Address,
+    Clients,
+    Device,
+    Interface,
+    Key,
+    OwnAddress,
+    Server,
+    Volume,
+    no_machine,
+)
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.profile import Strict
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_OF_A_PC = "/dev/sd"
+"""How Linux names disks of AHCI."""
 TAKEN = {
     "bin", "dev", "etc", "home", "init", "lib", "lib32", "lib64", "proc", "root", "run", "sbin", "sys", "tmp", "usr",
     "var",
@@ -71,7 +84,7 @@ class Export(Strict):
 class Log(Strict):
     """Where messages go beside the serial line."""
 
-    syslog: Address | None = Field(default=None, description="a server that takes them over UDP")
+    syslog: Server | None = Field(default=None, description="a server that takes them over UDP")
 
 
 class User(Strict):
@@ -132,6 +145,8 @@ class Settings(Strict):
             elif user.name != "root" and user.uid in names.values():
                 other = next(name for name, uid in names.items() if uid == user.uid)
                 yield Problem(("users", number, "uid"), f'{user.uid} is the number of "{other}"; give another')
+            if user.name == "root" and "uid" in user.model_fields_set:
+                yield Problem(("users", number, "uid"), "root has 0; leave it out")
             names.setdefault(user.name, 0 if user.name == "root" else user.uid)
         if self.users and not self.shell:
             yield Problem(("shell",), "users log in to a shell; leave it on, or leave out the users")
@@ -152,14 +167,21 @@ class Settings(Strict):
             if len(disk.mirror) == 1:
                 yield Problem((*key, "mirror"), "needs at least two devices")
             for device in (*filter(None, [disk.device, disk.volume]), *disk.mirror):
-                if device in seen:
-                    yield Problem(key, f"{device} is used twice")
+                yield from self._device_problems(key, device, seen)
                 seen.add(device)
             mirrors += bool(disk.mirror)
             if disk.mirror and mirrors == MOST_MIRRORS + 1:
                 yield Problem((*key, "mirror"), f"is one mirror too many: an appliance has {MOST_MIRRORS} at most")
             if number == MOST_DISKS:
                 yield Problem(key, f"is one disk too many: an appliance has {MOST_DISKS} at most")
+
+    def _device_problems(self, key: Keys, device: str, seen: set[str]) -> Iterator[Problem]:
+        if device in seen:
+            yield Problem(key, f"{device} is used twice")
+        elif other := next((one for one in sorted(seen) if _is_part(one, device) or _is_part(device, one)), None):
+            yield Problem(key, f"{device} and {other} are a disk and a part of it; give two parts, or two disks")
+        if self.hardware == "virtual" and device.startswith(_OF_A_PC):
+            yield Problem(key, f'{device} is a disk of a PC; add hardware = "pc", or give one such as /dev/vda')
 
     def _export_problems(self, number: int, export: Export) -> Iterator[Problem]:
         if export.disk not in self.disks:
@@ -176,6 +198,11 @@ class Settings(Strict):
         yield from _twice(("exports", number, "read_only"), export.read_only)
         for client in sorted(set(export.read_write) & set(export.read_only)):
             yield Problem(("exports", number, "read_only"), f"{client} is in read_write too")
+
+
+def _is_part(part: str, disk: str) -> bool:
+    """Whether a device is a partition of another, by their names: vda1 of vda, nvme0n1p2 of nvme0n1."""
+    return bool(re.fullmatch(rf"{re.escape(disk)}{'p' if disk[-1].isdigit() else ''}\d+", part))
 
 
 def _twice(keys: Keys, values: Sequence[object]) -> Iterator[Problem]:

@@ -34,6 +34,13 @@ def _address(text: str) -> str:
         raise ValueError(f'"{text}" is no IPv4 address such as "192.168.1.1"') from None
 
 
+def _server(text: str) -> str:
+    found = ipaddress.IPv4Address(_address(text))
+    if why := no_machine(found, ipaddress.IPv4Network(found)):
+        raise ValueError(f'"{text}" is {why}; give an address of a machine, such as "192.168.1.2"')
+    return str(found)
+
+
 def _own_address(text: str) -> str:
     if text == DHCP:
         return text
@@ -113,6 +120,7 @@ def _key_fields(blob: str) -> list[bytes]:
 
 Clients = Annotated[str, AfterValidator(_clients)]
 Address = Annotated[str, AfterValidator(_address)]
+Server = Annotated[str, AfterValidator(_server)]
 OwnAddress = Annotated[str, AfterValidator(_own_address)]
 Interface = Annotated[str, AfterValidator(_interface)]
 Device = Annotated[str, AfterValidator(_device)]
