@@ -170,6 +170,16 @@ def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:
     assert done.stderr == ('flashbed: --listen here: is no IPv4 address; give one of this host, such as "127.0.0.1"\n')
 
 
+def test_a_command_names_the_file_of_settings_that_do_not_suit(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text('hardware = "pc"\n')
+    program = Path(sys.executable).with_name("flashbed")
+    for words in (["run", "--folder", tmp_path / "disks"], ["build", "--to", tmp_path / "nas"]):
+        command = [program, "nas", *words, tmp_path / "my.toml", "-a", "arm64"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f'flashbed: {tmp_path}/my.toml: hardware = "pc": a PC is x86_64')
+
+
 def told(folder: Path, text: str, ports: Ports | None = None) -> list[str]:
     return list(usage.lines(read(folder, text), ports or Ports()))[1:-2]
 

@@ -64,7 +64,7 @@ def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
     Raises InputError for an architecture that there is not, SetupError where it cannot be built.
     """
     target = architecture.named(name)
-    kernel = kernels.small(settings, target)
+    kernel = kernels.named(kernels.SMALL, settings, target)
     contents = _contents(settings, kernel)
     line = compiling.command_line(settings.hardware, target.name)
     wanted = fragment.read(kernels.fragments(settings, target))

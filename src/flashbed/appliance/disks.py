@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from flashbed.appliance.settings import Disk
+from flashbed.appliance.settings import Disk, UnsuitableError
 from flashbed.common import programs
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.image.command import run
@@ -44,10 +44,10 @@ def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path
     devices = _by_device(disks)
     volumes = [disk.volume for disk in disks.values() if disk.volume]
     if len(devices) + bool(volumes) > MOST:
-        raise InputError(f"under QEMU there are {MOST} disks at most, and the settings want more; take fewer")
+        raise UnsuitableError(f"under QEMU there are {MOST} disks at most, and the settings want more; take fewer")
     wanted = [_device(number) for number in range(len(devices))]
     if sorted(devices) != wanted:
-        raise InputError(
+        raise UnsuitableError(
             f"under QEMU the disks are {', '.join(wanted)}, one after the other; the settings name "
             f"{', '.join(sorted(devices))}. Give `nas run` a file with those names."
         )

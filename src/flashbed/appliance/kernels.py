@@ -14,7 +14,7 @@ from pathlib import Path
 
 from flashbed import image
 from flashbed.appliance import compiling, modules, programs
-from flashbed.appliance.settings import Settings
+from flashbed.appliance.settings import Settings, UnsuitableError
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
@@ -76,9 +76,9 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
     if name not in NAMES:
         raise InputError(f"--kernel {name}: is none of {', '.join(NAMES)}{nearest(name, NAMES)}")
     if settings.hardware == "pc" and target.name != "x86_64":
-        raise InputError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
+        raise UnsuitableError('hardware = "pc": a PC is x86_64; leave it out, or build for x86_64')
     if name == DEBIAN and settings.nfs.versions == [2]:
-        raise InputError("nfs.versions: Debian's kernel does not serve 2; add 3, or use --kernel small")
+        raise UnsuitableError("nfs.versions: Debian's kernel does not serve 2; add 3, or use --kernel small")
 
 
 def small(settings: Settings, target: Architecture) -> Kernel:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from flashbed.appliance import disks, kernels, ports, qemu
 from flashbed.appliance.ports import Ports
-from flashbed.appliance.settings import Network, Settings
+from flashbed.appliance.settings import Network, Settings, UnsuitableError
 from flashbed.appliance.values import DHCP
 from flashbed.common import locks
-from flashbed.common.errors import HostResourceError, InputError
+from flashbed.common.errors import HostResourceError
 from flashbed.shrinking.architecture import Architecture
 
 
@@ -39,7 +39,7 @@ def prepared(
 def _check_network(network: Network) -> None:
     """QEMU's user-mode network is a small one of its own."""
     if network.interface != "eth0":
-        raise InputError(
+        raise UnsuitableError(
             f'network.interface: under QEMU the only card is "eth0"; the settings name "{network.interface}". Give '
             "`nas run` a file with that name."
         )
@@ -49,7 +49,7 @@ def _check_network(network: Network) -> None:
     whole = ipaddress.IPv4Network(qemu.NETWORK)
     usual = own.ip in whole and str(own.ip) not in qemu.TAKEN
     if not usual or ipaddress.IPv4Address(qemu.CLIENT) not in own.network or not own.network.subnet_of(whole):
-        raise InputError(
+        raise UnsuitableError(
             f'network.address: under QEMU it is "dhcp", or one of {qemu.NETWORK} but {", ".join(qemu.TAKEN)}, such as '
             f'"10.0.2.15/24"; the settings name "{network.address}". Give `nas run` a file with such an address.'
         )
@@ -59,7 +59,7 @@ def _check_way_back(network: Network, listen: str) -> None:
     """QEMU hides the address of a client on this host's loopback only."""
     if network.address == DHCP or network.gateway == qemu.CLIENT or ipaddress.IPv4Address(listen).is_loopback:
         return
-    raise InputError(
+    raise UnsuitableError(
         f"network.gateway: with --listen {listen} clients have addresses of their own, and the answers go by "
         f'"{qemu.CLIENT}"; give gateway = "{qemu.CLIENT}", or take address = "dhcp"'
     )
@@ -69,7 +69,7 @@ def _check_room(count: int, machine: str, debians: str) -> None:
     most = qemu.MACHINES[machine].disks
     if count > most:
         more = ", or use --kernel debian, whose machine has more" if count <= qemu.MACHINES[debians].disks else ""
-        raise InputError(f"QEMU's {machine} has room for {most} disks; there are {count} here: take fewer{more}")
+        raise UnsuitableError(f"QEMU's {machine} has room for {most} disks; there are {count} here: take fewer{more}")
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ from flashbed.appliance.values import (
     Volume,
     no_machine,
 )
+from flashbed.common.errors import InputError
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.profile import Strict
@@ -40,6 +41,10 @@ TAKEN = {
 MOST_RULES, MOST_DISKS, MOST_MIRRORS, MOST_MEMBERS = 256, 16, 4, 8
 """As the first process and exportd have room for: appliance/user/exportd/exports.h, init/disks.c, init/mirror.c and .h
 """
+
+
+class UnsuitableError(InputError):
+    """Settings that are right in themselves, and not for the kernel or the machine that is asked for."""
 
 
 class Network(Strict):

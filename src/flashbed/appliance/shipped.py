@@ -4,17 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flashbed.appliance import settings as appliance_settings
 from flashbed.appliance.building import Appliance
-from flashbed.appliance.settings import Settings
+from flashbed.appliance.settings import Settings, UnsuitableError
 from flashbed.common import paths
+from flashbed.common.errors import InputError
 
 
 def settings(file: Path | None) -> Settings:
     """Those of a file; without one those for a trial under QEMU, appliance/trial.toml. Raises InputError."""
     return appliance_settings.read(file or paths.appliance() / "trial.toml")
+
+
+@contextmanager
+def named(file: Path | None) -> Iterator[None]:
+    """In the block, settings that do not suit are told with their file."""
+    try:
+        yield
+    except UnsuitableError as error:
+        raise InputError(f"{file}: {error.message}" if file else error.message) from None
 
 
 def folder(architecture: str) -> Path:

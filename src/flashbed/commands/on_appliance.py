@@ -34,7 +34,8 @@ def nas_build(
     """Build an appliance: one file, FOLDER/appliance, which firmware, a boot loader or QEMU starts."""
     from flashbed.appliance import building, shipped
 
-    appliance = building.bootable(shipped.settings(file), architecture, to)
+    with shipped.named(file):
+        appliance = building.bootable(shipped.settings(file), architecture, to)
     for line in shipped.describe(appliance):
         out.print(line)
 
@@ -74,6 +75,6 @@ def nas_run(
     except ValueError as error:
         raise typer.BadParameter(f"--size: {error}") from None
     place, ports = folder or shipped.folder(architecture), Ports(listen, nfs_port, mount_port, portmap_port, ssh_port)
-    with preparing.prepared(settings, target, kernel, place, size_bytes, ports) as images:
+    with shipped.named(file), preparing.prepared(settings, target, kernel, place, size_bytes, ports) as images:
         appliance = building.build(settings, architecture, place, kernel)
         running.run(settings, appliance, images, ports, say)
