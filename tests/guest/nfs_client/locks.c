@@ -93,6 +93,17 @@ static int who_is_in_the_way(void)
 	return 0;
 }
 
+/* What is told of a reader who has bytes 100 to 149 to one who wants to write byte 120 */
+static int is_named(int file)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
+
+	MUST(!fcntl(file, F_GETLK, &lock));
+	MUST(lock.l_type != FREE); /* NOBODY IS IN THE WAY: test_appliance_client.py knows the case by this line */
+	MUST(lock.l_type == F_RDLCK && lock.l_start == 100 && lock.l_len == 50);
+	return 0;
+}
+
 /* The same of a reader: in the way of who wants to write, and not of who wants to read */
 static int readers_in_the_way(void)
 {
@@ -104,11 +115,25 @@ static int readers_in_the_way(void)
 		MUST(file >= 0 && begin_stranger(&stranger, at(mount, "readers")));
 		MUST(!other(&stranger, 'l', F_RDLCK, 100, 50));
 		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == FREE);
-		MUST(is_refused(file, F_WRLCK, 120, 1));
-		lock = (struct flock) { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1 };
-		MUST(!fcntl(file, F_GETLK, &lock) && lock.l_type == F_RDLCK && lock.l_start == 100 && lock.l_len == 50);
+		MUST(is_refused(file, F_WRLCK, 120, 1) && is_refused(file, F_WRLCK, 149, 0));
+		if (!mount)
+			MUST_PASS(is_named(file));
+		MUST(!set_lock(file, F_RDLCK, 120, 1, F_SETLK) && !set_lock(file, F_WRLCK, 150, 10, F_SETLK));
 		MUST(end_stranger(&stranger) && !close(file) && !unlink(at(0, "readers")));
 	}
+	return 0;
+}
+
+/* A reader of another client, whom only the server knows */
+static int readers_elsewhere_are_named(void)
+{
+	struct stranger stranger;
+	int file = open(at(0, "elsewhere"), O_CREAT | O_RDWR, 0644);
+
+	MUST(file >= 0 && begin_stranger(&stranger, at(1, "elsewhere")));
+	MUST(!other(&stranger, 'l', F_RDLCK, 100, 50));
+	MUST_PASS(is_named(file));
+	MUST(end_stranger(&stranger) && !close(file) && !unlink(at(0, "elsewhere")));
 	return 0;
 }
 
@@ -221,6 +246,7 @@ const struct nfs_case lock_cases[] = {
 	{ "locks_of_the_whole", locks_of_the_whole },
 	{ "who_is_in_the_way", who_is_in_the_way },
 	{ "readers_in_the_way", readers_in_the_way },
+	{ "readers_elsewhere_are_named", readers_elsewhere_are_named },
 	{ "locks_that_touch", locks_that_touch },
 	{ "locks_split_and_join", locks_split_and_join },
 	{ "locks_change_kind", locks_change_kind },
