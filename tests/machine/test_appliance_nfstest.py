@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nfstest, Debian 13's suite for NFS, in a second guest with Debian's kernel: programs that one client is enough for."""
+"""nfstest, Debian 13's suite for NFS, in a second guest with Debian's kernel: programs that need one client only."""
 
 from __future__ import annotations
 
