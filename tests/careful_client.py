@@ -118,12 +118,16 @@ class Client:
 
 
 @contextmanager
-def started(command: list[str], log: list[str], typed: str = "") -> Iterator[subprocess.Popen[str]]:
-    """Ready to serve; `log` gets its lines. `typed`: for the loader, which reads the serial line before Linux does."""
+def started(
+    command: list[str], log: list[str], typed: str = "", limit_s: float = LIMIT_S
+) -> Iterator[subprocess.Popen[str]]:
+    """Ready to serve; `log` gets its lines. `typed`: for the loader, which reads the serial line before Linux does.
+    `limit_s`: after that the machine is killed, whatever it does.
+    """
     guarded = ["setpriv", "--pdeathsig", "KILL", *command]
     with subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace") as found:
         assert found.stdout is not None
-        late = threading.Timer(LIMIT_S, found.kill)
+        late = threading.Timer(limit_s, found.kill)
         late.start()
         assert found.stdin is not None
         found.stdin.write(typed)

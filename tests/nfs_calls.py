@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NFS version 3, its mount protocol and the portmapper as a test asks them: whole calls, and what is none.
-
-Over UDP and TCP, to ports of this host. Not a client: each call stands alone.
+"""NFS version 3, its mount protocol and the portmapper as a test asks them, over UDP and TCP, at ports of this host.
+Not a client: each call stands alone.
 """
 
 from __future__ import annotations
 
-import random
 import socket
 import struct
 from dataclasses import dataclass, field
@@ -19,6 +17,9 @@ ROOT = struct.pack(">5I", 0, 0, 0, 0, 0)  # AUTH_SYS: stamp, no machine name, ui
 
 NO_ATTRIBUTES = bytes(24)
 """What CREATE is to set: nothing."""
+
+FOR_ALL = struct.pack(">7I", 1, 0o777, 0, 0, 0, 0, 0)
+"""What MKDIR is to set: everybody may do anything in the folder."""
 
 ATTRIBUTES, SIZE_AND_TIMES = 84, 24
 """Bytes of fattr3, and of wcc_attr (RFC 1813)."""
@@ -104,12 +105,11 @@ class Server:
 
     def create(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
         """Status and handle of CREATE, unchecked."""
-        results = self.call(NFS, 8, text(folder) + text(name) + bytes(4) + NO_ATTRIBUTES)
-        status, follows = struct.unpack_from(">2I", results)
-        if status != OK or not follows:
-            return status, b""
-        length = struct.unpack_from(">I", results, 8)[0]
-        return status, results[12 : 12 + length]
+        return _made(self.call(NFS, 8, text(folder) + text(name) + bytes(4) + NO_ATTRIBUTES))
+
+    def make_folder(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
+        """Status and handle of MKDIR."""
+        return _made(self.call(NFS, 9, text(folder) + text(name) + FOR_ALL))
 
     def write(self, handle: bytes, offset: int, data: bytes, *, stable: bool = False) -> bytes:
         """The verifier of WRITE: another one says that the server has started anew."""
@@ -135,60 +135,14 @@ class Server:
         length = struct.unpack_from(">I", results, at + 8)[0]
         return results[at + 12 : at + 12 + length]
 
-    def pester(self, count: int, seed: int, handle: bytes) -> None:
-        """Sends `count` messages that are calls changed at random, and waits for no answer to any."""
-        dice = random.Random(seed)
-        ports = {NFS: self.nfs, MOUNT: self.mount, PORTMAP: self.portmap}
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-            line.setblocking(False)
-            for number in range(count):
-                program, message = changed_call(dice, handle)
-                if number % 20:
-                    _send(line, message, (self.address, ports[program]))
-                else:
-                    self._throw(ports[program], dice, message)
 
-    def _throw(self, port: int, dice: random.Random, message: bytes) -> None:
-        """Over TCP, with a record's head that may be wrong too, and hangs up."""
-        with socket.create_connection((self.address, port), timeout=self.seconds) as line:
-            length = len(message) if dice.random() < 0.7 else dice.getrandbits(dice.choice((8, 31)))
-            try:
-                line.sendall(struct.pack(">I", dice.choice((0, 0x80000000, 0x80000000)) | length) + message)
-                line.settimeout(0.05)
-                line.recv(65536)
-            except OSError:
-                return  # the server may hang up, or be silent
-
-
-def changed_call(dice: random.Random, handle: bytes) -> tuple[int, bytes]:
-    """A program, and a call to it with arguments that may fit, of which bytes are changed, lost or doubled."""
-    program = dice.choice((NFS, NFS, NFS, MOUNT, PORTMAP))
-    arguments = b"".join(
-        dice.choice(
-            (
-                text(handle),
-                text(dice.choice((b"..", b".", b"/data", b"/data/../etc", b"a" * dice.randrange(300), b"a/b", b"\0"))),
-                struct.pack(">I", dice.choice((0, 1, 2, 0xFFFFFFFF, dice.getrandbits(32)))),
-                struct.pack(">Q", dice.getrandbits(64)),
-            )
-        )
-        for _ in range(dice.randrange(6))
-    )
-    version = dice.choice((1, 2, 3, 3, 3, 4, dice.getrandbits(32)))
-    procedure = dice.choice((*range(23), dice.getrandbits(32)))
-    message = bytearray(header(dice.getrandbits(32), program, version, procedure) + arguments)
-    for _ in range(dice.randrange(4)):
-        at = dice.randrange(len(message) or 1)
-        change = dice.randrange(4)
-        if change == 0 and message:
-            message[at] = dice.getrandbits(8)
-        elif change == 1:
-            del message[at:]
-        elif change == 2:
-            message[at:at] = message[at : at + dice.randrange(64)]
-        else:
-            message[at:at] = dice.randbytes(dice.randrange(32))
-    return program, bytes(message)
+def _made(results: bytes) -> tuple[int, bytes]:
+    """Status, and the handle of what was made, if the server tells it."""
+    status, follows = struct.unpack_from(">2I", results)
+    if status != OK or not follows:
+        return status, b""
+    length = struct.unpack_from(">I", results, 8)[0]
+    return status, results[12 : 12 + length]
 
 
 def _after_changes(results: bytes) -> int:
@@ -197,15 +151,6 @@ def _after_changes(results: bytes) -> int:
     assert status == OK, status
     at = 8 + (SIZE_AND_TIMES if follows else 0)
     return at + 4 + (ATTRIBUTES if struct.unpack_from(">I", results, at)[0] else 0)
-
-
-def _send(line: socket.socket, message: bytes, to: tuple[str, int]) -> None:
-    try:
-        line.sendto(message, to)
-        while True:
-            line.recv(65536)  # answers to earlier ones
-    except BlockingIOError:
-        return
 
 
 def _exactly(line: socket.socket, count: int) -> bytes:

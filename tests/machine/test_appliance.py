@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from appliance_rig import Appliance, libnfs, running
+from malformed_calls import pester_all
 from nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
 
 # It builds a kernel of its own first.
@@ -44,26 +45,62 @@ def appliance(architecture: str, folder: Path) -> Iterator[Appliance]:
         yield found
 
 
+LISTED = re.compile(r"^([-d])\S+ +\d+ +\d+ +\d+ +(\d+) (.+)$", re.MULTILINE)
+"""By nfs-ls: what it is, its size, its name."""
+
 needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")
 
 
 @needs_libnfs
 def test_a_tree_goes_there_and_back(appliance: Appliance, tmp_path: Path) -> None:
-    dice = random.Random(1)
-    sizes = [0, 1, 4095, 4096, 65537, 300_001, *(dice.randrange(20_000) for _ in range(10))]
-    there = tmp_path / "there"
-    there.mkdir()
-    for number, size in enumerate(sizes):
-        (there / f"file {number} ä").write_bytes(dice.randbytes(size))
-    for file in sorted(there.iterdir()):
-        libnfs("nfs-cp", file, appliance.url(f"/{file.name}"))
-    listed = libnfs("nfs-ls", appliance.url())
-    back = tmp_path / "back"
-    back.mkdir()
-    for file in sorted(there.iterdir()):
-        assert re.search(rf" {file.stat().st_size} {re.escape(file.name)}$", listed, re.MULTILINE), listed
-        libnfs("nfs-cp", appliance.url(f"/{file.name}"), back / file.name)
-        assert (back / file.name).read_bytes() == file.read_bytes()
+    there, back = tmp_path / "there", tmp_path / "back"
+    make_tree(there, random.Random(1))
+    carry_there(appliance, there, "/tree")
+    carry_back(appliance, "/tree", back)
+    assert content_of(back) == content_of(there)
+
+
+def make_tree(folder: Path, dice: random.Random) -> None:
+    """Folders in folders, an empty one, one of many files, names that are not plain; files of all kinds of sizes."""
+    for name in (".", "a", "a/b", "a/b/c ä", "a/b/c ä/d", "a/empty", "many", "many/more", "x" * 200):
+        (folder / name).mkdir()
+        for number, size in enumerate((0, 1, 4095, 4096, dice.randrange(20_000))):
+            if name != "a/empty":
+                (folder / name / f"file {number} ü").write_bytes(dice.randbytes(size))
+    for number in range(40):
+        (folder / "many" / f"{number}").write_bytes(dice.randbytes(number * 7))
+    for name, size in (("large", 300_001), ("a/b/c ä/d/.larger", 1_500_000)):
+        (folder / name).write_bytes(dice.randbytes(size))
+
+
+def carry_there(appliance: Appliance, folder: Path, to: str) -> None:
+    """libnfs's programs copy files, and make no folders: those are made by calls of our own."""
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    handles = {folder.parent: root}
+    for path in (folder, *sorted(folder.rglob("*"))):
+        where = to if path == folder else f"{to}/{path.relative_to(folder)}"
+        if path.is_dir():
+            status, handles[path] = appliance.server.make_folder(handles[path.parent], Path(where).name.encode())
+            assert status == OK, where
+        else:
+            libnfs("nfs-cp", path, appliance.url(where))
+
+
+def carry_back(appliance: Appliance, path: str, to: Path) -> None:
+    """What nfs-ls shows in the folder, and in those below it."""
+    to.mkdir()
+    for kind, size, name in LISTED.findall(libnfs("nfs-ls", appliance.url(path))):
+        if kind == "d":
+            carry_back(appliance, f"{path}/{name}", to / name)
+        else:
+            libnfs("nfs-cp", appliance.url(f"{path}/{name}"), to / name)
+            assert (to / name).stat().st_size == int(size)
+
+
+def content_of(folder: Path) -> dict[str, bytes | None]:
+    """By path: what is in a file; None for a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def test_the_portmapper_names_the_ports(appliance: Appliance) -> None:
@@ -119,17 +156,10 @@ def test_who_is_not_named_gets_nothing_with_a_good_handle_either(
 
 
 def test_what_is_no_call_does_no_harm(appliance: Appliance) -> None:
-    pester(appliance, 2000)
-
-
-def test_a_hundred_thousand_calls_do_no_harm(appliance: Appliance) -> None:
-    pester(appliance, 100_000)
-
-
-def pester(appliance: Appliance, count: int) -> None:
+    """More of it: test_appliance_malformed.py."""
     status, root = appliance.server.mount_path(b"/data")
     assert status == OK
-    appliance.server.pester(count, seed=int(os.environ.get("FLASHBED_SEED", "1")), handle=root)
+    pester_all(appliance.server, 2000, seed=int(os.environ.get("FLASHBED_SEED", "1")), handle=root)
     assert appliance.server.attributes(root) == OK
     assert appliance.server.mount_path(b"/data") == (OK, root)
     assert not TROUBLE.search(appliance.log), appliance.log

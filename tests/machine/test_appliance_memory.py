@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 import socket
 import struct
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from appliance_machines import SIZE_BYTES, some_ports
-from careful_client import started
+from appliance_console import Console, machine
+from appliance_machines import some_ports
 from nfs_calls import BAD_HANDLE, NFS, OK, STALE, Server, header, text
-
-from flashbed.appliance import building, disks, qemu, settings
-from flashbed.appliance.running import Ports
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
@@ -43,52 +36,6 @@ LOST_KIB = 1500
 """What may be gone afterwards: the limit's 400 KB, and what a first call brings. Without a limit 20,000 took 3,600."""
 
 CACHES = ("auth.unix.ip", "nfsd.export", "nfsd.fh")
-
-
-class Console:
-    """The shell on the serial line."""
-
-    def __init__(self, machine: subprocess.Popen[str], log: list[str]) -> None:
-        self._machine, self._log, self._asked = machine, log, 0
-
-    def ask(self, command: str) -> str:
-        """What it says."""
-        self._asked += 1
-        begin, done = len(self._log), f"done {self._asked}."
-        assert self._machine.stdin is not None
-        self._machine.stdin.write(f'{command}; echo do""ne {self._asked}.\n')
-        self._machine.stdin.flush()
-        end = time.monotonic() + 30
-        while done not in "".join(self._log[begin:]):
-            assert time.monotonic() < end, "".join(self._log[begin:])
-            time.sleep(0.05)
-        return "".join(self._log[begin:])
-
-    def free_kib(self) -> int:
-        found = re.search(r"MemFree: +(\d+) kB", self.ask("grep MemFree: /proc/meminfo"))
-        assert found is not None
-        return int(found[1])
-
-    def entries(self, cache: str) -> int:
-        found = re.search(r"^(\d+)\s*$", self.ask(f"grep -c . /proc/net/rpc/{cache}/content"), re.MULTILINE)
-        assert found is not None
-        return int(found[1])
-
-
-@contextlib.contextmanager
-def machine(
-    architecture: str, folder: Path, said: str, ports: Ports, netdev: str = ""
-) -> Iterator[tuple[Console, list[str]]]:
-    (folder / "nas.toml").write_text(said)
-    wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, architecture, folder / "nas")
-    images = disks.images(wanted.disks, folder, SIZE_BYTES)
-    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
-    if netdev:
-        command[command.index("-netdev") + 1] = netdev
-    log: list[str] = []
-    with started(command, log) as running:
-        yield Console(running, log), log
 
 
 def is_well(console: Console, log: list[str], before: int) -> None:
