@@ -53,6 +53,14 @@ class Console:
         free = sum(_found(rf"^{re.escape(name)}: +(\d+) kB", said) for name in names)
         return free + PAGE_KIB * sum(int(count) for count in pages) + kept
 
+    def settled_kib(self) -> int:
+        """The same, when no connection is kept that has ended: Linux keeps those that it ended itself for a minute."""
+        end = time.monotonic() + 150
+        while self._number(r"^TCP: .* tw (\d+)", "grep TCP: /proc/net/sockstat"):
+            assert time.monotonic() < end, "connections that have ended are kept for longer than Linux says"
+            time.sleep(1)
+        return self.spare_kib()
+
     def entries(self, cache: str) -> int:
         return self._number(r"^(\d+)\s*$", f"grep -c . /proc/net/rpc/{cache}/content")
 
