@@ -53,7 +53,6 @@ OTHERS = (
     Suite("nfstest_interop", "", 90),
     Suite("nfstest_fcmp", "--nfsversion=3 --nfsopts=nfsversion=4.1", 4),
     Suite("nfstest_sparse", "--nfsversion=4.2", 172),
-    Suite("nfstest_dio", "--nfsversion=3", 743),
     Suite("nfstest_alloc", "--nfsversion=4.2 --runtest=^alloc06,dealloc06,perf01", 380),
 )
 """nfstest_lock with a second process: its tests of a second client start that by ssh.
