@@ -31,9 +31,9 @@ any_port   = true
 
 CALLS, ROUND, WARM_UP = 100_000, 10_000, 10_000
 
-LEAK_KIB = 600
-"""The kernel's smallest piece of memory has eight bytes: lost at each call, it would be 781. Up to 298 were gone. In
-that time the answers that the server keeps for two minutes grew from 220 to 2,000; their bytes are counted as spare.
+LEAK_KIB = 400
+"""The kernel's smallest piece of memory has eight bytes: lost at each call, it would be 781 for those to the NFS server
+alone. 222 were gone. Answers and connections that are kept for a minute or two do not count.
 """
 
 LIMIT_S = 3600
@@ -48,7 +48,8 @@ OF_STRANGERS = re.compile(r"exportd: (10\.0\.2\.2 may not mount|\d+ more such li
 TOO_LONG = re.compile(r"svc: \w+ nfsd RPC fragment too large: -?\d+$")
 """Linux lets ten of them pass in five seconds."""
 
-OTHERS = re.compile(r"net_ratelimit: \d+ callbacks suppressed$|random: crng init done$")
+OTHERS = re.compile(r".*(net_ratelimit: \d+ callbacks suppressed|random: crng init done)$")
+"""The second may come in the middle of what is typed."""
 
 HUNG_UP = re.compile(r"rpc-srv/tcp: nfsd: got error -\d+ when sending \d+ bytes - shutting down socket$")
 """A client did, before it had its answer."""
