@@ -31,9 +31,9 @@ any_port   = true
 
 CALLS, ROUND, WARM_UP = 100_000, 10_000, 10_000
 
-LEAK_KIB = 400
+LEAK_KIB = 600
 """The kernel's smallest piece of memory has eight bytes: lost at each call, it would be 781 for those to the NFS server
-alone. 222 were gone. Answers and connections that are kept for a minute or two do not count.
+alone. 222 were gone on x86_64, 422 on arm64. Answers and connections that are kept for a minute or two do not count.
 """
 
 LIMIT_S = 3600
@@ -48,8 +48,11 @@ OF_STRANGERS = re.compile(r"exportd: (10\.0\.2\.2 may not mount|\d+ more such li
 TOO_LONG = re.compile(r"svc: \w+ nfsd RPC fragment too large: -?\d+$")
 """Linux lets ten of them pass in five seconds."""
 
-OTHERS = re.compile(r".*(net_ratelimit: \d+ callbacks suppressed|random: crng init done)$")
-"""The second may come in the middle of what is typed."""
+OTHERS = re.compile(
+    r".*(net_ratelimit: \d+ callbacks suppressed|random: crng init done)$"
+    r"|clocksource: |.*Use 'tsc=unstable'\.$|sched_clock: |tsc: "
+)
+"""The second may come in the middle of what is typed. The others are a busy host's: its guest's clocks go by leaps."""
 
 HUNG_UP = re.compile(r"rpc-srv/tcp: nfsd: got error -\d+ when sending \d+ bytes - shutting down socket$")
 """A client did, before it had its answer."""
