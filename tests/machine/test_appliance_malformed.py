@@ -16,18 +16,12 @@ from appliance_machines import some_ports
 from malformed_calls import Sent, pester, pester_all
 from nfs_calls import MOUNT, NFS, OK, PORTMAP, Server
 
+from flashbed.common import paths
+
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
 
-SETTINGS = """
-[disks.data]
-device = "/dev/vda"
-
-[[exports]]
-disk       = "data"
-read_write = ["10.0.2.2"]
-any_port   = true
-"""
+SETTINGS = (paths.appliance() / "trial.toml").read_text()
 
 CALLS, ROUND, WARM_UP = 100_000, 10_000, 10_000
 

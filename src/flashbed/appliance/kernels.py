@@ -67,8 +67,6 @@ def named(name: str, settings: Settings, target: Architecture) -> Kernel:
 def machine(name: str, settings: Settings, target: Architecture) -> str:
     """Which machine runs that kernel; nothing is built. Raises InputError as `named` does."""
     _check(name, settings, target)
-    if name == SMALL:
-        fragments(settings, target)
     return MACHINES[name, target.name]
 
 

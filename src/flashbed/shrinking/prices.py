@@ -70,12 +70,12 @@ def sweep(
 def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
     """What the list that flashbed comes with says of the options of this very kernel: nothing if it is another's."""
     file, recipe = price_list.file_of(bench.target.name), bench.recipe(wanted.text)
+    if known := price_list.read(file, recipe):
+        figures = known.figures.items()
+        return {option: Price(wanted[option], **vars(one), listed=known.machine) for option, one in figures}
     if price_list.is_outdated(file, recipe):
         _log.warning("%s is of another source, patch or compiler than this host's: no price is taken from it", file)
-    known = price_list.read(file, recipe)
-    if known is None:
-        return {}
-    return {option: Price(wanted[option], **vars(one), listed=known.machine) for option, one in known.figures.items()}
+    return {}
 
 
 def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[Price]:
