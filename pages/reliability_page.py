@@ -17,9 +17,10 @@ NOT_RUN = "not run"
 FUZZED = {
     "media fuzz": "media core: requests, states, chip's bus",
     "yaffs2 fuzz": "YAFFS2's mount",
+    "appliance fuzz": "appliance: portmapper, mounts, status monitor, kernel's questions, leases",
     "media corpora": "media core, kept corpora",
     "yaffs2 corpora": "YAFFS2, kept corpus",
-    "appliance fuzz": "appliance: portmapper, mounts, status monitor, leases",
+    "appliance corpus": "appliance, kept corpus",
 }
 """Records of fuzzing, and what each puts its inputs to."""
 
@@ -47,8 +48,8 @@ share cells with a torn one: {liars}.
 
 {fuzzing}
 The kept corpora are what fuzzing with libFuzzer found before, the smallest set of inputs that reaches all that was
-reached. Each is put in again with the address and the undefined behaviour sanitizer. The appliance's calls are such as
-its procedures take, changed and cut at random; each follows from its number. The same sanitizers judge.
+reached. Each is put in again with the address and the undefined behaviour sanitizer. The appliance's inputs choose
+calls such as its procedures take, how they are changed, and where they are cut; one in eight is of any bytes.
 
 ## Faults
 

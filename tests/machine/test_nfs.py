@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from own_cache import FLASHBED
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
+from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.study.loading import load_study
 
 # It builds a kernel of its own first.
@@ -46,6 +49,14 @@ def measured(study_file, measure, folder: Path, name: str) -> Finished:
     (wanted,) = run.prepare(load_study(study_file(body, **top)))
     finished: Finished = measure(wanted, folder, limit_s=900)
     return finished
+
+
+@pytest.mark.parametrize("kernel", NAS_KERNELS)
+def test_the_command_builds_what_a_guest_of_it_may_have(kernel: str) -> None:
+    """They have no part in disks that a scheduler or another file system's module could be built for."""
+    done = subprocess.run([FLASHBED, "image", "build", "--kernel", kernel], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^tools-.*sfsload.*: ", done.stdout, re.MULTILINE), done.stdout
 
 
 @pytest.mark.parametrize("name", CELLS)

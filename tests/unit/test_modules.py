@@ -10,7 +10,9 @@ import pytest
 from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import InputError
+from flashbed.execution import inputs
 from flashbed.image import modules
+from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.profiles.library import Library
 
 
@@ -63,6 +65,17 @@ def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pyte
     with pytest.raises(InputError, match=r'"my-fat": there is no such module .*anticipatory, cfq, exfat, f2fs, '):
         image.build("6.1", [wanted])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", NAS_KERNELS)
+def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have(version: str) -> None:
+    sets = inputs.sets_of_guests(version)
+    assert sets
+    assert all("sfsload" in one.built and one.modules == ("watch",) for one in sets)
+
+
+def test_any_other_kernel_is_built_for_with_every_module() -> None:
+    assert {one.modules for one in inputs.sets_of_guests("6.1")} == {tuple(modules.to_choose())}
 
 
 def test_only_the_modules_that_are_wanted_are_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -60,7 +60,6 @@ def test_what_commands_print_is_counted() -> None:
     assert records.yaffs2_cuts(YAFFS2) == {"cuts": 237, "configurations": 2}
     assert records.alternations(TURNS) == {"alternations": 1050, "cuts": 334, "configurations": 2}
     assert records.corpora("build/corpus-chip: 1043 inputs\nbuild/corpus-state: 7 inputs\n") == {"inputs": 1050}
-    assert records.calls("nas: /data may not\nfuzz: 7 runs\n") == {"inputs": 28}
     studies = {"passing": 2000, "failing": 0, "statuses_percent": {"0": 38.5, "2": 61.5}}
     imports = {"passing": 498, "failing": 2, "statuses_percent": {"2": 100.0}}
     assert records.generated(GENERATED) == {

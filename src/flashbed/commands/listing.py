@@ -20,7 +20,7 @@ from flashbed.common.tomlfile import nearest
 from flashbed.execution import inputs, measurement
 from flashbed.execution.measuring import failure_folder
 from flashbed.execution.run import find_study, open_store
-from flashbed.image import emulator, lockfile, modules, pins, toolchain
+from flashbed.image import emulator, lockfile, pins, toolchain
 from flashbed.medium import parameter_list
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
@@ -138,8 +138,8 @@ def check_kernel(version: str) -> None:
 
 
 def build_image(version: str) -> Rows:
-    """Builds the guest for every shipped file system, and every module; the names and digests of its parts."""
-    built = image.build(version, _every_set(), thorough=True)
+    """Builds the guest with all that this kernel's may have; the names and digests of its parts."""
+    built = image.build(version, inputs.sets_of_guests(version), thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
@@ -150,16 +150,11 @@ def build_image(version: str) -> Rows:
 def is_built(version: str) -> bool:
     """Whether nothing would be left for `build_image` to fetch. Builds nothing."""
     try:
-        return paths.cache_root().is_dir() and bool(image.build(version, _every_set(), only_built=True))
+        return paths.cache_root().is_dir() and bool(
+            image.build(version, inputs.sets_of_guests(version), only_built=True)
+        )
     except FlashbedError:
         return False
-
-
-def _every_set() -> set[image.ProgramSet]:
-    library = Library((paths.profiles(),))
-    systems = [library.filesystem(name) for name in library.names("filesystem")]
-    every_module = tuple(modules.to_choose())
-    return {image.ProgramSet(system.packages, system.programs, every_module) for system in systems}
 
 
 def write_lock(study: str | None) -> str:

@@ -16,7 +16,7 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
-from flashbed.image import lockfile, own_module, own_sources, pins, requests
+from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
@@ -101,11 +101,29 @@ def lock_study(study: Study) -> Lock:
 
 def lock_shipped() -> Lock:
     """The lock of the repository's own studies, of what is used here. Not written yet."""
-    studies = [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
+    more = sets_of_filesystems()
+    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), _shipped(), (*KERNELS, *NAS_KERNELS), more)
+
+
+def sets_of_guests(version: str) -> set[image.ProgramSet]:
+    """What guests with this kernel of the lab's may have: of a kernel for servers, what the shipped studies give it; of
+    any other, the programs of all file systems, and every module.
+    """
+    if version in NAS_KERNELS:
+        cells = (cell for study in _shipped() for cell in plan(study))
+        return {repetition.program_set(cell) for cell in cells if cell.kernel == version}
+    return sets_of_filesystems(tuple(modules.to_choose()))
+
+
+def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[image.ProgramSet]:
+    """The programs of each shipped file system, all with the modules `chosen`."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
-    more = [image.ProgramSet(system.packages, system.programs) for system in systems]
-    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), studies, (*KERNELS, *NAS_KERNELS), more)
+    return {image.ProgramSet(system.packages, system.programs, chosen) for system in systems}
+
+
+def _shipped() -> list[Study]:
+    return [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
 
 
 def _lock(

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Calls of portmapper, mount protocol and status monitor, changed at random, over records cut at random. Nothing but
- * the sanitizers judges; each run's calls follow from its number, so that one can be had again:
- *	fuzz RUNS [FIRST]
- */
-#include <stdio.h>
+/* See calls.h. Nothing but the sanitizers judges. */
+#include "calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +12,7 @@
 #include "portmap.h"
 #include "statd.h"
 
-enum { CALL_SIZE = 1400 };
-
-static uint64_t state;
-
-static uint32_t number(uint32_t below)
-{
-	uint64_t mixed = state += 0x9e3779b97f4a7c15;
-
-	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-	return (uint32_t)((mixed ^ mixed >> 31) % below);
-}
+enum { CALL_SIZE = 1400, RECORDS = 3 };
 
 static enum mount_status handle(const struct export_rule *rule, uint32_t address, const char *path, size_t most,
 				uint8_t *bytes, size_t *length)
@@ -38,19 +24,23 @@ static enum mount_status handle(const struct export_rule *rule, uint32_t address
 	return path[1] == 'd' ? MOUNT_OK : MOUNT_NO_ENTRY;
 }
 
+static volatile size_t told;
+
+/* Reads what it is to send, so that a sanitizer sees where it ends */
 static void tell(void *context, uint32_t program, uint32_t version, const uint8_t *message, size_t length)
 {
 	(void)context;
 	(void)program;
 	(void)version;
-	if (!length || message[0] == message[length - 1])
-		state++;
+	for (size_t i = 0; i < length; i++)
+		told += message[i];
 }
 
 static struct exports exports;
 static struct portmap map;
-static struct mount mounts = { .exports = &exports, .handle_of = handle };
-static struct statd statd = { .tell = tell };
+static struct mount mounts;
+static struct statd statd;
+static struct connection connection;
 static const struct rpc_program programs[] = {
 	{ PORTMAP_PROGRAM, 2, 2, portmap_procedure, &map },
 	{ MOUNT_PROGRAM, 1, 3, mount_procedure, &mounts },
@@ -100,41 +90,65 @@ static size_t change(uint8_t *bytes, size_t length)
 	return length;
 }
 
-static void one_connection(const struct rpc_program *program, const struct rpc_caller *caller)
+/* As many bytes as it says, of any value. Gives back how many. */
+static size_t draw_bytes(uint8_t *bytes, size_t most)
 {
-	static struct connection connection;
-	uint8_t *bytes = malloc(CALL_SIZE + 4);
-	struct xdr_out head = { bytes, 4, 0, false };
-	size_t length = make_call(bytes + 4, program->number, program->highest), at = 0;
+	size_t length = number((uint32_t)most + 1);
 
-	xdr_put_u32(&head, (uint32_t)length | 0x80000000u);
-	length = change(bytes, length + 4);
-	if (connection.reply_used || !number(50))
-		memset(&connection, 0, sizeof connection);
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = (uint8_t)number(256);
+	return length;
+}
+
+/* A call, perhaps damaged, or bytes that are none */
+static size_t draw_message(uint8_t *message, const struct rpc_program *program)
+{
+	if (!number(8))
+		return draw_bytes(message, CALL_SIZE);
+	return change(message, make_call(message, program->number, program->highest));
+}
+
+/* Hands it over in memory of its very size, so that a read beyond it is seen */
+static long take(const uint8_t *bytes, size_t length)
+{
+	uint8_t *exact = malloc(length);
+	long taken;
+
+	memcpy(exact, bytes, length);
+	taken = connection_take(&connection, exact, length);
+	free(exact);
+	connection.reply_used = 0; /* it was sent */
+	return taken;
+}
+
+static void some_records(const struct rpc_program *program, const struct rpc_caller *caller)
+{
+	uint8_t bytes[RECORDS * (4 + CALL_SIZE)];
+	size_t length = 0, at = 0;
+
+	for (uint32_t left = 1 + number(RECORDS); left; left--) {
+		struct xdr_out head = { bytes + length, 4, 0, false };
+		size_t size = draw_message(bytes + length + 4, program);
+
+		xdr_put_u32(&head, (uint32_t)size | (number(4) ? 0x80000000u : 0));
+		length += change(bytes + length, 4) + size;
+	}
+	memset(&connection, 0, sizeof connection);
 	connection.program = program;
 	connection.caller = *caller;
 	while (at < length) {
-		size_t part = 1 + number((uint32_t)(length - at));
-		uint8_t *exact = malloc(part); /* what is read beyond is seen */
-		long taken;
+		long taken = take(bytes + at, 1 + number((uint32_t)(length - at)));
 
-		memcpy(exact, bytes + at, part);
-		taken = connection_take(&connection, exact, part);
-		free(exact);
-		connection.reply_used = 0;
-		if (taken < 0) {
-			memset(&connection, 0, sizeof connection);
+		if (taken < 0)
 			break;
-		}
 		at += (size_t)taken;
 	}
-	free(bytes);
 }
 
 static void one_datagram(const struct rpc_program *program, const struct rpc_caller *caller)
 {
 	uint8_t made[CALL_SIZE], reply[RPC_REPLY_MOST];
-	size_t length = change(made, make_call(made, program->number, program->highest));
+	size_t length = draw_message(made, program);
 	uint8_t *exact = malloc(length + !length);
 
 	memcpy(exact, made, length);
@@ -152,8 +166,12 @@ static void one_line(void)
 	size_t length;
 
 	memset(line, 0, sizeof line);
-	strcpy(line, lines[number(sizeof lines / sizeof *lines)]);
-	length = change((uint8_t *)line, strlen(line));
+	if (number(2)) {
+		strcpy(line, lines[number(sizeof lines / sizeof *lines)]);
+		length = change((uint8_t *)line, strlen(line));
+	} else {
+		length = draw_bytes((uint8_t *)line, sizeof line - 1);
+	}
 	line[length] = '\0';
 	cache_answer((enum cache)number(CACHES), &exports, line, answer, number(2) ? sizeof answer : 8);
 	exports_add(&some, line);
@@ -161,40 +179,45 @@ static void one_line(void)
 
 static void one_lease(void)
 {
-	uint8_t made[300] = { 2, 1, 6 }, hardware[6] = { 0 };
+	uint8_t made[DHCP_LONGEST] = { 2, 1, 6 }, hardware[6] = { 0 };
+	size_t length = 236 + number(2) * 4;
 	struct dhcp_lease lease;
-	size_t length;
 	uint8_t *exact;
 
 	memcpy(made + 236, "\x63\x82\x53\x63", 4);
-	for (size_t i = 240; i < sizeof made; i++)
-		made[i] = (uint8_t)(number(3) ? number(8) : number(256));
-	length = 236 + number(65);
-	exact = malloc(length);
+	length += draw_bytes(made + length, 64);
+	length = change(made, length);
+	exact = malloc(length + !length);
 	memcpy(exact, made, length);
 	dhcp_answer(exact, length, 0, hardware, &lease);
 	free(exact);
 }
 
-int main(int count, char **arguments)
+void calls_start(void)
 {
-	unsigned long runs = count > 1 ? strtoul(arguments[1], NULL, 10) : 1000;
-	unsigned long first = count > 2 ? strtoul(arguments[2], NULL, 10) : 0;
-
+	exports = (struct exports) { .version_4 = true };
 	exports_add(&exports, "/data 7 6 65534 65534 10.0.0.0/8");
-	exports.version_4 = true;
-	for (unsigned long run = first; run < first + runs; run++) {
-		const struct rpc_program *program;
-		struct rpc_caller caller;
+	map = (struct portmap) { .count = 0 };
+	mounts = (struct mount) { .exports = &exports, .handle_of = handle };
+	statd = (struct statd) { .tell = tell };
+}
 
-		state = run;
-		program = &programs[number(3)];
-		caller = (struct rpc_caller) { number(2) ? 0x7f000001 : 0x0a000202, (uint16_t)number(65536), false };
-		one_connection(program, &caller);
+void calls_one(void)
+{
+	const struct rpc_program *program = &programs[number(3)];
+	struct rpc_caller caller = { number(2) ? 0x7f000001 : 0x0a000202, (uint16_t)number(65536), false };
+
+	switch (number(4)) {
+	case 0:
+		some_records(program, &caller);
+		break;
+	case 1:
 		one_datagram(program, &caller);
+		break;
+	case 2:
 		one_line();
+		break;
+	default:
 		one_lease();
 	}
-	printf("fuzz: %lu runs\n", runs);
-	return 0;
 }
