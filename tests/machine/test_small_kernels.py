@@ -82,7 +82,7 @@ def test_an_option_has_a_price_and_it_is_kept() -> None:
     target = architecture.named("arm64")
     wanted = fragment.read(building.nas_fragments("arm64"))
     [priced] = prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], anew=True)
-    assert priced.why_not == ""
-    assert priced.image is not None
-    assert 0 < priced.image < 50_000
+    assert priced.figures.why_not == ""
+    assert priced.figures.image is not None
+    assert 0 < priced.figures.image < 50_000
     assert prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], stored=True, anew=True) == [priced]

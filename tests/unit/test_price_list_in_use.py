@@ -92,7 +92,9 @@ def test_a_list_grows_by_what_is_measured(kernel: MadeUpKernel, wanted: Fragment
     prices.sweep(TARGET, wanted, ["CONFIG_UNIX"])
     found = prices.renew_list(TARGET, wanted, stored=True)
     assert options_of_list() == {"CONFIG_NET", "CONFIG_UNIX"}
-    assert {one.setting.option for one in found if one.why_not == prices.NOT_MEASURED} == ALL - options_of_list()
+    assert {
+        one.setting.option for one in found if one.figures.why_not == prices.NOT_MEASURED
+    } == ALL - options_of_list()
 
 
 def test_memory_of_two_machines_is_not_in_one_list(

@@ -15,6 +15,7 @@ from flashbed.shrinking import architecture, building, comparison, memory, packi
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
 from flashbed.shrinking.packing import Sizes
+from flashbed.shrinking.price_list import Figures
 from flashbed.shrinking.prices import Price, Variant
 from flashbed.shrinking.sizes import Share
 
@@ -28,34 +29,35 @@ def _setting(option: str, value: str, group: str = "Network") -> Setting:
 
 def test_a_price_is_what_the_option_adds_with_all_that_goes_with_it() -> None:
     without = Variant(600, 2000, {"ext4": 300}, 17000, "", {**BASE, "CONFIG_NET": "n", "CONFIG_INET": "n"})
-    found = prices.price(_setting("CONFIG_NET", "y"), WHOLE, without)
+    found = prices.figures(_setting("CONFIG_NET", "y"), WHOLE, without)
     assert (found.image, found.modules, found.ram_kib) == (400, 50, 1000)
     assert found.also == ("CONFIG_INET",)
 
 
 def test_what_is_left_out_costs_what_it_would_add() -> None:
     with_it = Variant(1250, 3500, WHOLE.modules, 15900, "", {**BASE, "CONFIG_IPV6": "y"})
-    found = prices.price(_setting("CONFIG_IPV6", "n"), WHOLE, with_it)
+    found = prices.figures(_setting("CONFIG_IPV6", "n"), WHOLE, with_it)
     assert (found.image, found.modules, found.ram_kib, found.also) == (250, 0, 100, ())
 
 
 def test_a_module_costs_its_own_bytes() -> None:
     without = Variant(990, 2990, {"nfsd": 50}, 16000, "", {**BASE, "CONFIG_EXT4_FS": "n"})
-    found = prices.price(_setting("CONFIG_EXT4_FS", "m"), WHOLE, without)
+    found = prices.figures(_setting("CONFIG_EXT4_FS", "m"), WHOLE, without)
     assert (found.image, found.modules, found.ram_kib) == (10, 300, 0)
 
 
 def test_what_cannot_be_changed_alone_has_a_reason_and_no_price() -> None:
-    found = prices.price(_setting("CONFIG_NET", "y"), WHOLE, Variant(why_not="cannot be left out"))
+    setting = _setting("CONFIG_NET", "y")
+    found = prices.figures(setting, WHOLE, Variant(why_not="cannot be left out"))
     assert (found.image, found.ram_kib, found.why_not) == (None, None, "cannot be left out")
-    rows = tables.unpriced_table([found]).rows
+    rows = tables.unpriced_table([Price(setting, found)]).rows
     assert rows == [("NET", "built in", "cannot be left out")]
-    assert tables.price_table([found]).rows == []
+    assert tables.price_table([Price(setting, found)]).rows == []
 
 
 def test_the_dearest_comes_first_and_unknown_memory_is_a_dash() -> None:
-    cheap = Price(_setting("CONFIG_UNIX", "y"), 100, 0, None, tuple(f"CONFIG_{letter}" for letter in "ABCDEF"))
-    dear = Price(_setting("CONFIG_INET", "y"), 90_000, -20, 512)
+    cheap = Price(_setting("CONFIG_UNIX", "y"), Figures(100, 0, also=tuple(f"CONFIG_{letter}" for letter in "ABCDEF")))
+    dear = Price(_setting("CONFIG_INET", "y"), Figures(90_000, -20, 512))
     rows = tables.price_table([cheap, dear]).rows
     assert rows == [
         ("INET", "built in", "-", "+90,000", "-20", "+512"),

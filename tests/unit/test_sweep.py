@@ -32,16 +32,16 @@ def _by_option(found: list[Price]) -> dict[str, Price]:
 
 def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, wanted: Fragment) -> None:
     found = _by_option(prices.sweep(TARGET, wanted))
-    assert {option: one.image for option, one in found.items()} == {
+    assert {option: one.figures.image for option, one in found.items()} == {
         "CONFIG_NET": 1450,
         "CONFIG_INET": 400,
         "CONFIG_UNIX": 50,
         "CONFIG_IPV6": 300,
         "CONFIG_MMU": None,
     }
-    assert found["CONFIG_NET"].also == ("CONFIG_INET", "CONFIG_UNIX")
-    assert found["CONFIG_MMU"].why_not == "cannot be left out: another option or the architecture makes it y"
-    assert [found[option].ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
+    assert found["CONFIG_NET"].figures.also == ("CONFIG_INET", "CONFIG_UNIX")
+    assert found["CONFIG_MMU"].figures.why_not == "cannot be left out: another option or the architecture makes it y"
+    assert [found[option].figures.ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
     # As it is, its objects looked at again, and four others: MMU was seen in the configuration
     assert len(kernel.compiled) == 6
     # The module is the same in all of them
@@ -67,8 +67,8 @@ def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wan
     with pytest.raises(InterruptedByUser):
         prices.sweep(TARGET, wanted)
     told = _by_option(prices.sweep(TARGET, wanted, stored=True))
-    assert [option for option, one in told.items() if one.image is not None] == ["CONFIG_NET", "CONFIG_INET"]
-    assert told["CONFIG_UNIX"].why_not == "not measured yet"
+    assert [option for option, one in told.items() if one.figures.image is not None] == ["CONFIG_NET", "CONFIG_INET"]
+    assert told["CONFIG_UNIX"].figures.why_not == "not measured yet"
     kernel.stop_after = None
     whole = prices.sweep(TARGET, wanted)
     assert len(kernel.compiled) == 7
@@ -78,7 +78,7 @@ def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wan
 
 def test_only_what_is_asked_for_is_built(kernel: MadeUpKernel, wanted: Fragment) -> None:
     [found] = prices.sweep(TARGET, wanted, ["CONFIG_UNIX"])
-    assert (found.setting.option, found.image) == ("CONFIG_UNIX", 50)
+    assert (found.setting.option, found.figures.image) == ("CONFIG_UNIX", 50)
     assert len(kernel.compiled) == 3
 
 
@@ -99,8 +99,8 @@ def test_several_at_a_time_tell_the_same_and_leave_no_copy(
 def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: MadeUpKernel, wanted: Fragment) -> None:
     kernel.breaks_without = "CONFIG_INET"
     found = _by_option(prices.sweep(TARGET, wanted))
-    assert found["CONFIG_INET"].why_not == "the kernel does not build: x.c:1: error: no such type"
-    assert found["CONFIG_UNIX"].image == 50
+    assert found["CONFIG_INET"].figures.why_not == "the kernel does not build: x.c:1: error: no such type"
+    assert found["CONFIG_UNIX"].figures.image == 50
 
 
 def test_a_variant_whose_source_is_not_there_says_so(
@@ -113,8 +113,8 @@ def test_a_variant_whose_source_is_not_there_says_so(
 
     monkeypatch.setattr(building, "compile_kernel", compile_kernel)
     found = _by_option(prices.sweep(TARGET, wanted))
-    assert found["CONFIG_UNIX"].why_not == "an option compiles x.c, which is not there"
-    assert found["CONFIG_INET"].image is not None
+    assert found["CONFIG_UNIX"].figures.why_not == "an option compiles x.c, which is not there"
+    assert found["CONFIG_INET"].figures.image is not None
 
 
 def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
@@ -127,8 +127,9 @@ def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
 
     monkeypatch.setattr(memory, "left", left)
     found = _by_option(prices.sweep(TARGET, wanted))
-    assert (found["CONFIG_UNIX"].image, found["CONFIG_UNIX"].ram_kib, found["CONFIG_UNIX"].why_not) == (50, None, "")
-    assert found["CONFIG_INET"].ram_kib == 10
+    one = found["CONFIG_UNIX"].figures
+    assert (one.image, one.ram_kib, one.why_not) == (50, None, "")
+    assert found["CONFIG_INET"].figures.ram_kib == 10
 
 
 def test_memory_is_measured_again_without_a_build(
@@ -140,8 +141,8 @@ def test_memory_is_measured_again_without_a_build(
     assert prices.sweep(TARGET, wanted) == first
     monkeypatch.setattr(memory, "identity", lambda _: "another")
     monkeypatch.setattr(memory, "left", lambda *_: memory.Memory(20_000, 7_000))
-    assert all(one.ram_kib is None for one in prices.sweep(TARGET, wanted, stored=True))
-    assert {one.ram_kib for one in prices.sweep(TARGET, wanted)} == {0, None}
+    assert all(one.figures.ram_kib is None for one in prices.sweep(TARGET, wanted, stored=True))
+    assert {one.figures.ram_kib for one in prices.sweep(TARGET, wanted)} == {0, None}
 
 
 def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
@@ -165,7 +166,7 @@ def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
         patched.setattr(building, "compile_kernel", killed)
         with pytest.raises(SetupError, match="Killed"):
             prices.sweep(TARGET, wanted)
-    assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].image == 50
+    assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].figures.image == 50
 
 
 def test_if_the_kernel_itself_does_not_build_nothing_is_compared(kernel: MadeUpKernel, wanted: Fragment) -> None:

@@ -33,22 +33,13 @@ NOT_MEASURED = "not measured yet"
 class Price:
     """What an option adds to a kernel that has all others as they are: of one that is left out, what it would add.
 
-    `also`: other options that come and go with it, so that their price is in this one. `listed`: if it is from the
-    list that flashbed comes with, the machine in which its RAM was measured (memory.identity).
+    `listed`: if it is from the list that flashbed comes with, the machine in which its RAM was measured
+    (memory.identity).
     """
 
     setting: Setting
-    image: int | None = None
-    modules: int | None = None
-    ram_kib: int | None = None
-    also: tuple[str, ...] = ()
-    why_not: str = ""
+    figures: Figures
     listed: str = ""
-
-    @property
-    def figures(self) -> Figures:
-        """As a list has them."""
-        return Figures(self.image, self.modules, self.ram_kib, self.also, self.why_not)
 
 
 def sweep(
@@ -64,15 +55,14 @@ def sweep(
     bench = Bench(target)
     found = {} if anew else from_list(bench, wanted)
     found |= _measured(bench, wanted, [one for one in chosen if one.option not in found], stored=stored)
-    return [found.get(one.option) or Price(one, why_not=NOT_MEASURED) for one in chosen]
+    return [found.get(one.option) or Price(one, Figures(why_not=NOT_MEASURED)) for one in chosen]
 
 
 def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
     """What the list that flashbed comes with says of the options of this very kernel: nothing if it is another's."""
     file, recipe = price_list.file_of(bench.target.name), bench.recipe(wanted.text)
     if known := price_list.read(file, recipe):
-        figures = known.figures.items()
-        return {option: Price(wanted[option], **vars(one), listed=known.machine) for option, one in figures}
+        return {option: Price(wanted[option], one, known.machine) for option, one in known.figures.items()}
     if price_list.is_outdated(file, recipe):
         _log.warning("%s is of another source, patch or compiler than this host's: no price is taken from it", file)
     return {}
@@ -95,13 +85,13 @@ def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[
         )
     for one in sweep(target, wanted, list(listed), stored=True, anew=True) if listed else ():
         known = listed[one.setting.option].figures
-        if one.why_not != NOT_MEASURED and one.figures != known:
+        if one.figures.why_not != NOT_MEASURED and one.figures != known:
             raise InputError(
                 f"{file}: {one.setting.option}: this host has measured otherwise; remove the line if the list is wrong"
                 f"\nthe list: {known.told}\nhere: {one.figures.told}"
             )
     found = sweep(target, wanted, stored=stored)
-    known_now = {one.setting.option: one.figures for one in found if one.why_not != NOT_MEASURED}
+    known_now = {one.setting.option: one.figures for one in found if one.figures.why_not != NOT_MEASURED}
     price_list.write(file, bench.recipe(wanted.text), bench.machine, known_now)
     return found
 
@@ -126,7 +116,7 @@ def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stor
             for one, variant in bench.others(wanted.text, [asked[option] for option in missing]):
                 found[one.change.option] = variant
                 progress.advance()
-    return {option: price(wanted[option], base, variant) for option, variant in found.items()}
+    return {option: Price(wanted[option], figures(wanted[option], base, variant)) for option, variant in found.items()}
 
 
 def check(wanted: Fragment, only: Sequence[str]) -> None:
@@ -144,16 +134,15 @@ def _asked(wanted: Fragment, setting: Setting) -> Asked:
     return Asked(wanted.changed(*change), change)
 
 
-def price(setting: Setting, base: Variant, other: Variant) -> Price:
+def figures(setting: Setting, base: Variant, other: Variant) -> Figures:
     """From the kernel as it is and the one in which only this option is otherwise."""
     if other.why_not:
-        return Price(setting, why_not=other.why_not)
+        return Figures(why_not=other.why_not)
     sign = -1 if setting.value == "n" else 1
     free = None
     if base.free_kib is not None and other.free_kib is not None:
         free = sign * (other.free_kib - base.free_kib)
-    return Price(
-        setting,
+    return Figures(
         image=sign * (base.image - other.image),
         modules=sign * (sum(base.modules.values()) - sum(other.modules.values())),
         ram_kib=free,

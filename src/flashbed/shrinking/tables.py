@@ -89,15 +89,15 @@ def column_table(wanted: Fragment) -> Table:
 
 def price_table(prices: Iterable[Price]) -> Table:
     """The dearest first; then what has no price, and why."""
-    known = sorted((one for one in prices if not one.why_not), key=_total, reverse=True)
+    known = sorted((one for one in prices if not one.figures.why_not), key=_total, reverse=True)
     rows = [
         (
             one.setting.option.removeprefix("CONFIG_"),
             one.setting.column,
-            _also(one.also),
-            number(one.image, signed=True),
-            number(one.modules, signed=True),
-            number(one.ram_kib, signed=True),
+            _also(one.figures.also),
+            number(one.figures.image, signed=True),
+            number(one.figures.modules, signed=True),
+            number(one.figures.ram_kib, signed=True),
         )
         for one in known
     ]
@@ -114,13 +114,15 @@ def price_table(prices: Iterable[Price]) -> Table:
 def unpriced_table(prices: Iterable[Price]) -> Table:
     """Options that have no price, and why."""
     rows = [
-        (one.setting.option.removeprefix("CONFIG_"), one.setting.column, one.why_not) for one in prices if one.why_not
+        (one.setting.option.removeprefix("CONFIG_"), one.setting.column, one.figures.why_not)
+        for one in prices
+        if one.figures.why_not
     ]
     return Table("Options without a price", ("Option", "it is", "why"), rows, left=3)
 
 
 def _total(price: Price) -> int:
-    return (price.image or 0) + (price.modules or 0)
+    return (price.figures.image or 0) + (price.figures.modules or 0)
 
 
 def _also(options: Sequence[str]) -> str:
