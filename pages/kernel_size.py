@@ -7,7 +7,7 @@ prices that flashbed comes with, appliance/kernel/prices/.
 With --check nothing is written; it ends with status 1 if the page is not what would be written. With --stored no
 price is measured that is not there; the page then says so of each option that has none. What a list has is not
 measured again; a price that was measured on this host and is not what the list says is an error. Sizes are the same on
-every host with the same compiler.
+every host with the same compiler, and, packed, the same xz.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from pathlib import Path
 
 from page_text import table, written
 
+from flashbed import image
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import Table
+from flashbed.execution import inputs
+from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
 from flashbed.shrinking.building import VERSION, SmallKernel
 from flashbed.shrinking.fragment import Fragment
@@ -43,7 +46,17 @@ there. What is *not packed* holds the filling between sections and within them; 
 that is only read and other data begin at multiples of 2 MiB there. Filling packs to next to nothing.
 
 {summary}
-{sections}"""
+{sections}## Kernels of lee2002
+
+The two that [the study](nfs.md) compares, both for arm64: Debian's as it installs it, and the lab's smallest with an
+NFS server, which also has what cells need: two CPUs, PCI, modules, namespaces, a link's delay. Packed by xz as above,
+modules one by one. *Modules* are those that the study loads: ext4, which serves ext2 there, and the NFS server; the
+link's two are not counted.
+
+{compared}"""
+
+OF_THE_LINK = ("sch_netem", "veth")
+"""Modules that join the study's two machines."""
 
 
 def main() -> int:
@@ -69,7 +82,20 @@ def _page(priced: dict[str, list[Price]]) -> str:
     found = {name: packing.sizes(kernel) for name, kernel in built.items()}
     sections = "".join(_section(name, built[name], found[name], priced[name]) for name in built)
     package = next(iter(built.values())).package_version
-    return TEXT.format(version=VERSION, package=package, summary=_summary(found), sections=sections)
+    compared = table(
+        ("kernel", "image", "image, xz", "modules", "modules, xz", "in all, xz"), [*map(_compared, NAS_KERNELS)]
+    )
+    return TEXT.format(version=VERSION, package=package, summary=_summary(found), sections=sections, compared=compared)
+
+
+def _compared(version: str) -> tuple[str, ...]:
+    """The row of a kernel of the lab's: bytes as it is, and packed."""
+    kernel = image.build(version, inputs.sets_of_guests(version)).kernel
+    modules = [file for name, file in kernel.modules.items() if not name.removesuffix(".ko").endswith(OF_THE_LINK)]
+    xz = packing.programs(architecture.named("arm64"))[packing.XZ]
+    packed = [packing.packed(file, xz) for file in (kernel.image, *modules)]
+    plain = [kernel.image.stat().st_size, sum(file.stat().st_size for file in modules)]
+    return (f"`{version}`", *map(tables.number, (plain[0], packed[0], plain[1], sum(packed[1:]), sum(packed))))
 
 
 def _summary(found: dict[str, Sizes]) -> str:
