@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.appliance import compiling, cpio, kernels, modules
+from flashbed.appliance import compiling, cpio, kernels
+from flashbed.image import module_order
 from flashbed.shrinking import architecture, building
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
@@ -46,12 +47,12 @@ def debian_kernel(folder: Path) -> Kernel:
 def small_kernel(more: Path) -> Kernel:
     """The appliance's own, with what the fragment `more` adds. Takes minutes the first time."""
     built = building.build("x86_64", [*building.nas_fragments("x86_64"), more])
-    return Kernel(built.image, {modules.plain(name): path for name, path in built.modules.items()}, MICROVM)
+    return Kernel(built.image, {module_order.plain(name): path for name, path in built.modules.items()}, MICROVM)
 
 
 def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], words: Sequence[str]) -> bytes:
     """The client's first file system: `words` is what it runs on its console, and `files` what that needs."""
-    order = modules.in_order(kernel.modules, MODULES)
+    order = module_order.in_order(kernel.modules, MODULES)
     loads = []
     for name in order:
         ports = f" nlm_tcpport={compiling.LOCKD_PORT} nlm_udpport={compiling.LOCKD_PORT}" if name == "lockd" else ""

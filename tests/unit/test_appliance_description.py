@@ -15,7 +15,6 @@ from flashbed.appliance import (
     compiling,
     cpio,
     kernels,
-    modules,
     ports,
     qemu,
     running,
@@ -158,14 +157,6 @@ def test_what_volumes_need_is_there_with_volumes_only(tmp_path: Path) -> None:
     assert "dm_mod" not in compiling.modules_wanted(plain)
     assert "dm_mod" in compiling.modules_wanted(volume)
     assert compiling.memory_mb(plain) < compiling.memory_mb(volume)
-
-
-def test_what_a_module_needs_is_loaded_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    need = {"nfsd": ["lockd", "sunrpc"], "lockd": ["sunrpc", "grace"], "sunrpc": [], "grace": []}
-    monkeypatch.setattr(modules, "needs", lambda path: need[path.name])
-    monkeypatch.setattr(modules, "aliases", lambda _: {})
-    there = {name: Path(name) for name in need if name != "grace"}  # which the kernel has built in
-    assert modules.in_order(there, ["nfsd", "ext4"]) == ["sunrpc", "lockd", "nfsd"]
 
 
 def test_a_pc_has_drivers_of_its_own_and_is_x86_64(tmp_path: Path) -> None:

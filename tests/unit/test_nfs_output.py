@@ -11,7 +11,6 @@ from samples import write_study
 
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
-from flashbed.image import debian_kernel
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.nfs import Nfs
@@ -190,10 +189,3 @@ def nfs_study(folder: Path, said: str, top: str = 'kernel = "6.1-nas"\nboard = "
     load = "" if "load" in said else "load = 10\n"
     path.write_text(f'{head}{top}\n[workload]\ntool = "nfs"\nset_kb = 1\n{load}{said}\n')
     return path
-
-
-def test_modules_load_behind_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    on = {"nfsd": ["lockd", "sunrpc"], "lockd": ["sunrpc", "grace"], "sunrpc": [], "grace": [], "veth": []}
-    monkeypatch.setattr(debian_kernel, "_depends", lambda path: on[path.stem])
-    known = {name: Path(f"{name}.ko") for name in on}
-    assert debian_kernel._in_order(known, ["veth", "nfsd"]) == ["veth", "sunrpc", "grace", "lockd", "nfsd"]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
-from flashbed.appliance import compiling, cpio, kernels, linking, modules, programs
+from flashbed.appliance import compiling, cpio, kernels, linking, programs
 from flashbed.appliance.kernels import Kernel
 from flashbed.appliance.settings import Settings
 from flashbed.common import paths
 from flashbed.common.errors import host_refusal
+from flashbed.image import module_order
 from flashbed.shrinking import architecture, fragment
 from flashbed.shrinking.architecture import Architecture
 
@@ -107,7 +108,7 @@ def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
 def _contents(settings: Settings, kernel: Kernel) -> dict[str, list[cpio.Node]]:
     """By what they are for."""
     cache, target = image.open_cache(), kernel.architecture
-    order = modules.in_order(kernel.modules, compiling.modules_wanted(settings))
+    order = module_order.in_order(kernel.modules, compiling.modules_wanted(settings))
     program = programs.own(cache, target).read_bytes()
     parts = {
         "folders": [cpio.folder(path) for path in FOLDERS] + [cpio.character_device("/dev/console", 5, 1)],

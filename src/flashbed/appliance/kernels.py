@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
-from flashbed.appliance import compiling, modules, programs
+from flashbed.appliance import compiling, programs
 from flashbed.appliance.settings import Settings, UnsuitableError
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
+from flashbed.image import module_order
 from flashbed.image.cache import digest_tree
 from flashbed.shrinking import building
 from flashbed.shrinking.architecture import Architecture
@@ -82,7 +83,7 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
 def small(settings: Settings, target: Architecture) -> Kernel:
     """Built for what the settings ask."""
     built = building.build(target.name, fragments(settings, target))
-    found = {modules.plain(name): path for name, path in built.modules.items()}
+    found = {module_order.plain(name): path for name, path in built.modules.items()}
     return Kernel(target, built.image, found, MACHINES[SMALL, target.name])
 
 
@@ -110,13 +111,13 @@ def debian(target: Architecture) -> Kernel:
     def fill(folder: Path) -> None:
         kernel, found = unpacked(target, folder / "unpacked")
         (folder / MODULES).mkdir()
-        for name in modules.in_order(found, compiling.ALL_MODULES):
+        for name in module_order.in_order(found, compiling.ALL_MODULES):
             shutil.copy(found[name], folder / MODULES)
         shutil.copy(kernel, folder / IMAGE)
         locks.remove(folder / "unpacked")
 
     entry = image.open_cache().entry(f"nas-debian-{target.name}", recipe, fill, products=[IMAGE])
-    found = modules.found_in(entry.path(MODULES))
+    found = module_order.found_in(entry.path(MODULES))
     return Kernel(target, entry.path(IMAGE), found, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
 
 
@@ -126,7 +127,7 @@ def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]
     with stage(f"Fetching Debian's own kernel for {target.name}"):
         debs = archive.fetch([package], archive.resolve([package]))
         archive.unpack([deb for deb in debs if re.match(r"linux-image-\d", deb.name)], folder)
-    kernels, found = sorted(folder.glob("boot/vmlinuz-*")), modules.found_in(folder / "lib/modules")
+    kernels, found = sorted(folder.glob("boot/vmlinuz-*")), module_order.found_in(folder / "lib/modules")
     if not (kernels and found):
         raise SetupError(f"{package} brought no kernel with modules; `flashbed image build --update` looks for another")
     return kernels[0], found

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
-
-from elftools.elf.elffile import ELFFile
 
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
+from flashbed.image import module_order
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
@@ -98,26 +96,10 @@ def _tree(unpacked: Path, ours: Path, tree: Path) -> None:
 
 
 def _modules(folder: Path, to: Path) -> None:
-    known = {path.stem.replace("-", "_"): path for path in folder.rglob("*.ko")}
+    known = module_order.found_in(folder)
     for group, wanted in GROUPS.items():
+        if lacking := [name for name in wanted if name not in known]:
+            raise SetupError(f"{PACKAGE} has no module {lacking[0]}")
         (to / group).mkdir()
-        for number, name in enumerate(_in_order(known, wanted)):
+        for number, name in enumerate(module_order.in_order(known, wanted)):
             shutil.copy(known[name], to / group / f"{number:02}-{name}.ko")
-
-
-def _in_order(known: dict[str, Path], wanted: Iterable[str]) -> list[str]:
-    """The modules `wanted` and all they depend on, each behind those."""
-    order: list[str] = []
-    for name in wanted:
-        if name not in known:
-            raise SetupError(f"{PACKAGE} has no module {name}")
-        order += [one for one in (*_in_order(known, _depends(known[name])), name) if one not in order]
-    return order
-
-
-def _depends(module: Path) -> list[str]:
-    with module.open("rb") as file:
-        section = ELFFile(file).get_section_by_name(".modinfo")
-        said = section.data().decode(errors="replace").split("\0") if section else []
-    names = next((line.removeprefix("depends=") for line in said if line.startswith("depends=")), "")
-    return [name.replace("-", "_") for name in names.split(",") if name]

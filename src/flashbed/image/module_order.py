@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which kernel modules have to be loaded before which, as the modules themselves say (`depends` of their .modinfo).
 
-Knows no appliance; a module that the kernel has built in is no file, and is left out.
+Knows no kernel; a module that the kernel has built in is no file, and is left out.
 """
 
 from __future__ import annotations
