@@ -163,7 +163,7 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
         make("yaffs2 corpora", yaffs2, "test", corpora),
         make("media fuzz", media, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
         make("yaffs2 fuzz", yaffs2, "fuzz", fuzzing, "FUZZ_SECONDS=600"),
-        make("appliance fuzz", appliance, "fuzz", fuzzing, "FUZZ_SECONDS=3600"),
+        make("appliance fuzz", appliance, "fuzz", fuzzing, "FUZZ_SECONDS=4200"),
         make("appliance corpus", appliance, "test", corpora),
         Measure(
             "generated inputs",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,12 +40,17 @@ def serves(command: Sequence[str], ports: Ports, typed: str = "") -> str:
         client.make_files()
         client.write(50)
         client.look()
-        assert machine.stdin is not None
-        machine.stdin.write("\npoweroff\n")
-        machine.stdin.flush()
-        assert machine.wait(timeout=60) == 0, "".join(log)
+        assert go_down(machine) == 0, "".join(log)
     assert "nas: down" in "".join(log)
     return "".join(log)
+
+
+def go_down(machine: subprocess.Popen[str]) -> int:
+    """As an administrator has it at the console. The exit status of QEMU."""
+    assert machine.stdin is not None
+    machine.stdin.write("\npoweroff\n")
+    machine.stdin.flush()
+    return machine.wait(timeout=60)
 
 
 def some_ports() -> Ports:

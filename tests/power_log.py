@@ -11,7 +11,9 @@ what was written.
 from __future__ import annotations
 
 import random
+import shutil
 import struct
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,3 +81,13 @@ def cut(before: Path, log: Path, dice: random.Random) -> tuple[bytes, int]:
             continue
         disk[entry.offset : entry.offset + entry.length] = bytes(entry.length) if entry.flags & DISCARD else entry.data
     return bytes(disk), lost
+
+
+def is_whole(image: Path, folder: Path) -> None:
+    """Its ext4 has a journal to replay, and nothing else is to be mended. The image stays as it is."""
+    copy = folder / "checked.img"
+    shutil.copy(image, copy)
+    replayed = subprocess.run(["/sbin/e2fsck", "-p", copy], capture_output=True, text=True)
+    assert replayed.returncode in (0, 1), replayed.stdout
+    looked = subprocess.run(["/sbin/e2fsck", "-fn", copy], capture_output=True, text=True)
+    assert looked.returncode == 0, looked.stdout

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import logging
 import signal
@@ -68,6 +69,12 @@ def _interrupt(*_: object) -> NoReturn:
     raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
 
 
+GONE = InterruptedByUser.exit_code
+"""The status when nobody reads what is printed any more, as of `| head`."""
+
+FULL = "what is written, to standard output or to a file, finds no room; make room where it goes, and run again"
+
+
 def main() -> None:
     """Entry point. Every error of ours is one message and an exit status; see errors.py."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -78,9 +85,14 @@ def main() -> None:
     except FlashbedError as error:
         _leave(error.message, error.exit_code)
     except BrokenPipeError:
-        sys.exit(130)
+        sys.exit(GONE)
+    except SystemExit as error:
+        # Rich ends so, with another status, when who read what it prints has gone
+        sys.exit(GONE if isinstance(error.__context__, BrokenPipeError) else error.code)
     except OSError as error:
-        _leave(host_refusal(Path(), error).message, HostResourceError.exit_code)
+        # Without a name it is of what is open already, such as standard output
+        nameless = error.filename is None and error.errno == errno.ENOSPC
+        _leave(FULL if nameless else host_refusal(Path(), error).message, HostResourceError.exit_code)
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:

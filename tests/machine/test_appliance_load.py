@@ -1,25 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """The project's own load (sfsload/) on the appliance under QEMU: every call is answered well, the mix is met, and a
-file set that some load processes made is used by others. No time is judged: the appliance runs in this host's time.
+file set that some load processes made is used by others; and the load goes on over power cuts. No time is judged: the
+appliance runs in this host's time.
 """
 
 from __future__ import annotations
 
 import json
+import random
+import shutil
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import power_log
 import pytest
+from appliance_machines import client_of, go_down, some_ports
 from appliance_rig import Appliance, running
+from careful_client import started
 from make_target import make
+from nfs_calls import Server
+
+from flashbed.appliance import building, disks, qemu, shipped
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
 
 LOAD, SECONDS = 50, 10
 """Operations a second, and seconds that are measured."""
+
+CUTS, UNDER_LOAD_S, CUT_LOAD_S = 3, 6, 60
+"""How often the power goes, and seconds: from a start to a cut, and of the whole load, with all starts in it."""
+
+LOAD_NOT_MET = 5
+"""sfsload's exit status: while the machine starts nobody answers."""
 
 SMALLEST = "0.000001"
 """The scale of the smallest file set that there is: 100 files of 2.6 MB."""
@@ -42,20 +59,22 @@ def appliance(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> It
         yield found
 
 
+def words_of(server: Server, folder: str, version: int, transport: str) -> list[str]:
+    where = ["--server", server.address, "--port", str(server.nfs), "--mount-port", str(server.mount)]
+    where += ["--export", "/data", "--folder", folder, "--uid", NOBODY, "--gid", NOBODY]
+    return [*where, "--version", str(version), "--transport", transport, "--load", str(LOAD), "--scale", SMALLEST]
+
+
 @pytest.mark.parametrize(("version", "transport"), [(3, "tcp"), (3, "udp"), (2, "udp")])
 def test_the_load_is_answered_well(
     appliance: Appliance, sfsload: Path, version: int, transport: str, tmp_path: Path
 ) -> None:
-    server = appliance.server
-    where = ["--server", server.address, "--port", str(server.nfs), "--mount-port", str(server.mount)]
-    where += ["--export", "/data", "--folder", f"v{version}-{transport}", "--uid", NOBODY, "--gid", NOBODY]
-    how = ["--version", str(version), "--transport", transport, "--load", str(LOAD), "--scale", SMALLEST]
+    how = words_of(appliance.server, f"v{version}-{transport}", version, transport)
 
     def asked(step: str, processes: int) -> dict[str, Any]:
         output = tmp_path / f"{step}-{processes}.json"
         times = ["--warmup", "1", "--time", str(SECONDS), "--processes", str(processes), "--output", str(output)]
-        words = [sfsload, *where, *how, *times, "--only", step]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+        done = subprocess.run([sfsload, *how, *times, "--only", step], capture_output=True, text=True, timeout=300)
         said = output.read_text() if output.exists() else ""
         assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr, said)
         result: dict[str, Any] = json.loads(said)
@@ -67,6 +86,45 @@ def test_the_load_is_answered_well(
         assert result["settings"]["processes"] == processes
         assert result["file_set"]["digest"] == made["file_set"]["digest"]
         is_whole(result)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_load_goes_on_when_the_power_has_gone(
+    architecture: str, sfsload: Path, transport: str, tmp_path: Path
+) -> None:
+    """The machine is killed under load, with a disk that forgets what was not flushed, and started again at the same
+    ports: what was not answered is sent again, the file system is whole, and writers are told that the server is new.
+    """
+    wanted, ports, dice = shipped.settings(None), some_ports(), random.Random(1)
+    built = building.build(wanted, architecture, tmp_path / "nas")
+    (image,) = disks.images(wanted.disks, tmp_path, 64 << 20)
+    command = qemu.command(built, [image], ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    how = [sfsload, *words_of(client_of(ports, dice).server, "load", 3, transport), "--warmup", "1"]
+    before, log, output = tmp_path / "before.img", tmp_path / "log", tmp_path / "load.json"
+    with started(command, []) as machine:
+        subprocess.run([*how, "--time", "1", "--only", "prepare"], check=True, capture_output=True, timeout=300)
+        go_down(machine)
+    with ExitStack() as held:
+        load = None
+        for number in range(CUTS + 1):
+            shutil.copy(image, before)
+            with started(power_log.logged(command, image, log), []) as machine:
+                if load is None:
+                    words = [*how, "--time", str(CUT_LOAD_S), "--only", "load", "--output", str(output)]
+                    load = held.enter_context(subprocess.Popen(words, stderr=subprocess.PIPE, text=True))
+                if number == CUTS:
+                    _, told = load.communicate(timeout=3 * CUT_LOAD_S)
+                    break
+                time.sleep(UNDER_LOAD_S)
+                assert load.poll() is None, "the load was over before the power went"
+            image.write_bytes(power_log.cut(before, log, dice)[0])
+            power_log.is_whole(image, tmp_path)
+    result = json.loads(output.read_text())
+    assert load.returncode in (0, LOAD_NOT_MET), (told, result)
+    assert result["errors"] == []
+    assert not result["server_fell_silent"]
+    assert result["retransmissions" if transport == "udp" else "reconnects"] > 0
+    assert result["verifier_changes"] > 0
 
 
 def is_whole(result: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ any_port   = true
 """
 
 RATHER_S = 60
+PULLED_S = 0.5
+"""After that much of the writing, which takes seconds."""
 
 
 def on_nbd(command: Sequence[str], place: Path) -> list[str]:
@@ -77,10 +80,10 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
         try:
             with started(on_nbd(command, place), log) as machine:
                 client.make_files()
+                threading.Timer(PULLED_S, disk.kill).start()
+                client.write(400)
+                disk.wait(timeout=RATHER_S)
                 client.write(100)
-                disk.kill()
-                disk.wait()
-                client.write(300)
                 wait_for("Operation continuing on 1 devices", log)
                 client.look()
                 down(machine, log)
@@ -89,9 +92,8 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
     log = []
     with started(command, log) as machine:
         wait_for("is taken in again, and filled", log)
-        client.look()
+        client.write(300)
         wait_for("[2/2] [UU]", log)
-        client.write(100)
         client.look()
         down(machine, log)
     first, second = (image.read_bytes()[: SIZE_BYTES - disks.SUPERBLOCK_ROOM] for image in images)

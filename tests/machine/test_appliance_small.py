@@ -7,6 +7,7 @@ when it has unpacked itself.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 import subprocess
@@ -23,6 +24,9 @@ pytestmark = pytest.mark.long
 
 MOST_BYTES = 4_000_000
 MOST_S = 2.0
+LEAST_MB = 24
+"""In which it starts and serves a little; `nas run` gives more, for clients that write much at once."""
+
 LIMIT_S = 300
 
 
@@ -61,8 +65,8 @@ def test_it_fits_and_is_ready_soon(architecture: str, tmp_path: Path) -> None:
     appliance = building.bootable(wanted, architecture, tmp_path)
     assert appliance.bytes <= MOST_BYTES, list(shipped.describe(appliance))
     images = disks.images(wanted.disks, tmp_path, 64 << 20)
-    command = [*qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), "-icount", "shift=0"]
-    assert command[command.index("-m") + 1] == "24M"
+    small = dataclasses.replace(appliance, memory_mb=LEAST_MB)
+    command = [*qemu.command(small, images, [], "127.0.0.1", ["-serial", "stdio"]), "-icount", "shift=0"]
     place = tmp_path / "monitor"
     command += ["-qmp", f"unix:{place},server=on,wait=on"]
     guarded = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", "5", str(LIMIT_S), *command]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import preparing, qemu, settings, usage
+from flashbed.appliance import building, kernels, preparing, qemu, settings, usage
+from flashbed.appliance import disks as disk_images
 from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
@@ -121,6 +123,8 @@ def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
         assert '"pc": a PC is x86_64' in refused(tmp_path, 'hardware = "pc"\n', target=ARM, kernel=kernel)
     assert "--listen ::1: is no IPv4 address" in refused(tmp_path, DISK, where=Ports("::1"))
     assert "--listen 203.0.113.9: this host has no such address" in refused(tmp_path, DISK, where=Ports("203.0.113.9"))
+    for nobodys in ("224.0.0.1", "255.255.255.255"):
+        assert f"--listen {nobodys}: no machine has this address" in refused(tmp_path, DISK, where=Ports(nobodys))
     same = Ports("127.0.0.1", nfs=20490, mount=20490)
     assert "--mount-port 20490: --nfs-port is the same; give another" in refused(tmp_path, DISK, where=same)
     with socket.socket() as taken:
@@ -139,6 +143,37 @@ def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
             assert len(images) == len(found.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
     assert "26 disks at most" in refused(tmp_path, mirrors)
+
+
+def test_a_folder_where_a_disk_s_image_would_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "vda.img").mkdir()
+    with pytest.raises(InputError, match=r"vda\.img: is a folder, and the image of a disk has that name"):
+        disk_images.files(read(tmp_path, DISK).disks, tmp_path, SIZE)
+
+
+def test_a_place_where_the_one_file_cannot_be_is_told_before_a_kernel_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "named", lambda *_: pytest.fail("a kernel is built"))
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full" / "appliance").mkdir(parents=True)
+    for place, told in (("file", "is no folder"), ("file/below", "is no folder"), ("full", "full/appliance: is a")):
+        with pytest.raises(InputError, match=told):
+            building.bootable(read(tmp_path, DISK), "x86_64", tmp_path / place)
+
+
+def test_what_was_built_stays_until_the_new_file_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "there"
+    building._write(there, {"appliance": b"old"})
+
+    def full(file: Path, _: bytes) -> None:
+        file.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(HostResourceError, match="no room left"):
+        building._write(there, {"appliance": b"new"})
+    assert [(file.name, file.read_bytes()) for file in there.iterdir()] == [("appliance", b"old")]
 
 
 def test_a_full_disk_of_the_host_is_told_by_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

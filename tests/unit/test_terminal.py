@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from flashbed import cli
 from flashbed.cli import app
 from flashbed.commands import terminal
 from flashbed.common.errors import HostResourceError, InputError
@@ -44,6 +48,14 @@ def _never(*_: object, **__: object) -> None:
     raise AssertionError("the work began")
 
 
+TWO_KERNELS = """
+from flashbed import entry
+from flashbed.shrinking import report
+report.of_two = lambda *_: report.KernelReport("Two kernels", ["A line."] * 10_000, [])
+entry.main()
+"""
+
+
 @pytest.mark.parametrize("command", [("kernel", "shrink"), ("kernel", "compare", "a", "b"), ("compare", "a", "b")])
 def test_a_page_that_cannot_be_written_is_told_before_the_work(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -74,3 +86,27 @@ def test_a_place_is_left_as_it_was(tmp_path: Path) -> None:
 def test_a_page_without_a_place_names_it() -> None:
     with pytest.raises(HostResourceError, match=r"/proc/page\.html: No such file"):
         terminal.check_page(Path("/proc/page.html"))
+
+
+@pytest.mark.parametrize(("command", "page"), [(["nas", "--help"], ""), (["kernel", "compare", "a", "b"], "page.html")])
+@pytest.mark.parametrize(("output", "status"), [("gone", 130), ("/dev/full", 4)])
+def test_an_output_that_takes_nothing_has_its_status_and_the_page_is_there(
+    command: list[str], page: str, output: str, status: int, tmp_path: Path
+) -> None:
+    """The command line in a process of its own, which finds two kernels that are made up."""
+    if page:
+        command = [*command, "--html", str(tmp_path / page)]
+    reading, writing = os.pipe() if output == "gone" else (None, os.open(output, os.O_WRONLY))
+    if reading is not None:
+        os.close(reading)
+    program = [sys.executable, "-c", TWO_KERNELS, *command]
+    done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.returncode == status
+    assert done.stderr == ("" if output == "gone" else f"flashbed: {cli.FULL}\n")
+    assert not page or "Two kernels" in (tmp_path / page).read_text()
+
+
+def test_a_page_that_finds_no_room_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HostResourceError, match=r"^--html /dev/full: No space left on device"):
+        terminal.write_page(Path("/dev/full"), "A page", ["A line."] * 10_000, [])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from flashbed.appliance import compiling, cpio, kernels, linking, programs
 from flashbed.appliance.kernels import Kernel
 from flashbed.appliance.settings import Settings
 from flashbed.common import paths
-from flashbed.common.errors import host_refusal
+from flashbed.common.errors import InputError, host_refusal
 from flashbed.image import module_order
 from flashbed.shrinking import architecture, fragment
 from flashbed.shrinking.architecture import Architecture
@@ -62,9 +63,11 @@ class Appliance:
 def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
     """The appliance for the architecture `name` (x86_64, arm64), as one file in `folder`, which is made.
 
-    Raises InputError for an architecture that there is not, SetupError where it cannot be built.
+    Raises InputError for an architecture that there is not and for a place where it cannot be, SetupError where it
+    cannot be built. What lies there stays until the new file is whole.
     """
     target = architecture.named(name)
+    _check_place(folder)
     kernel = kernels.named(kernels.SMALL, settings, target)
     contents = _contents(settings, kernel)
     line = compiling.command_line(settings.hardware, target.name)
@@ -96,7 +99,25 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            (folder / name).write_bytes(content)
+            part = folder / f".{name}.part"
+            try:
+                part.write_bytes(content)
+                part.replace(folder / name)
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+
+
+def _check_place(folder: Path) -> None:
+    """That the one file can go there, before a kernel is built for it. Raises InputError and HostResourceError."""
+    if (folder / BOOTABLE).is_dir():
+        raise InputError(f"{folder / BOOTABLE}: is a folder, and the file would have that name; name another place")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"--to {folder}: is no folder, or lies in none; name one") from None
     except OSError as error:
         raise host_refusal(folder, error) from None
 

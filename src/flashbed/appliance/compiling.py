@@ -44,13 +44,10 @@ def modules_wanted(settings: Settings) -> list[str]:
 
 
 def memory_mb(settings: Settings) -> int:
-    """Of a machine that has enough, as tried: in 24 MB there is room for one disk's driver, and no modules of RAID,
-    nor for the first file system with ssh's server in it; LVM's program has room in 64.
+    """Of a machine that has enough, as tried. One plain disk is served in 24 MB, but there clients that write much at
+    once leave the kernel without memory, and it ends; LVM's program has room in 64.
     """
-    if has_volumes(settings):
-        return 64
-    devices = [device for disk in settings.disks.values() for device in (disk.device, *disk.mirror) if device]
-    return 48 if len(devices) > 1 or settings.users else 24
+    return 64 if has_volumes(settings) else 48
 
 
 def command_line(hardware: str, architecture: str) -> str:

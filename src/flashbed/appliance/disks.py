@@ -52,6 +52,9 @@ def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path
             f"{', '.join(sorted(devices))}. Give `nas run` a file with those names."
         )
     found = [_file(folder, device) for device in wanted]
+    for file in found:
+        if file.is_dir():
+            raise InputError(f"{file}: is a folder, and the image of a disk has that name; give another --folder")
     return [*found, *_with_volumes(volumes, folder, len(found))] if volumes else found
 
 

@@ -37,7 +37,7 @@ MACHINES = {
 IMAGE, MODULES = "vmlinuz", "modules"
 
 MORE_MB = 168
-"""For Debian's. It began to serve one disk in 96 MB, where the small one does in 24; a machine of it has 192."""
+"""For Debian's. It began to serve one disk in 96 MB, where the small one does in 24; a machine of it has 216."""
 
 NO_IPV6 = "ipv6.disable=1"
 """The small kernel has none, and settings have no addresses of it: one that has it would listen there, too."""

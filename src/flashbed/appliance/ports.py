@@ -52,9 +52,11 @@ def check(listen: str, ports: Sequence[Port]) -> None:
     message names no option.
     """
     try:
-        ipaddress.IPv4Address(listen)
+        found = ipaddress.IPv4Address(listen)
     except ValueError:
         raise InputError(f'--listen {listen}: is no IPv4 address; give one of this host, such as "127.0.0.1"') from None
+    if found.is_multicast or found.is_reserved:
+        raise InputError(f"--listen {listen}: no machine has this address; give one of this host")
     taken: dict[tuple[str, int], str] = {}
     for port in ports:
         option = OPTIONS[port.inside]

@@ -18,10 +18,12 @@ from flashbed.appliance.values import (
     Address,
     Clients,
     Device,
+    HostName,
     Interface,
     Key,
     OwnAddress,
     Server,
+    UserName,
     Volume,
     no_machine,
 )
@@ -52,7 +54,7 @@ class Network(Strict):
 
     address: OwnAddress = Field(default=DHCP, description='"dhcp", or an IPv4 address with the length of its network')
     gateway: Address | None = Field(default=None, description="the way out, with an address of its own only")
-    interface: Interface = Field(default="eth0", pattern=r"^[a-z][a-z0-9]{0,14}$", description="Linux's name of it")
+    interface: Interface = Field(default="eth0", description="Linux's name of it")
 
 
 class Nfs(Strict):
@@ -95,7 +97,7 @@ class Log(Strict):
 class User(Strict):
     """Somebody who may log in over ssh, with a key."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="on the appliance; root administers it")
+    name: UserName = Field(description="on the appliance; root administers it")
     uid: int = Field(default=1000, ge=1, le=65533, description="its number, if it is not root")
     keys: list[Key] = Field(min_length=1, description="public keys of OpenSSH")
 
@@ -103,7 +105,7 @@ class User(Strict):
 class Settings(Strict):
     """All that an appliance is told."""
 
-    hostname: str = Field(default="nas", pattern=r"^[a-z][a-z0-9-]{0,62}$", description="its name")
+    hostname: HostName = Field(default="nas", description="its name")
     hardware: Literal["virtual", "pc"] = Field(
         default="virtual", description="what it runs on: virtio devices, or a PC with its firmware, disks and cards"
     )
@@ -171,7 +173,8 @@ class Settings(Strict):
                 yield Problem((*key, "create_mirror"), "belongs to mirror only")
             if len(disk.mirror) == 1:
                 yield Problem((*key, "mirror"), "needs at least two devices")
-            for device in (*filter(None, [disk.device, disk.volume]), *disk.mirror):
+            volume = disk.volume and f"/dev/{disk.volume}"  # so a device that is the same one is found
+            for device in (*filter(None, [disk.device, volume]), *disk.mirror):
                 yield from self._device_problems(key, device, seen)
                 seen.add(device)
             mirrors += bool(disk.mirror)

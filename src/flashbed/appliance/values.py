@@ -9,22 +9,31 @@ import base64
 import binascii
 import ipaddress
 import re
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import AfterValidator
 
+from flashbed.common.tomlfile import shown
+
 DHCP = "dhcp"
-_DEVICE = re.compile(r"/dev/[a-z][a-z0-9/_-]{0,40}")
+_DEVICE = re.compile(r"(?=.{6,46}$)/dev/[a-z][a-z0-9_-]*(/[a-z0-9_-]+)*")
 _VOLUME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}/[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}")
 _KEY = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/=]{40,2000}( [ -~]{0,200})?")
 
 
 def _clients(text: str) -> str:
+    _, slash, length = text.partition("/")
     try:
-        return str(ipaddress.IPv4Network(text))
+        if slash and not length.isdigit():
+            raise ValueError
+        found = ipaddress.IPv4Network(text)
     except ValueError as error:
         why = "has bits beyond its length" if "host bits" in str(error) else "is no IPv4 address or network"
         raise ValueError(f'"{text}" {why}; write "192.168.1.7" or "192.168.1.0/24"') from None
+    if found.prefixlen == 32 and (why := no_machine(found.network_address, found)):
+        raise ValueError(f'"{text}" is {why}; give a machine\'s, or a network: "0.0.0.0/0" is everybody')
+    return str(found)
 
 
 def _address(text: str) -> str:
@@ -69,6 +78,18 @@ def no_machine(address: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -
     if network.prefixlen < 31 and address == network.broadcast_address:
         return "the network's broadcast address"
     return ""
+
+
+def _word(most: int, letters: str) -> Callable[[str], str]:
+    """That it is one of small letters, digits and these letters, `most` long."""
+
+    def checked(text: str) -> str:
+        if not re.fullmatch(rf"[a-z][a-z0-9{letters}]{{0,{most - 1}}}", text):
+            kinds = f"small letters, digits and {letters}" if letters else "small letters and digits"
+            raise ValueError(f'"{shown(text)}" is no name here: {kinds}, a letter first, {most} at most')
+        return text
+
+    return checked
 
 
 def _interface(text: str) -> str:
@@ -122,7 +143,9 @@ Clients = Annotated[str, AfterValidator(_clients)]
 Address = Annotated[str, AfterValidator(_address)]
 Server = Annotated[str, AfterValidator(_server)]
 OwnAddress = Annotated[str, AfterValidator(_own_address)]
-Interface = Annotated[str, AfterValidator(_interface)]
+Interface = Annotated[str, AfterValidator(_interface), AfterValidator(_word(15, ""))]
+HostName = Annotated[str, AfterValidator(_word(63, "-"))]
+UserName = Annotated[str, AfterValidator(_word(31, "-"))]
 Device = Annotated[str, AfterValidator(_device)]
 Volume = Annotated[str, AfterValidator(_volume)]
 Key = Annotated[str, AfterValidator(_key)]

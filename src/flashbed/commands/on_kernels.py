@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flashbed.commands.terminal import check_page, out, print_table, write_page
+from flashbed.commands.terminal import check_page, out, print_table, tell_page, write_page
 
 if TYPE_CHECKING:
     from flashbed.shrinking.report import KernelReport
@@ -48,6 +48,8 @@ def kernel_shrink(
     """
     from flashbed.shrinking import report
 
+    if anew and not prices:
+        raise typer.BadParameter("--anew measures, and --no-prices does not; leave one out")
     check_page(html)
     _show(report.of_one(purpose, architecture, option or [], measure=prices, anew=anew), html)
 
@@ -67,6 +69,8 @@ def kernel_compare(
 
 
 def _show(found: KernelReport, html: Path | None) -> None:
+    if html is not None:
+        write_page(html, found.title, found.lines, found.tables)  # before anything is told: who reads it may go
     for line in found.lines:
         out.print(line)
     for table in found.tables:
@@ -76,4 +80,4 @@ def _show(found: KernelReport, html: Path | None) -> None:
             if table.note:
                 out.print(table.note)
     if html is not None:
-        write_page(html, found.title, found.lines, found.tables)
+        tell_page(html)

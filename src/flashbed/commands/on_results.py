@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import check_page, out, write_page
+from flashbed.commands.terminal import check_page, out, tell_page, write_page
 from flashbed.common.page import Table
 
 SHOWN = 40
@@ -71,6 +71,7 @@ def compare_command(
         everything = [telling.table(one, [], "All figures that differ") for one in compared]
         shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
         write_page(html, "Two sets of results", told, shown)
+        tell_page(html)
     if broken or lost:
         raise limits.Regression(telling.in_all(len(broken), len(lost)))
     if exact and not all(cell.is_same for one in compared for cell in one.cells):

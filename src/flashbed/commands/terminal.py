@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as Grid
 
-from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import Table
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
@@ -52,11 +52,18 @@ def say(line: str) -> None:
 
 
 def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:
-    """As one HTML file, and says where it is."""
+    """As one HTML file. Raises HostResourceError."""
     from flashbed.common.page import render
 
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(render(title, lines, tables))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(render(title, lines, tables))
+    except OSError as error:
+        raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
+
+
+def tell_page(file: Path) -> None:
+    """Where it is."""
     out.print(f"Report: {file.absolute()}")
 
 

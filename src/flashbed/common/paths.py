@@ -74,7 +74,10 @@ def cache_root() -> Path:
     chosen = os.environ.get("FLASHBED_CACHE")
     try:
         if chosen:
-            return Path(chosen).expanduser().absolute()
+            root = Path(chosen).expanduser().absolute()
+            if root.is_dir() or not root.exists():
+                return root
+            raise SetupError(f"FLASHBED_CACHE={chosen}: is no folder; set it to the path of one, or leave it out")
         base = os.environ.get("XDG_CACHE_HOME", "")
         # The XDG rules: a relative path there is to be ignored.
         return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"

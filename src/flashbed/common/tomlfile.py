@@ -200,8 +200,8 @@ def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> st
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value for a message, cut where it is long."""
-    text = str(value)
+    """A value for a message, in one line, cut where it is long."""
+    text = str(value).replace("\n", "\\n")
     return text if len(text) <= most else f"{text[:most]}..."
 
 
@@ -213,6 +213,8 @@ def plain(details: "ErrorDetails") -> str:
     said = (
         details["msg"]
         .replace("String should have", "must have")
+        .replace("List should have", "must have")
+        .replace(" after validation", "")
         .replace("Input should be", "must be")
         .replace("valid dictionary", "table")
     )

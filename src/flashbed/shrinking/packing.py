@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from flashbed.common.errors import SetupError
+from flashbed.common.progress import stage
 from flashbed.image.command import run
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.building import SmallKernel
@@ -63,17 +64,20 @@ def sizes(kernel: SmallKernel) -> Sizes:
     """Of a built kernel."""
     raw = kernel.raw
     known = programs(kernel.architecture)
-    by, lacking = {XZ: packed(raw, known[XZ])}, {}
-    for name, command in known.items():
-        if name == XZ:
-            continue
-        if shutil.which(command[0]) is None:
-            lacking[name] = f"{command[0]} is not installed"
-            continue
-        try:
-            by[name] = packed(raw, command)
-        except SetupError:
-            lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
+    by: dict[str, int] = {}
+    lacking: dict[str, str] = {}
+    with stage(f"Packing the kernel for {kernel.architecture.name}"):
+        by[XZ] = packed(raw, known[XZ])
+        for name, command in known.items():
+            if name == XZ:
+                continue
+            if shutil.which(command[0]) is None:
+                lacking[name] = f"{command[0]} is not installed"
+                continue
+            try:
+                by[name] = packed(raw, command)
+            except SetupError:
+                lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
     image = kernel.image.stat().st_size if kernel.architecture.packs_itself else by[XZ]
     modules = {name: packed(file, known[XZ]) for name, file in kernel.modules.items()}
     return Sizes(image, raw.stat().st_size, modules, by, lacking)
