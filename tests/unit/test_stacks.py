@@ -82,7 +82,7 @@ def test_a_server_of_files_keeps_its_network_and_what_its_server_needs(caplog: p
     assert found["CONFIG_NFSD"].file == paths.guest() / "kernel-nas.config"
     (said,) = caplog.messages
     assert said.startswith(str(paths.studies() / "lee2002.toml"))
-    assert 'kernel = "6.1-debian": 24 of 72 cells are left out: only a kernel that the lab builds' in said
+    assert 'kernel = "6.1-debian": 24 of 78 cells are left out: only a kernel that the lab builds' in said
 
 
 def test_cells_with_another_version_of_linux_do_not_count(caplog: pytest.LogCaptureFixture) -> None:
