@@ -70,7 +70,9 @@ needs_libnfs = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs
 def test_a_tree_goes_there_and_back(appliance: Appliance, tmp_path: Path) -> None:
     there, back = tmp_path / "there", tmp_path / "back"
     make_tree(there, random.Random(1))
+    (there / "plain").write_text("A line.\n")
     carry_there(appliance, there, "/tree")
+    assert libnfs("nfs-cat", appliance.url("/tree/plain")) == "A line.\n"
     carry_back(appliance, "/tree", back)
     assert content_of(back) == content_of(there)
 
