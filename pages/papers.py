@@ -18,11 +18,10 @@ from pathlib import Path
 
 from page_text import written
 
-from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import heading, page, section, sections, unexplained
-from flashbed.study.loading import Study, load_study
+from flashbed.study.loading import Study, shipped_studies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/papers.md"
@@ -30,8 +29,7 @@ PAGE = REPOSITORY / "docs/papers.md"
 
 def studies_after_papers() -> list[Study]:
     """The shipped studies that name what they repeat, and judge its claims."""
-    found = (load_study(path) for path in sorted(paths.studies().glob("*.toml")))
-    return [study for study in found if study.source and study.claims]
+    return [study for study in shipped_studies() if study.source and study.claims]
 
 
 def missing(reports: list[Report]) -> Iterator[str]:

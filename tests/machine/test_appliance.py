@@ -19,6 +19,8 @@ from appliance_rig import Appliance, libnfs, running
 from malformed_calls import pester_all
 from nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
 
+from flashbed.common import paths
+
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
 
@@ -32,16 +34,7 @@ read_write = ["192.0.2.0/24"]
 any_port = true
 """
 
-ON_EXT2 = """
-[disks.data]
-device     = "/dev/vda"
-filesystem = "ext2"
-
-[[exports]]
-disk       = "data"
-read_write = ["10.0.2.2"]
-any_port   = true
-"""
+ON_EXT2 = (paths.appliance() / "trial.toml").read_text().replace('"ext4"', '"ext2"')
 
 WRITTEN_BACK_S = 40
 """Linux writes back what is older than 30 s, and looks every five."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from appliance_machines import SIZE_BYTES, client_of, some_ports
+from appliance_machines import SIZE_BYTES, client_of, go_down, some_ports
 from careful_client import Client, started
 
 from flashbed.appliance import building, disks, qemu, settings
@@ -126,8 +126,5 @@ def test_a_disk_with_other_data_is_left_alone_and_an_empty_one_is_filled(archite
 
 
 def down(machine: subprocess.Popen[str], log: list[str]) -> None:
-    assert machine.stdin is not None
-    machine.stdin.write("\npoweroff\n")
-    machine.stdin.flush()
+    go_down(machine)
     wait_for("nas: down", log)
-    machine.wait(timeout=RATHER_S)

@@ -108,14 +108,19 @@ static size_t draw_message(uint8_t *message, const struct rpc_program *program)
 	return change(message, make_call(message, program->number, program->highest));
 }
 
-/* Hands it over in memory of its very size, so that a read beyond it is seen */
+/* In memory of its very size, so that a read beyond it is seen; to be freed */
+static uint8_t *exactly(const uint8_t *bytes, size_t length)
+{
+	uint8_t *exact = malloc(length + !length);
+
+	return memcpy(exact, bytes, length);
+}
+
 static long take(const uint8_t *bytes, size_t length)
 {
-	uint8_t *exact = malloc(length);
-	long taken;
+	uint8_t *exact = exactly(bytes, length);
+	long taken = connection_take(&connection, exact, length);
 
-	memcpy(exact, bytes, length);
-	taken = connection_take(&connection, exact, length);
 	free(exact);
 	connection.reply_used = 0; /* it was sent */
 	return taken;
@@ -149,9 +154,8 @@ static void one_datagram(const struct rpc_program *program, const struct rpc_cal
 {
 	uint8_t made[CALL_SIZE], reply[RPC_REPLY_MOST];
 	size_t length = draw_message(made, program);
-	uint8_t *exact = malloc(length + !length);
+	uint8_t *exact = exactly(made, length);
 
-	memcpy(exact, made, length);
 	rpc_reply(program, 1, caller, exact, length, reply, sizeof reply);
 	free(exact);
 }
@@ -187,8 +191,7 @@ static void one_lease(void)
 	memcpy(made + 236, "\x63\x82\x53\x63", 4);
 	length += draw_bytes(made + length, 64);
 	length = change(made, length);
-	exact = malloc(length + !length);
-	memcpy(exact, made, length);
+	exact = exactly(made, length);
 	dhcp_answer(exact, length, 0, hardware, &lease);
 	free(exact);
 }

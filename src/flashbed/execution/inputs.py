@@ -21,7 +21,7 @@ from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
 from flashbed.profiles.library import FOLDERS, Library, Selector
-from flashbed.study.loading import Study, load_study
+from flashbed.study.loading import Study, shipped_studies
 from flashbed.study.plan import Cell, plan
 
 _log = logging.getLogger("flashbed")
@@ -102,7 +102,7 @@ def lock_study(study: Study) -> Lock:
 def lock_shipped() -> Lock:
     """The lock of the repository's own studies, of what is used here. Not written yet."""
     more = sets_of_filesystems()
-    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), _shipped(), (*KERNELS, *NAS_KERNELS), more)
+    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more)
 
 
 def sets_of_guests(version: str) -> set[image.ProgramSet]:
@@ -110,7 +110,7 @@ def sets_of_guests(version: str) -> set[image.ProgramSet]:
     any other, the programs of all file systems, and every module.
     """
     if version in NAS_KERNELS:
-        cells = (cell for study in _shipped() for cell in plan(study))
+        cells = (cell for study in shipped_studies() for cell in plan(study))
         return {repetition.program_set(cell) for cell in cells if cell.kernel == version}
     return sets_of_filesystems(tuple(modules.to_choose()))
 
@@ -120,10 +120,6 @@ def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[image.ProgramSet]:
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
     return {image.ProgramSet(system.packages, system.programs, chosen) for system in systems}
-
-
-def _shipped() -> list[Study]:
-    return [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
 
 
 def _lock(

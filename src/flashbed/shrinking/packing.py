@@ -64,23 +64,27 @@ def sizes(kernel: SmallKernel) -> Sizes:
     """Of a built kernel."""
     raw = kernel.raw
     known = programs(kernel.architecture)
-    by: dict[str, int] = {}
-    lacking: dict[str, str] = {}
     with stage(f"Packing the kernel for {kernel.architecture.name}"):
-        by[XZ] = packed(raw, known[XZ])
-        for name, command in known.items():
-            if name == XZ:
-                continue
-            if shutil.which(command[0]) is None:
-                lacking[name] = f"{command[0]} is not installed"
-                continue
-            try:
-                by[name] = packed(raw, command)
-            except SetupError:
-                lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
+        by, lacking = _by_program(raw, known)
     image = kernel.image.stat().st_size if kernel.architecture.packs_itself else by[XZ]
     modules = {name: packed(file, known[XZ]) for name, file in kernel.modules.items()}
     return Sizes(image, raw.stat().st_size, modules, by, lacking)
+
+
+def _by_program(raw: Path, known: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, int], dict[str, str]]:
+    """What each of `known` makes of it, and of those that cannot why. Raises SetupError for xz, which all need."""
+    by, lacking = {XZ: packed(raw, known[XZ])}, {}
+    for name, command in known.items():
+        if name == XZ:
+            continue
+        if shutil.which(command[0]) is None:
+            lacking[name] = f"{command[0]} is not installed"
+            continue
+        try:
+            by[name] = packed(raw, command)
+        except SetupError:
+            lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
+    return by, lacking
 
 
 def packed(file: Path, command: tuple[str, ...]) -> int:

@@ -33,8 +33,8 @@ def wanted(word: str, target: Architecture) -> Fragment:
 def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
     if part == NAS:
         return fragment.read(building.nas_fragments(target.name))
-    file = Path(part)
-    shipped, study = paths.appliance() / "kernel" / f"{part}.config", paths.studies() / f"{part}.toml"
+    file, fragments = Path(part), paths.appliance() / "kernel"
+    shipped, study = fragments / f"{part}.config", paths.studies() / f"{part}.toml"
     is_name = "/" not in part and not own_file.is_there(file)
     if is_name and own_file.is_file(shipped):
         return fragment.read([shipped])
@@ -43,7 +43,7 @@ def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
     if not own_file.is_there(file):
         raise InputError(
             f"{word}: {part!r} is neither {NAS!r}, nor a study (`flashbed list`), nor a fragment of the appliance "
-            f"({', '.join(sorted(one.stem for one in (paths.appliance() / 'kernel').glob('*.config')))}), nor a file; "
+            f"({', '.join(sorted(one.stem for one in fragments.glob('*.config')))}), nor a file; "
             "give one of these, or several joined by +"
         )
     if file.suffix == ".toml":

@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from flashbed.common import paths
 from flashbed.common.tomlfile import TomlFile
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
@@ -135,6 +136,11 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         kernels=chosen,
         kernels_asked_for=bool(kernels),
     )
+
+
+def shipped_studies() -> list[Study]:
+    """All that flashbed comes with, by name."""
+    return [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
 
 
 def study_schema() -> dict[str, Any]:
