@@ -6,12 +6,14 @@ killed at any moment.
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+from careful_names import Names
 from nfs_calls import OK, Server
 
 from flashbed.appliance import running
@@ -19,6 +21,9 @@ from flashbed.appliance import running
 FILES, BLOCKS, BLOCK = 4, 256, 512
 PIECE = 4096
 """Of one call: a server with 24 MB takes little more."""
+
+NAMES_SHARE = 0.3
+"""Changes of a folder by writes, while it writes until the server is gone."""
 
 LIMIT_S = 120
 
@@ -58,6 +63,7 @@ class Client:
     server: Server
     dice: random.Random
     files: list[File] = field(default_factory=list)
+    names: Names | None = None
     commits: int = 0
 
     def make_files(self) -> None:
@@ -69,12 +75,18 @@ class Client:
             file = File(handle)
             self._write_whole(handle, bytes(BLOCK * BLOCKS))
             self.files.append(file)
+        status, folder = self.server.make_folder(root, b"names")
+        assert status == OK
+        self.names = Names(self.server, self.dice, folder)
 
     def write_on(self) -> None:
-        """Until the server is gone."""
+        """Until the server is gone; between the writes names come and go."""
+        assert self.names is not None
         with suppress(OSError):
             while True:
                 self.write(1)
+                if self.dice.random() < NAMES_SHARE:
+                    self.names.change()
 
     def write(self, many: int) -> None:
         """So often, and now and then it asks that what it wrote be on the disk."""
@@ -101,7 +113,11 @@ class Client:
             self.commits += 1
 
     def look(self) -> None:
-        """All that was committed is there; of the rest each block is whole. Then all is made sure."""
+        """All that was committed is there; of the rest each block is whole. Then all is made sure. Of the names, see
+        there.
+        """
+        assert self.names is not None
+        self.names.look()
         for file in self.files:
             data = b"".join(self.server.read(file.handle, at, PIECE) for at in range(0, BLOCKS * BLOCK, PIECE))
             assert len(data) == BLOCKS * BLOCK
@@ -119,10 +135,14 @@ class Client:
 
 @contextmanager
 def started(
-    command: list[str], log: list[str], typed: str = "", limit_s: float = LIMIT_S
+    command: list[str],
+    log: list[str],
+    typed: str = "",
+    limit_s: float = LIMIT_S,
+    ready: re.Pattern[str] = running.READY,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Ready to serve; `log` gets its lines. `typed`: for the loader, which reads the serial line before Linux does.
-    `limit_s`: after that the machine is killed, whatever it does.
+    """A machine that has said that it is ready; `log` gets its lines. `typed`: for the loader, which reads the serial
+    line before Linux does. `limit_s`: after that the machine is killed, whatever it does.
     """
     guarded = ["setpriv", "--pdeathsig", "KILL", *command]
     with subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace") as found:
@@ -134,7 +154,7 @@ def started(
         found.stdin.flush()
         for line in found.stdout:
             log.append(line)
-            if running.READY.search(line):
+            if ready.search(line):
                 break
         reader = threading.Thread(target=lambda: log.extend(found.stdout or ()), daemon=True)
         reader.start()

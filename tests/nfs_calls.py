@@ -94,7 +94,7 @@ class Server:
 
     def attributes(self, handle: bytes) -> int:
         """The status of GETATTR."""
-        return int(struct.unpack_from(">I", self.call(NFS, 1, text(handle)))[0])
+        return _status(self.call(NFS, 1, text(handle)))
 
     def look_up(self, handle: bytes, name: bytes) -> tuple[int, bytes]:
         """Status and handle of LOOKUP."""
@@ -110,6 +110,14 @@ class Server:
     def make_folder(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
         """Status and handle of MKDIR."""
         return _made(self.call(NFS, 9, text(folder) + text(name) + FOR_ALL))
+
+    def remove(self, folder: bytes, name: bytes, *, is_folder: bool = False) -> int:
+        """The status of REMOVE, or of RMDIR."""
+        return _status(self.call(NFS, 13 if is_folder else 12, text(folder) + text(name)))
+
+    def rename(self, folder: bytes, name: bytes, new: bytes) -> int:
+        """The status of RENAME within a folder."""
+        return _status(self.call(NFS, 14, text(folder) + text(name) + text(folder) + text(new)))
 
     def write(self, handle: bytes, offset: int, data: bytes, *, stable: bool = False) -> bytes:
         """The verifier of WRITE: another one says that the server has started anew."""
@@ -134,6 +142,10 @@ class Server:
         at = 8 + (ATTRIBUTES if follows else 0)
         length = struct.unpack_from(">I", results, at + 8)[0]
         return results[at + 12 : at + 12 + length]
+
+
+def _status(results: bytes) -> int:
+    return int(struct.unpack_from(">I", results)[0])
 
 
 def _made(results: bytes) -> tuple[int, bytes]:

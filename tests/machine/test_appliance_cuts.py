@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power of the appliance goes while a client writes: what was COMMITted is there afterwards, the file system is
-whole after its journal was replayed, and the client goes on with the handles that it has.
+"""The power of the appliance goes while a client writes, and makes, renames and removes files and folders: what was
+COMMITted is there afterwards, and so is each change of a folder that was answered; the file system is whole after its
+journal was replayed, and the client goes on with the handles that it has.
 
 The disk forgets what was not flushed, by chance (tests/power_log.py). FLASHBED_SEED is the first seed, FLASHBED_CUTS
 how often the power goes.
@@ -57,5 +58,8 @@ def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) 
         image.write_bytes(disk)
         power_log.is_whole(image, tmp_path)
     assert client.commits >= cuts
+    assert client.names is not None
+    assert client.names.answered >= cuts
     assert lost or cuts < 20  # else the cuts were none: most writes are followed by a flush at once
-    print(f"{cuts} cuts: {client.commits} commits, {lost} writes lost that no flush came after")
+    answers = f"{client.commits} commits, {client.names.answered} changes of folders"
+    print(f"{cuts} cuts: {answers}, {lost} writes lost that no flush came after")

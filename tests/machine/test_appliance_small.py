@@ -63,7 +63,7 @@ class Monitor:
 def test_it_fits_and_is_ready_soon(architecture: str, tmp_path: Path) -> None:
     wanted = shipped.settings(None)
     appliance = building.bootable(wanted, architecture, tmp_path)
-    assert appliance.bytes <= MOST_BYTES, list(shipped.describe(appliance))
+    assert appliance.bytes <= MOST_BYTES, list(shipped.describe(wanted, appliance))
     images = disks.images(wanted.disks, tmp_path, 64 << 20)
     small = dataclasses.replace(appliance, memory_mb=LEAST_MB)
     command = [*qemu.command(small, images, [], "127.0.0.1", ["-serial", "stdio"]), "-icount", "shift=0"]

@@ -243,6 +243,10 @@ def test_an_export_for_root_or_for_others_is_named_with_the_reason(tmp_path: Pat
     ]
 
 
+def test_who_forgot_the_exports_is_told(tmp_path: Path) -> None:
+    assert told(tmp_path, DISK) == [usage.NOTHING]
+
+
 def test_the_loopback_is_hidden_and_no_other_address(tmp_path: Path) -> None:
     assert "comes as 192.168.1.5;" in told(tmp_path, DISK + EXPORT, Ports("192.168.1.5"))[0]
     assert "nfs://127.0.0.1/data?" in told(tmp_path, DISK + EXPORT, Ports("0.0.0.0"))[1]

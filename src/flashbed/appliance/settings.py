@@ -26,13 +26,13 @@ from flashbed.appliance.values import (
     UserName,
     Volume,
     no_machine,
+    no_word,
 )
 from flashbed.common.errors import InputError
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.profile import Strict
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _OF_A_PC = "/dev/sd"
 """How Linux names disks of AHCI."""
 TAKEN = {
@@ -163,8 +163,8 @@ class Settings(Strict):
         mirrors = 0
         for number, (name, disk) in enumerate(self.disks.items()):
             key = ("disks", name)
-            if not _NAME.fullmatch(name):
-                yield Problem(key, "is no name for a disk: small letters, digits and -, a letter first, 31 at most")
+            if why := no_word(name, 31, "-"):
+                yield Problem(key, why)
             elif name in TAKEN:
                 yield Problem(key, f"is no name for a disk: the appliance itself uses /{name}; give another")
             if [bool(disk.device), bool(disk.mirror), bool(disk.volume)].count(True) != 1:

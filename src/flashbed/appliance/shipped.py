@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flashbed.appliance import settings as appliance_settings
+from flashbed.appliance import usage
 from flashbed.appliance.building import Appliance
 from flashbed.appliance.settings import Settings, UnsuitableError
 from flashbed.common import paths
@@ -33,8 +34,10 @@ def folder(architecture: str) -> Path:
     return paths.cache_root() / "nas" / architecture
 
 
-def describe(appliance: Appliance) -> Iterator[str]:
-    """Lines: its bytes, and what is in the first file system."""
+def describe(settings: Settings, appliance: Appliance) -> Iterator[str]:
+    """Lines: its bytes, what is in the first file system, and what its owner may have forgotten."""
     yield f"{appliance.kernel}: {appliance.bytes:,} bytes"
     inside = ", ".join(f"{part} {size:,}" for part, size in appliance.parts.items() if size)
     yield f"unpacked, in bytes: {inside}"
+    if not settings.exports:
+        yield usage.NOTHING

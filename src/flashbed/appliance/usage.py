@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Export, Settings
 
+NOTHING = "Nothing is exported: the settings have no [[exports]], so nobody can mount anything."
+
 
 def lines(settings: Settings, ports: Ports) -> Iterator[str]:
     """How a client on this host uses each export that it may, and why not the others."""
     yield ""
+    if not settings.exports:
+        yield NOTHING
     for export in settings.exports:
         yield from _export(settings, export, ports)
     for user in settings.users:

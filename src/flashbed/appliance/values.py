@@ -18,6 +18,8 @@ from flashbed.common.tomlfile import shown
 
 DHCP = "dhcp"
 _DEVICE = re.compile(r"(?=.{6,46}$)/dev/[a-z][a-z0-9_-]*(/[a-z0-9_-]+)*")
+_NO_DISK = re.compile(r"/dev/(null|zero|full|u?random|console|kmsg|mem|port|ptmx|tty\w*|hwrng|watchdog\d*|rtc\d*)")
+"""Linux's devices of characters, by their usual names: no file system lies on one."""
 _VOLUME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}/[a-zA-Z0-9_][a-zA-Z0-9+_.-]{0,60}")
 _KEY = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/=]{40,2000}( [ -~]{0,200})?")
 
@@ -80,13 +82,18 @@ def no_machine(address: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -
     return ""
 
 
-def _word(most: int, letters: str) -> Callable[[str], str]:
-    """That it is one of small letters, digits and these letters, `most` long."""
+def no_word(text: str, most: int, letters: str) -> str:
+    """Why it is not one of small letters, digits and these letters, `most` long; empty if it is."""
+    if re.fullmatch(rf"[a-z][a-z0-9{letters}]{{0,{most - 1}}}", text):
+        return ""
+    kinds = f"small letters, digits and {letters}" if letters else "small letters and digits"
+    return f"is no name here: {kinds}, a letter first, {most} at most"
 
+
+def _word(most: int, letters: str) -> Callable[[str], str]:
     def checked(text: str) -> str:
-        if not re.fullmatch(rf"[a-z][a-z0-9{letters}]{{0,{most - 1}}}", text):
-            kinds = f"small letters, digits and {letters}" if letters else "small letters and digits"
-            raise ValueError(f'"{shown(text)}" is no name here: {kinds}, a letter first, {most} at most')
+        if why := no_word(text, most, letters):
+            raise ValueError(f'"{shown(text)}" {why}')
         return text
 
     return checked
@@ -101,6 +108,8 @@ def _interface(text: str) -> str:
 def _device(text: str) -> str:
     if not _DEVICE.fullmatch(text):
         raise ValueError(f'"{text}" is no device such as "/dev/vda" or "/dev/sda1"')
+    if _NO_DISK.fullmatch(text):
+        raise ValueError(f'"{text}" is no disk; give one such as "/dev/vda" or "/dev/sda1"')
     return text
 
 

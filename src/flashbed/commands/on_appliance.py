@@ -34,9 +34,10 @@ def nas_build(
     """Build an appliance: one file, FOLDER/appliance, which firmware, a boot loader or QEMU starts."""
     from flashbed.appliance import building, shipped
 
+    settings = shipped.settings(file)
     with shipped.named(file):
-        appliance = building.bootable(shipped.settings(file), architecture, to)
-    for line in shipped.describe(appliance):
+        appliance = building.bootable(settings, architecture, to)
+    for line in shipped.describe(settings, appliance):
         out.print(line)
 
 

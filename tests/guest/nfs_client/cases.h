@@ -33,7 +33,7 @@ struct nfs_case {
 /* Each ends with a case without a name */
 extern const struct nfs_case basic_cases[], folder_cases[], general_cases[], special_cases[], size_cases[];
 extern const struct nfs_case content_cases[], lock_cases[], far_lock_cases[], waiting_cases[], many_lock_cases[];
-extern const struct nfs_case again_cases[], datagram_cases[];
+extern const struct nfs_case again_cases[], datagram_cases[], cut_cases[];
 
 /* From the command line: the version of NFS, how many files the largest folder has, and whom to ask */
 extern int nfs_version, many;

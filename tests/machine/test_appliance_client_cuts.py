@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux's own NFS client works in a second guest while the appliance's power goes and comes back, on a disk that
+forgets what was not flushed: it asks again until it is answered, nothing fails, and all that it was told is done is
+there. The work is tests/guest/nfs_client/cuts.c.
+
+By version 3. FLASHBED_SEED is the seed, FLASHBED_CUTS how often the power goes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import power_log
+import pytest
+from appliance_client import asking, our_own, served
+from appliance_pair import Kernel, client_command, debian_kernel, on_a_wire
+from careful_client import started
+from wire import Wire
+
+# It builds kernels of its own first.
+pytestmark = pytest.mark.long
+
+SECONDS = 900
+"""Until a machine is given up."""
+
+MOUNTED = re.compile("ok mount")
+
+ROUNDS = 6
+"""Of work between a start of the server and a cut, at most."""
+
+WAIT_S = 200
+"""For the next of them: TCP asks again ever more seldom."""
+
+
+def rounds_of(said: list[str]) -> int:
+    return sum(line.startswith("round ") for line in said)
+
+
+def wait_for_work(said: list[str], rounds: int) -> None:
+    end = time.monotonic() + WAIT_S
+    while rounds_of(said) < rounds:
+        assert time.monotonic() < end, "".join(said)
+        assert "all done" not in "".join(said), "".join(said)
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("kernel_of", "version", "transport"),
+    [
+        pytest.param(debian_kernel, 3, "tcp", id="v3-tcp"),
+        pytest.param(our_own, 3, "udp", id="v3-udp"),
+        pytest.param(debian_kernel, 4, "tcp", id="v4-tcp"),
+    ],
+)
+def test_linux_as_a_client_works_on_when_the_power_has_gone(
+    kernel_of: Callable[[Path], Kernel], version: int, transport: str, tmp_path: Path
+) -> None:
+    cuts, dice = int(os.environ.get("FLASHBED_CUTS", "10")), random.Random(int(os.environ.get("FLASHBED_SEED", "1")))
+    kernel = kernel_of(tmp_path / "kernel")
+    initramfs = asking(kernel, version, transport, ["0", "cuts"], tmp_path)
+    command, (image,) = served(version, tmp_path)
+    before, log = tmp_path / "before.img", tmp_path / "log"
+    lost = 0
+    said: list[str] = []
+    with Wire(seed=1) as wire, ExitStack() as held:
+        for number in range(cuts + 1):
+            shutil.copy(image, before)
+            server = power_log.logged(on_a_wire(command, wire.port), image, log)
+            with started(server, [], limit_s=SECONDS) as machine:
+                if not number:
+                    words = client_command(kernel, initramfs, wire.port)
+                    client = held.enter_context(started(words, said, limit_s=SECONDS, ready=MOUNTED))
+                wait_for_work(said, rounds_of(said) + dice.randint(1, ROUNDS))
+                if number == cuts:
+                    assert client.stdin is not None
+                    client.stdin.write("\n")
+                    client.stdin.flush()
+                    client.wait(timeout=WAIT_S)
+                    break
+                time.sleep(dice.uniform(0, 0.3))
+                machine.kill()
+            disk, gone = power_log.cut(before, log, dice)
+            lost += gone
+            image.write_bytes(disk)
+            power_log.is_whole(image, tmp_path)
+    assert "ok work_over_cuts" in "".join(said), "".join(said)
+    print(f"{cuts} cuts: {rounds_of(said)} rounds of work, {lost} writes lost that no flush came after")
