@@ -70,6 +70,15 @@ def test_a_tree_goes_there_and_back(appliance: Appliance, tmp_path: Path) -> Non
     assert content_of(back) == content_of(there)
 
 
+def test_a_file_is_as_old_as_it_is(appliance: Appliance) -> None:
+    """The machine's clock is read before the first program, or files were of 1970."""
+    status, root = appliance.server.mount_path(b"/data")
+    assert status == OK
+    status, handle = appliance.server.create(root, b"of today")
+    assert status == OK
+    assert abs(appliance.server.changed_at(handle) - time.time()) < 3600
+
+
 @needs_libnfs
 def test_ext2_is_served_and_after_a_power_cut_too(architecture: str, tmp_path: Path) -> None:
     """Nothing repairs ext2 in the appliance: what is on the disk is served, and the log says that it is unchecked."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from make_target import REPOSITORY
 
 from flashbed.appliance import building, disks, qemu, running, shipped
 
@@ -64,6 +65,7 @@ def test_it_fits_and_is_ready_soon(architecture: str, tmp_path: Path) -> None:
     wanted = shipped.settings(None)
     appliance = building.bootable(wanted, architecture, tmp_path)
     assert appliance.bytes <= MOST_BYTES, list(shipped.describe(wanted, appliance))
+    assert f" {appliance.bytes:,} " in (REPOSITORY / "docs/appliance.md").read_text()
     images = disks.images(wanted.disks, tmp_path, 64 << 20)
     small = dataclasses.replace(appliance, memory_mb=LEAST_MB)
     command = [*qemu.command(small, images, [], "127.0.0.1", ["-serial", "stdio"]), "-icount", "shift=0"]

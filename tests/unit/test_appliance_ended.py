@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import qemu, running
+from flashbed.appliance import qemu, running, shipped
 from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
@@ -39,12 +39,22 @@ def heard() -> Iterator[None]:
         signal.signal(number, how)
 
 
-def run(place: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]) -> str:
-    """What is left of the appliance's end."""
-    monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", STANDS_FOR_QEMU, str(place / "end")])
+LEFT_OUT = "exportd: an export is left out: no disk is mounted there: /data 10.0.2.0/24 rw"
+
+
+def run(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    say: Callable[[str], None],
+    first: str = "",
+    settings: Settings | None = None,
+) -> str:
+    """What is left of the appliance's end. `first`: what it says before all else."""
+    program = f"print({first!r}, flush=True)\n{STANDS_FOR_QEMU}"
+    monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", program, str(place / "end")])
     monkeypatch.setattr("flashbed.appliance.ports.check", lambda *_: None)
     appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
-    running.run(Settings(), appliance, [], Ports(), say)
+    running.run(settings or Settings(), appliance, [], Ports(), say)
     return (place / "end").read_text() if (place / "end").exists() else ""
 
 
@@ -65,6 +75,22 @@ def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatc
         "flashbed: the appliance is down",
     ]
     assert signal.getsignal(number) == before
+
+
+def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line == "Ctrl-C ends it.":
+            os.kill(os.getpid(), signal.SIGQUIT)
+
+    run(tmp_path, monkeypatch, say, LEFT_OUT, shipped.settings(None))
+    assert "/data: is not served, as no disk is mounted there; the log above says why" in said
+    assert not [line for line in said if "mount -t nfs" in line]
+    said.clear()
+    run(tmp_path, monkeypatch, say, "", shipped.settings(None))
+    assert [line for line in said if "mount -t nfs" in line]
 
 
 def test_a_terminal_that_is_gone_twice_does_not_pull_the_plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

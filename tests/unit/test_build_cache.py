@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import HostResourceError, InterruptedByUser
+from flashbed.image import BuiltOnly, NotBuilt
 from flashbed.image import cache as cache_module
 from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel
@@ -50,6 +51,17 @@ def tree(root: Path) -> Entry:
         (folder / "link").symlink_to("include")
 
     return Cache(root).entry("tree", {"a": 1}, fill, products=["Image"])
+
+
+def test_who_builds_nothing_waits_for_nobody(tmp_path: Path) -> None:
+    root, go = tmp_path / "image", tmp_path / "go"
+    with builder(root, go) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "begun\n"
+        with pytest.raises(NotBuilt, match="is not built"):
+            BuiltOnly(root).entry("thing", {"a": 1}, lambda _: None)
+        go.touch()
+    assert BuiltOnly(root).entry("thing", {"a": 1}, lambda _: None).path("product").exists()
 
 
 def test_the_second_waits_for_the_first_and_says_so(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            part = folder / f".{name}.part"
+            part = folder / f".{name}.{os.getpid()}.part"  # another may write there at the same time
             try:
                 part.write_bytes(content)
                 part.replace(folder / name)

@@ -23,6 +23,7 @@ from flashbed.common import children
 from flashbed.common.errors import InterruptedByUser, SetupError
 
 READY = re.compile(r"nas: ready ([0-9.]+) s after")
+LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
 STOP_S = 30.0
 ASK_AGAIN_S = 3.0
@@ -44,7 +45,7 @@ def run(
         try:
             watched.until_ready()
             if watched.ready:
-                for line in usage.lines(settings, where):
+                for line in usage.lines(settings, where, watched.left_out):
                     watched.tell(line)
             watched.until_end()
         except InterruptedByUser:
@@ -68,6 +69,7 @@ class _Watched:
         self._ended = False
         self._going_down = False
         self.ready = False
+        self.left_out: set[str] = set()
         self.asked = False
         self.down = False
 
@@ -127,6 +129,7 @@ class _Watched:
         line, _, self._rest = self._rest.partition(b"\n")
         text = "".join(letter for letter in line.decode(errors="replace").strip() if letter.isprintable())
         self.ready |= READY.search(text) is not None
+        self.left_out.update(LEFT_OUT.findall(text))
         self._going_down |= GOING_DOWN in text
         self.down |= DOWN in text
         if text:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Export, Settings
@@ -12,13 +12,18 @@ from flashbed.appliance.settings import Export, Settings
 NOTHING = "Nothing is exported: the settings have no [[exports]], so nobody can mount anything."
 
 
-def lines(settings: Settings, ports: Ports) -> Iterator[str]:
-    """How a client on this host uses each export that it may, and why not the others."""
+def lines(settings: Settings, ports: Ports, left_out: Collection[str] = ()) -> Iterator[str]:
+    """How a client on this host uses each export that it may, and why not the others. `left_out`: paths that the
+    appliance said it does not serve.
+    """
     yield ""
     if not settings.exports:
         yield NOTHING
     for export in settings.exports:
-        yield from _export(settings, export, ports)
+        if f"/{export.disk}" in left_out:
+            yield f"/{export.disk}: is not served, as no disk is mounted there; the log above says why"
+        else:
+            yield from _export(settings, export, ports)
     for user in settings.users:
         yield f"ssh -p {ports.ssh} {user.name}@{ports.reached_at}"
     yield "Ctrl-C ends it."

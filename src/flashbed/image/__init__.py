@@ -94,10 +94,13 @@ class PartError(InputError):
 
 
 class BuiltOnly(Cache):
-    """What is there."""
+    """What is there. It waits for nobody who builds."""
+
+    def _check_builds(self, final: Path) -> None:
+        raise NotBuilt(f"{final.name} is not built")
 
     def _build(self, final: Path, *_: object) -> None:
-        raise NotBuilt(f"{final.name} is not built")
+        self._check_builds(final)
 
 
 class _NotedOnly(Archive):

@@ -88,6 +88,7 @@ class Cache:
         whole = partial(self._whole, final, thorough=self._thorough, listed=listed)
         entry = whole()
         if entry is None:
+            self._check_builds(final)
             with self._locked(final):
                 entry = whole()
                 if entry is None:
@@ -96,6 +97,9 @@ class Cache:
         if entry is None:
             raise HostResourceError(f"{final}: changed while it was being written; is the disk sound?")
         return replace(entry, mend=partial(self._mend, entry, text, build, products))
+
+    def _check_builds(self, final: Path) -> None:
+        """Before another's build is waited for: a cache that builds nothing raises here."""
 
     def _mend(self, entry: Entry, recipe: str, build: Callable[[Path], None], products: Sequence[str] | None) -> None:
         if entry.folder in self._mended:
