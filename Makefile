@@ -56,6 +56,7 @@ test: lint
 	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=200
 	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
 	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance
+	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 -m "not long"
 
@@ -66,6 +67,7 @@ test-long: lint
 	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
 	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
 	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance RUNS=3000000
+	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2
 	$(BIN)/python faults/campaign.py --faults 100 --seed 2
@@ -76,6 +78,7 @@ bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1) $(STUDY)
 	$(BIN)/python bench/several_cpus.py $(if $(SIZE),--quick)
+	$(BIN)/python bench/kernel_objects.py $(if $(SIZE),--objects 2)
 
 # OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows
 OPTIONS ?=

@@ -32,7 +32,16 @@ def test_a_target_has_what_it_needs(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["media", "kernel/media_ftl/tests", "kernel/iosched/tests", "kernel/yaffs2", "sfsload", "appliance/user"]
+    "part",
+    [
+        "media",
+        "kernel/media_ftl/tests",
+        "kernel/iosched/tests",
+        "kernel/yaffs2",
+        "sfsload",
+        "appliance/user",
+        "appliance/distil",
+    ],
 )
 def test_a_part_has_what_its_targets_need(part: str) -> None:
     """As above; fuzzers take clang, and so are run by those who have it."""

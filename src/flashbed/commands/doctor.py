@@ -27,6 +27,7 @@ TOOLS = {
     "flex": "flex",
     "patch": "patch",
     "xz": "xz-utils",
+    "ccache": "ccache",
     "dpkg-source": "dpkg-dev",
     "dpkg-deb": "dpkg",
     "apt-get": "apt",

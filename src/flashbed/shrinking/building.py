@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -217,16 +217,22 @@ def check(wanted: Fragment, objects: Path) -> None:
 
 
 def compile_kernel(
-    target: Architecture, source: Path, objects: Path, on_step: Callable[[], None], jobs: int | None = None
+    target: Architecture,
+    source: Path,
+    objects: Path,
+    on_step: Callable[[], None],
+    jobs: int | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> None:
     """Brings the objects up to date with their .config. `jobs`: compilers at a time, one for each CPU of this host if
-    it is not said. Raises InputError for an option whose source is among what is never unpacked.
+    it is not said. `environment`: of another compiler. Raises InputError for an option whose source is among what is
+    never unpacked.
     """
     jobs = jobs or os.cpu_count() or 1
     targets = [target.target, "modules"] if _has_modules(objects) else [target.target]
     command = make(target, source / "linux", f"O={objects}", *targets, jobs=jobs)
     try:
-        run(command, on_line=lambda _: on_step())
+        run(command, on_line=lambda _: on_step(), env=environment)
     except SetupError as error:
         if left_out := _left_out(error.message):
             raise InputError(

@@ -2,7 +2,8 @@
 """Kernels that differ from one another in an option: each built, packed, booted, and kept by what it was made of.
 
 The first is compiled where all kernels of an architecture are. For the others there are workbenches (workbench.py):
-folders that have the objects of the first before each of them, so that it compiles only what its option changes.
+folders that have the objects of the first before each of them, so that it compiles only what its option changes, and
+by a compiler that knows most of it (distilling.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import queue
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -25,7 +26,7 @@ from flashbed.common import locks
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
 from flashbed.image.cache import Cache, Entry
-from flashbed.shrinking import building, fragment, memory, packing, workbench
+from flashbed.shrinking import building, distilling, fragment, memory, packing, workbench
 from flashbed.shrinking.architecture import Architecture
 from flashbed.shrinking.building import SmallKernel
 from flashbed.shrinking.workbench import Workbench
@@ -161,10 +162,13 @@ class Bench:
             with building.objects_of(self.target, self._cache) as first:
                 building.configure(self.target, self._source.folder, first, base)
                 building.compile_kernel(self.target, self._source.folder, first, step)
+                workbench.copied(first, folders[0])
+                source, recipe = self._source.folder, self.recipe(base)
+                compiler = distilling.check(self.target, self._cache, source, recipe, folders[0], step)
                 for objects in folders:
                     workbench.copied(first, objects)
-                depend = workbench.dependents(first, self._source.folder / "linux")
-            yield [Workbench(objects, scratch / objects.name, depend) for objects in folders]
+                depend = workbench.dependents(first, source / "linux")
+            yield [Workbench(objects, scratch / objects.name, depend, compiler.environment) for objects in folders]
 
     def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None], most: int) -> Variant:
         """In a thread of its own. `step` is called again and again, and may raise. Raises _LaterError if more than
@@ -182,7 +186,7 @@ class Bench:
             elif (depend := bench.affected(config)) > most:
                 raise _LaterError(depend)
             else:
-                found = self._built(objects, folder, step, jobs=1)
+                found = self._built(objects, folder, step, jobs=1, environment=bench.environment)
             _keep(folder, found)
 
         return self._variant(asked.settings, asked.change, fill, self._cache, self._cache)
@@ -209,9 +213,16 @@ class Bench:
         booted = boots.entry(f"linux-memory-{self.target.name}", run, boot, products=[MEMORY])
         return replace(found, **json.loads(booted.path(MEMORY).read_text()))
 
-    def _built(self, objects: Path, folder: Path, step: Callable[[], None], jobs: int) -> Variant:
+    def _built(
+        self,
+        objects: Path,
+        folder: Path,
+        step: Callable[[], None],
+        jobs: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> Variant:
         try:
-            building.compile_kernel(self.target, self._source.folder, objects, step, jobs)
+            building.compile_kernel(self.target, self._source.folder, objects, step, jobs, environment)
         except InputError as error:
             return Variant(why_not=error.message)
         except SetupError as error:

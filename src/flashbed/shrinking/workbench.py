@@ -31,12 +31,13 @@ State = tuple[int, int, int, str]
 @dataclass
 class Workbench:
     """A folder of the objects of a kernel, and where a copy of it is to be, from which what a build changed is put
-    back. `dependents`: how many objects depend on each option.
+    back. `dependents`: how many objects depend on each option. `environment`: of what is run in it.
     """
 
     objects: Path
     copy: Path
     dependents: Counter[str] = field(default_factory=Counter)
+    environment: Mapping[str, str] = field(default_factory=dict)
     _copied: dict[Path, State] = field(default_factory=dict)
 
     def restored(self) -> Path:
