@@ -60,15 +60,15 @@ def cost(one: Object, folder: Path, to: Path, environment: Mapping[str, str]) ->
 def measure(name: str, cache: Cache, many: int) -> None:
     folder = cache.root / f"linux-objects-{name}"
     there = objects(folder)
-    if not there:
-        print(f"{name}: no kernel is compiled here; `flashbed kernel shrink -a {name} --no-prices` makes one")
-        return
+    random.Random(1).shuffle(there)
     alone, first, again, same, taken = 0.0, 0.0, 0.0, 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         plain, ours = Path(scratch, "plain.o"), Path(scratch, "ours.o")
         compiler = distilling.compiler(cache, architecture.named(name))
         environment = {**os.environ, **compiler.environment, "CCACHE_DIR": f"{scratch}/ccache"}
-        for one in random.Random(1).sample(there, min(many, len(there))):
+        for one in there:
+            if taken == many:
+                break
             try:
                 alone += cost(one, folder, plain, os.environ)
             except subprocess.CalledProcessError:
@@ -77,6 +77,9 @@ def measure(name: str, cache: Cache, many: int) -> None:
             again += cost(one, folder, ours, environment)
             same += plain.read_bytes() == ours.read_bytes()
             taken += 1
+    if not taken:
+        print(f"{name}: no kernel is compiled here; `flashbed kernel shrink -a {name} --no-prices` makes one")
+        return
     costs = {"compiler": alone, "distilled": first, "found again": again}
     told = "; ".join(f"{what} {spent / taken * 1e3:.0f} ({spent / alone:.2f})" for what, spent in costs.items())
     print(f"{name}, {taken} objects, CPU ms each: {told}; {same} the same file")
