@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "interrupt.h"
 #include "load.h"
 #include "message.h"
 #include "mount.h"
@@ -202,6 +203,7 @@ int main(int count, char **arguments)
 	static struct output output;
 
 	options_read(count, arguments, &run.options);
+	interrupt_tell();
 	fileset_make(&run.set, run.options.seed, run.options.load, run.options.scale);
 	output_check(&output, run.options.output);
 	if (run.options.step == STEP_LIST)

@@ -16,12 +16,16 @@ void say_once(atomic_flag *flag)
 /* In one piece, since several processes may write */
 static void say(const char *format, va_list words)
 {
-	char text[512];
+	char *text;
 
 	if (said && atomic_flag_test_and_set(said))
 		return;
-	vsnprintf(text, sizeof(text), format, words);
+	if (vasprintf(&text, format, words) < 0) {
+		fputs("sfsload: no memory for a message\n", stderr);
+		return;
+	}
 	fprintf(stderr, "sfsload: %s\n", text);
+	free(text);
 }
 
 void end_with(enum exit_status status, const char *format, ...)

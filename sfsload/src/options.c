@@ -21,6 +21,8 @@ struct rule {
 	uint64_t unit; /* the member counts in these, of what the user writes */
 };
 
+enum { EXPORT_MOST = 1024 }; /* MNTPATHLEN of the mount protocol: RFC 1094 A.3, RFC 1813 5.1 */
+
 __attribute__((noreturn))
 static void refuse(const struct rule *rule, const char *text, const char *must)
 {
@@ -30,6 +32,13 @@ static void refuse(const struct rule *rule, const char *text, const char *must)
 static void read_text(struct options *options, const struct rule *rule, const char *text)
 {
 	memcpy((char *)options + rule->at, &text, sizeof(text));
+}
+
+static void read_export(struct options *options, const struct rule *rule, const char *text)
+{
+	options->export = text;
+	if (!*text || strlen(text) > EXPORT_MOST)
+		refuse(rule, text, "a path of 1 to 1024 bytes");
 }
 
 static uint64_t whole_number(const struct rule *rule, const char *text)
@@ -148,10 +157,11 @@ static void read_step(struct options *options, const struct rule *rule, const ch
 
 #define AT(member) offsetof(struct options, member)
 #define DAY (UINT64_C(86400) * NS_IN_S)
+#define ID_MOST (UINT32_MAX - 1) /* the one above says "none" in every call of Unix */
 
 static const struct rule rules[] = {
 	{ "server", "ADDRESS", "IPv4 address of the NFS server", read_server, 0, 0, 0, 1 },
-	{ "export", "PATH", "what is mounted of it", read_text, AT(export), 0, 0, 1 },
+	{ "export", "PATH", "what is mounted of it", read_export, 0, 0, 0, 1 },
 	{ "load", "N", "offered load, operations a second", read_u32, AT(load), 1, 100000, 1 },
 	{ "version", "2|3", "of NFS (3)", read_u32, AT(version), 2, 3, 1 },
 	{ "transport", "tcp|udp", "of all protocols (tcp)", read_transport, 0, 0, 0, 1 },
@@ -174,8 +184,8 @@ static const struct rule rules[] = {
 	  600000, NS_IN_MS },
 	{ "give-up", "S", "so long without an answer, and the server is gone (60)", read_seconds, AT(give_up_ns),
 	  NS_IN_MS, DAY, NS_IN_S },
-	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, UINT32_MAX, 1 },
-	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, UINT32_MAX, 1 },
+	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, ID_MOST, 1 },
+	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, ID_MOST, 1 },
 	{ "output", "FILE", "where the result goes (standard output)", read_text, AT(output), 0, 0, 1 },
 };
 
@@ -195,6 +205,8 @@ static void help(void)
 	puts("  --help                   this\n");
 	puts("ends with 0 measured, 1 this machine failed, 2 bad usage, 3 the server cannot be reached, refuses or\n"
 	     "falls silent, 4 an answer was wrong, 5 the mix or the load was not met");
+	if (fflush(stdout) || ferror(stdout))
+		end_with(EXIT_HOST, "the help cannot be written: %s", strerror(errno));
 	exit(EXIT_MEASURED);
 }
 

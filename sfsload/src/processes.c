@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "message.h"
 #include "processes.h"
 
@@ -47,6 +48,7 @@ static void live(const struct process_work *work, uint32_t process, int ready, i
 	char byte = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	interrupt_ignore();
 	sleep_exactly();
 	work->prepare(work->context, process);
 	if (write(ready, &byte, 1) != 1)

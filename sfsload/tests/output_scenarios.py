@@ -22,6 +22,12 @@ def old_result(folder: str) -> Path:
     return file
 
 
+def press_ctrl_c(process: Any) -> None:
+    """What a terminal does: the signal goes to all of them."""
+    for pid in (*children(process), process.pid):
+        os.kill(pid, signal.SIGINT)
+
+
 def children(process: Any) -> list[int]:
     """Those of a load of two processes, when both are there and have begun to work."""
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -58,10 +64,12 @@ def a_load_that_fails_or_is_stopped_takes_no_result_away(bed: Any) -> None:
             ({"refuse_mount": 13}, None, 3, "access-denied"),
             ({"after": 0, "status": {"write": 28}}, None, 3, "no-space"),
             ({}, lambda process: os.kill(children(process)[1], signal.SIGKILL), 1, "was ended by signal 9"),
-            ({}, lambda process: children(process) and process.terminate(), -signal.SIGTERM, ""),
+            ({}, lambda process: children(process) and process.terminate(), -signal.SIGTERM, "interrupted"),
+            ({}, press_ctrl_c, -signal.SIGINT, "interrupted"),
         ):
             run = bed.load("tcp", 3, orders, output=file, disturb=disturb, time=5)
             assert (run.status, told in run.message) == (status, True), run.message
+            assert run.message.count("\n") == 1
             assert file.read_text() == "old\n"
         assert [path.name for path in Path(folder).iterdir()] == [file.name]
 
@@ -90,3 +98,12 @@ def what_is_no_file_is_written_directly(bed: Any) -> None:
             words = [str(word) for word in (bed.program, *command, "--output", "/dev/stdout")]
             subprocess.run(words, stdout=out, check=True)
         assert file.read_text() == "before\n" + listed
+
+
+@scenario
+def help_that_cannot_be_written_is_told(bed: Any) -> None:
+    with Path("/dev/full").open("w") as out:
+        done = subprocess.run([str(bed.program), "--help"], stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "sfsload: the help cannot be written: No space left on device\n"
+    assert bed.command("--help").returncode == 0

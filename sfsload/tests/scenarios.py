@@ -246,6 +246,10 @@ def bad_usage(bed: Any) -> None:
         (["--mix", "x"], "--mix x: must be one of sfs2-v2 sfs2-v3 sfs2008-v3"),
         (["--load", "9", "--only", "list", "--version", "2", "--mix", "sfs2-v3"], "is one of NFS version 3"),
         (["--folder", "a/b"], "--folder a/b: must be the name of one folder"),
+        (["--export", ""], "--export : must be a path of 1 to 1024 bytes"),
+        (["--export", "/" + 1024 * "e"], f"--export /{1024 * 'e'}: must be a path of 1 to 1024 bytes"),
+        (["--uid", "4294967295"], "--uid 4294967295: must be a whole number from 0 to 4294967294"),
+        (["--gid", "4294967295"], "--gid 4294967295: must be a whole number from 0 to 4294967294"),
     ):
         done = bed.command(*words)
         assert done.returncode == 2, words
