@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flashbed nas run` whose terminal is closed: the appliance goes down as by Ctrl-C, and leaves a clean disk."""
+"""`flashbed nas run` whose terminal is closed: the appliance goes down as by Ctrl-C, and leaves a clean disk. A second
+Ctrl-C pulls the plug."""
 
 from __future__ import annotations
 
@@ -25,23 +26,52 @@ def needs_recovery(image: Path) -> bool:
     return "needs_recovery" in told
 
 
-def test_a_closed_terminal_ends_it_cleanly(tmp_path: Path) -> None:
+def read_until(terminal: int, words: bytes) -> None:
+    log = b""
+    while words not in log:
+        try:
+            log += os.read(terminal, 4096)
+        except OSError:  # there is nobody left who could write
+            pytest.fail(f"it ended, and did not say {words!r}:\n{log.decode()}")
+
+
+def started(folder: Path) -> tuple[int, int]:
+    """The process of an appliance that serves, and the terminal that it runs in."""
     program = str(Path(sys.executable).with_name("flashbed"))
-    words = ["nas", "run", "--kernel", "debian", "--size", "16M", "--folder", str(tmp_path)]
+    words = ["nas", "run", "--kernel", "debian", "--size", "16M", "--folder", str(folder)]
     for name, port in zip(("nfs", "mount", "portmap"), free_ports(3), strict=True):
         words += [f"--{name}-port", str(port)]
     process, terminal = pty.fork()
     if process == 0:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
-        limits = ["setpriv", "--pdeathsig", "KILL", "timeout", "--foreground", str(LIMIT_S)]
-        os.execvp("setpriv", [*limits, program, *words])
-    log = b""
-    while b"Ctrl-C ends it." not in log:
-        try:
-            log += os.read(terminal, 4096)
-        except OSError:  # there is nobody left who could write
-            pytest.fail(f"it ended with {os.waitpid(process, 0)[1]:#06x} before it served:\n{log.decode()}")
+        signal.alarm(LIMIT_S)  # and not `timeout`, which would send on what the terminal has sent already
+        os.execvp("setpriv", ["setpriv", "--pdeathsig", "KILL", program, *words])
+    read_until(terminal, b"Ctrl-C ends it.")
+    return process, terminal
+
+
+def stop_emulator(image: Path) -> None:
+    """So that it does not answer, and does not go down."""
+    found = subprocess.run(["pgrep", "-f", str(image)], capture_output=True, text=True, check=True).stdout.split()
+    emulators = [pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("qemu-system")]
+    assert len(emulators) == 1
+    os.kill(int(emulators[0]), signal.SIGSTOP)
+
+
+def test_a_closed_terminal_ends_it_cleanly(tmp_path: Path) -> None:
+    process, terminal = started(tmp_path)
     assert needs_recovery(tmp_path / "vda.img")
     os.close(terminal)
     os.waitpid(process, 0)
     assert not needs_recovery(tmp_path / "vda.img")
+
+
+def test_a_second_interrupt_pulls_the_plug_and_says_so(tmp_path: Path) -> None:
+    process, terminal = started(tmp_path)
+    stop_emulator(tmp_path / "vda.img")
+    os.write(terminal, b"\x03")
+    read_until(terminal, b"ending the appliance")
+    os.write(terminal, b"\x03")
+    read_until(terminal, b"the plug was pulled before the appliance was down; its disks are as after a power cut")
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 130
+    assert needs_recovery(tmp_path / "vda.img")

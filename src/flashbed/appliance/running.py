@@ -20,7 +20,7 @@ from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
 from flashbed.common import children
-from flashbed.common.errors import InterruptedByUser, SetupError
+from flashbed.common.errors import FlashbedError, InterruptedByUser, SetupError
 
 READY = re.compile(r"nas: ready ([0-9.]+) s after")
 LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
@@ -33,7 +33,8 @@ def run(
     settings: Settings, appliance: Appliance, images: Sequence[Path], where: Ports, say: Callable[[str], None]
 ) -> None:
     """Returns when the appliance is down: by itself, by Ctrl-C, or because the terminal or who reads `say` is gone.
-    Raises SetupError if it ends before it was ready.
+    Raises SetupError if it ends before it was ready, InterruptedByUser if the plug was pulled, and FlashbedError if it
+    ended without saying that it is down.
 
     To be called within preparing.prepared, whose `images` they are.
     """
@@ -54,8 +55,11 @@ def run(
             watched.end()
     if not watched.ready and not watched.asked:
         raise SetupError("the appliance ended before it was ready; its last lines are above")
-    how = "" if watched.down else ", and not by its own will: look at its log"
-    watched.tell(f"flashbed: the appliance is down{how}")
+    if not watched.down and watched.unplugged:
+        raise InterruptedByUser("the plug was pulled before the appliance was down; its disks are as after a power cut")
+    if not watched.down:
+        raise FlashbedError("the appliance ended, and not by its own will; its last lines are above")
+    watched.tell("flashbed: the appliance is down")
 
 
 class _Watched:
@@ -71,6 +75,7 @@ class _Watched:
         self.ready = False
         self.left_out: set[str] = set()
         self.asked = False
+        self.unplugged = False
         self.down = False
 
     def until_ready(self) -> None:
@@ -85,15 +90,16 @@ class _Watched:
         """Asks as a person at the console would; pulls the plug if that does not help. A second Ctrl-C does at once."""
         self.asked = True
         deadline = time.monotonic() + STOP_S
-        self.tell("flashbed: ending the appliance ...")
         with contextlib.suppress(InterruptedByUser):
+            self.tell("flashbed: ending the appliance ...")
             while not self._ended and time.monotonic() < deadline:
                 if not self._going_down:
                     self._ask_to_go_down()
                 pause = time.monotonic() + ASK_AGAIN_S
                 while time.monotonic() < pause and self._line(min(pause, deadline)):
                     pass
-        if self._process.poll() is None:
+        if not self._ended:
+            self.unplugged = True
             self._process.terminate()
 
     def tell(self, text: str) -> None:

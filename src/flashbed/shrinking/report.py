@@ -60,6 +60,7 @@ def of_two(a: str, b: str, name: str) -> KernelReport:
     """Where the kernels for two words differ, on one architecture."""
     target = architecture.named(name)
     wanted = {word: purposes.wanted(word, target) for word in (a, b)}  # both are right before one is built
-    sides = [comparison.side(word, wanted[word], building.build_settings(target, wanted[word])) for word in (a, b)]
+    kernels = {word: building.build_settings(target, wanted[word]) for word in (a, b)}  # both, before one is packed
+    sides = [comparison.side(word, wanted[word], kernels[word]) for word in (a, b)]
     lines = [f"Linux {VERSION}, allnoconfig and the settings of each, {target.compiler}."]
     return KernelReport(f"{a} and {b} on {name}", lines, comparison.tables(*sides))
