@@ -13,7 +13,6 @@ together, those that sleep too.
 from __future__ import annotations
 
 import argparse
-import resource
 import tempfile
 import threading
 import time
@@ -21,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from flashbed.common import children
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.machine.qemu import PRICE
@@ -64,11 +64,11 @@ def price(wanted: Repetition) -> tuple[dict[str, Spent], float, float]:
     seconds and wall seconds.
     """
     with tempfile.TemporaryDirectory() as folder:
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        before, begin = children.cpu_s(), time.monotonic()
         repetition.execute(wanted, Path(folder), 300, threading.Event())
-        after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        after, end = children.cpu_s(), time.monotonic()
         found = dict(phases((Path(folder) / PRICE).read_text()))
-    return found, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, end - begin
+    return found, after - before, end - begin
 
 
 def main() -> None:

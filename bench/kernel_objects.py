@@ -13,7 +13,6 @@ import argparse
 import os
 import random
 import re
-import resource
 import shlex
 import subprocess
 import tempfile
@@ -22,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
+from flashbed.common import children
 from flashbed.common.errors import FlashbedError
 from flashbed.image.cache import Cache
-from flashbed.shrinking import architecture, distilling
+from flashbed.shrinking import architecture, distilling, workbench
 
-CALL = re.compile(r"^\S+ := (\S+gcc .* -c) -o \S+ (\S+\.c)\s*(?:;|$)")
+CALL = re.compile(r"(\S+gcc .* -c) -o \S+ (\S+\.c)\s*(?:;|$)")
 """In what Linux's build notes of an object: the compiler's words, and the source."""
 
 
@@ -37,11 +37,10 @@ class Object:
 
 
 def objects(folder: Path) -> list[Object]:
-    """What a build compiled in C, but for its own programs."""
+    """What a build compiled from C, but for its own programs."""
     found = []
-    for note in sorted(folder.rglob(".*.o.cmd")):
-        call = CALL.match(note.read_text(errors="replace").partition("\n")[0])
-        if call and not {"tools", "scripts"} & set(note.relative_to(folder).parts):
+    for _, command in workbench.compiled(folder):
+        if call := CALL.match(command):
             words = [word for word in shlex.split(call[1]) if not word.startswith("-Wp,-MMD")]
             found.append(Object(words, call[2]))
     return found
@@ -49,12 +48,11 @@ def objects(folder: Path) -> list[Object]:
 
 def cost(one: Object, folder: Path, to: Path, environment: Mapping[str, str]) -> float:
     """Seconds of CPU; none counts that does not compile any more, as the folder has another configuration since."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children.cpu_s()
     subprocess.run(
         [*one.words, "-o", to, one.source], cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return children.cpu_s() - before
 
 
 def measure(name: str, cache: Cache, many: int) -> None:

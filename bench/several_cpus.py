@@ -10,7 +10,6 @@ The instructions a second are this host's. All else is virtual time, and the sam
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 from pathlib import Path
 
@@ -18,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import bare_metal
 from bare_metal import Machine
+
+from flashbed.common import children
 
 CPUS = (1, 2, 4, 8, 32, 120)
 SLICE = 100
@@ -28,10 +29,9 @@ CROWDS = (1, 2, 4, 6, 8, 12, 24, 48)
 
 def host_rate(cpus: int, instructions: int) -> float:
     """Million instructions in a CPU second of this host, all CPUs of the machine together."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children.cpu_s()
     bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, cpus, instructions // cpus // 2)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return instructions / 1e6 / (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return instructions / 1e6 / (children.cpu_s() - before)
 
 
 def farthest_off(cpus: int, busy: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from flashbed.common import children
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RECORDS = REPOSITORY / "pages/reliability.json"
@@ -180,13 +181,12 @@ def carry_out(measure: Measure) -> Record:
     record: Record = {"command": measure.text, "state": state(measure.of)}
     if shutil.which(measure.needs) is None:
         return record | {"status": "not run", "why": f"{measure.needs} is not installed on the machine of the records"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children.cpu_s()
     with tempfile.TemporaryFile("w+") as out:
         done = subprocess.run(measure.command, cwd=REPOSITORY, stdout=out, stderr=subprocess.STDOUT, env=_environment())
         out.seek(0)
         said = out.read()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    spent = round(children.cpu_s() - before)
     if done.returncode:
         print(said[-3000:], file=sys.stderr)
     return record | {"status": done.returncode, "cpu_seconds": spent, "counts": measure.counted(said)}

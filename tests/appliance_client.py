@@ -12,10 +12,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from appliance_pair import CLIENT, NETWORK_OF_ITS_OWN, SERVER, Kernel, client_archive, small_kernel
+from appliance_pair import CLIENT, NETWORK_OF_ITS_OWN, SERVER, Kernel, client_archive, served, small_kernel
 
 from flashbed import image
-from flashbed.appliance import building, cpio, disks, programs, qemu, settings
+from flashbed.appliance import cpio, programs
 from flashbed.shrinking import architecture
 
 SETTINGS = f"""
@@ -50,13 +50,9 @@ def our_own(folder: Path) -> Kernel:
     return small_kernel(SOURCES / "client.config")
 
 
-def served(version: int, folder: Path) -> tuple[list[str], list[Path]]:
+def serving(version: int, folder: Path) -> tuple[list[str], list[Path]]:
     """The command of an appliance that serves that version, and the images of its disks."""
-    (folder / "nas.toml").write_text(SETTINGS.replace("VERSIONS", "[4, 3]" if version == 4 else "[3, 2]"))
-    wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, "x86_64", folder / "nas")
-    images = disks.images(wanted.disks, folder / "nas", 64 << 20)
-    return qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), images
+    return served(SETTINGS.replace("VERSIONS", "[4, 3]" if version == 4 else "[3, 2]"), folder)
 
 
 def asking(kernel: Kernel, version: int, transport: str, words: Sequence[str], folder: Path) -> Path:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.appliance import compiling, cpio, kernels
+from flashbed.appliance import building as appliance_building
+from flashbed.appliance import compiling, cpio, disks, kernels, qemu, settings
 from flashbed.image import module_order
 from flashbed.shrinking import architecture, building
 
@@ -64,6 +65,15 @@ def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], w
     nodes += [cpio.file(f"/lib/modules/{name}.ko", kernel.modules[name].read_bytes()) for name in order]
     nodes += [cpio.character_device("/dev/console", 5, 1), cpio.file("/etc/nas.conf", "\n".join(lines).encode())]
     return cpio.archive(nodes)
+
+
+def served(text: str, folder: Path) -> tuple[list[str], list[Path]]:
+    """The command of an appliance with these settings, and the images of its disks."""
+    (folder / "nas.toml").write_text(text)
+    wanted = settings.read(folder / "nas.toml")
+    appliance = appliance_building.build(wanted, "x86_64", folder / "nas")
+    images = disks.images(wanted.disks, folder / "nas", 64 << 20)
+    return qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), images
 
 
 def client_command(kernel: Kernel, initramfs: Path, port: int) -> list[str]:

@@ -35,6 +35,27 @@ class Entry:
     data: bytes
 
 
+class Disk:
+    """An appliance's disk over cuts of its power: for each start, `logged`; then `cut`. `lost`: writes, in all."""
+
+    def __init__(self, image: Path, folder: Path, dice: random.Random) -> None:
+        self._image, self._folder, self._dice = image, folder, dice
+        self._before, self._log = folder / "before.img", folder / "log"
+        self.lost = 0
+
+    def logged(self, command: Sequence[str]) -> list[str]:
+        """The command of a machine that is to be killed."""
+        shutil.copy(self._image, self._before)
+        return logged(command, self._image, self._log)
+
+    def cut(self) -> None:
+        """The image is what the killed machine's disk remembers; its file system is whole."""
+        disk, gone = cut(self._before, self._log, self._dice)
+        self.lost += gone
+        self._image.write_bytes(disk)
+        is_whole(self._image, self._folder)
+
+
 def logged(command: Sequence[str], image: Path, log: Path) -> list[str]:
     """An appliance's command whose first disk, `image`, logs to `log`, which is made anew."""
     log.write_bytes(b"")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from appliance_client import SOURCES, asking, our_own, served
+from appliance_client import SOURCES, asking, our_own, serving
 from appliance_pair import Kernel, client_command, debian_kernel, on_a_wire, run_pair
 from wire import Wire
 
@@ -68,7 +68,7 @@ def test_linux_as_a_client_finds_all_as_it_should_be(
 ) -> None:
     kernel = kernel_of(tmp_path / "kernel")
     initramfs = asking(kernel, version, transport, [str(files)], tmp_path)
-    command, _ = served(version, tmp_path)
+    command, _ = serving(version, tmp_path)
     with Wire(seed=version) as wire:
         log, said = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
     found = [line.partition(": ")[0] for line in said.splitlines() if line.startswith(("ok ", "FAILED "))]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import power_log
 import pytest
-from appliance_client import asking, our_own, served
+from appliance_client import asking, our_own, serving
 from appliance_pair import Kernel, client_command, debian_kernel, on_a_wire
 from careful_client import started
 from wire import Wire
@@ -65,15 +64,12 @@ def test_linux_as_a_client_works_on_when_the_power_has_gone(
     cuts, dice = int(os.environ.get("FLASHBED_CUTS", "10")), random.Random(int(os.environ.get("FLASHBED_SEED", "1")))
     kernel = kernel_of(tmp_path / "kernel")
     initramfs = asking(kernel, version, transport, ["0", "cuts"], tmp_path)
-    command, (image,) = served(version, tmp_path)
-    before, log = tmp_path / "before.img", tmp_path / "log"
-    lost = 0
+    command, (image,) = serving(version, tmp_path)
+    disk = power_log.Disk(image, tmp_path, dice)
     said: list[str] = []
     with Wire(seed=1) as wire, ExitStack() as held:
         for number in range(cuts + 1):
-            shutil.copy(image, before)
-            server = power_log.logged(on_a_wire(command, wire.port), image, log)
-            with started(server, [], limit_s=SECONDS) as machine:
+            with started(disk.logged(on_a_wire(command, wire.port)), [], limit_s=SECONDS) as machine:
                 if not number:
                     words = client_command(kernel, initramfs, wire.port)
                     client = held.enter_context(started(words, said, limit_s=SECONDS, ready=MOUNTED))
@@ -86,9 +82,6 @@ def test_linux_as_a_client_works_on_when_the_power_has_gone(
                     break
                 time.sleep(dice.uniform(0, 0.3))
                 machine.kill()
-            disk, gone = power_log.cut(before, log, dice)
-            lost += gone
-            image.write_bytes(disk)
-            power_log.is_whole(image, tmp_path)
+            disk.cut()
     assert "ok work_over_cuts" in "".join(said), "".join(said)
-    print(f"{cuts} cuts: {rounds_of(said)} rounds of work, {lost} writes lost that no flush came after")
+    print(f"{cuts} cuts: {rounds_of(said)} rounds of work, {disk.lost} writes lost that no flush came after")

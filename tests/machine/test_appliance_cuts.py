@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import threading
 from pathlib import Path
 
@@ -36,16 +35,14 @@ def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) 
     first, cuts = int(os.environ.get("FLASHBED_SEED", "1")), int(os.environ.get("FLASHBED_CUTS", "100"))
     dice = random.Random(first)
     (image,) = disks.images(shipped.settings(None).disks, tmp_path, SIZE_BYTES)
-    before, log = tmp_path / "before.img", tmp_path / "log"
+    disk = power_log.Disk(image, tmp_path, dice)
     ports = some_ports()
     forwarded = ports.forwarded(shipped.settings(None))
     client = client_of(ports, dice)
-    lost = 0
     for number in range(cuts):
-        shutil.copy(image, before)
         command = qemu.command(appliance, [image], forwarded, "127.0.0.1", ["-serial", "stdio"])
         lines: list[str] = []
-        with started(power_log.logged(command, image, log), lines) as machine:
+        with started(disk.logged(command), lines) as machine:
             if number:
                 client.look()
             else:
@@ -53,13 +50,10 @@ def test_power_goes_while_a_client_writes(appliance: Appliance, tmp_path: Path) 
             threading.Timer(dice.uniform(0.05, 1.5), machine.kill).start()
             client.write_on()
             machine.wait()
-        disk, gone = power_log.cut(before, log, dice)
-        lost += gone
-        image.write_bytes(disk)
-        power_log.is_whole(image, tmp_path)
+        disk.cut()
     assert client.commits >= cuts
     assert client.names is not None
     assert client.names.answered >= cuts
-    assert lost or cuts < 20  # else the cuts were none: most writes are followed by a flush at once
+    assert disk.lost or cuts < 20  # else the cuts were none: most writes are followed by a flush at once
     answers = f"{client.commits} commits, {client.names.answered} changes of folders"
-    print(f"{cuts} cuts: {answers}, {lost} writes lost that no flush came after")
+    print(f"{cuts} cuts: {answers}, {disk.lost} writes lost that no flush came after")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -100,15 +99,14 @@ def test_a_load_goes_on_when_the_power_has_gone(
     (image,) = disks.images(wanted.disks, tmp_path, 64 << 20)
     command = qemu.command(built, [image], ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
     how = [sfsload, *words_of(client_of(ports, dice).server, "load", 3, transport), "--warmup", "1"]
-    before, log, output = tmp_path / "before.img", tmp_path / "log", tmp_path / "load.json"
+    disk, output = power_log.Disk(image, tmp_path, dice), tmp_path / "load.json"
     with started(command, []) as machine:
         subprocess.run([*how, "--time", "1", "--only", "prepare"], check=True, capture_output=True, timeout=300)
         go_down(machine)
     with ExitStack() as held:
         load = None
         for number in range(CUTS + 1):
-            shutil.copy(image, before)
-            with started(power_log.logged(command, image, log), []) as machine:
+            with started(disk.logged(command), []) as machine:
                 if load is None:
                     words = [*how, "--time", str(CUT_LOAD_S), "--only", "load", "--output", str(output)]
                     load = held.enter_context(subprocess.Popen(words, stderr=subprocess.PIPE, text=True))
@@ -117,8 +115,7 @@ def test_a_load_goes_on_when_the_power_has_gone(
                     break
                 time.sleep(UNDER_LOAD_S)
                 assert load.poll() is None, "the load was over before the power went"
-            image.write_bytes(power_log.cut(before, log, dice)[0])
-            power_log.is_whole(image, tmp_path)
+            disk.cut()
     result = json.loads(output.read_text())
     assert load.returncode in (0, LOAD_NOT_MET), (told, result)
     assert result["errors"] == []

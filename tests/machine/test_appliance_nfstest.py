@@ -15,11 +15,12 @@ from appliance_pair import (
     debian_kernel,
     on_a_wire,
     run_pair,
+    served,
 )
 from wire import Wire
 
 from flashbed import image
-from flashbed.appliance import building, disks, programs, qemu, settings
+from flashbed.appliance import programs
 from flashbed.shrinking import architecture
 
 SETTINGS = f"""
@@ -65,18 +66,13 @@ are root; the third fails if allocating is not faster than writing, on whatever 
 @pytest.mark.long
 @pytest.mark.parametrize("suites", [pytest.param(POSIX, id="posix"), pytest.param(OTHERS, id="others")])
 def test_nfstest_finds_all_as_it_should_be(suites: tuple[Suite, ...], tmp_path: Path) -> None:
-    target = architecture.named("x86_64")
     kernel = debian_kernel(tmp_path / "kernel")
-    program = programs.own(image.open_cache(), target).read_bytes()
+    program = programs.own(image.open_cache(), architecture.named("x86_64")).read_bytes()
     unpacked = client_archive(kernel, program, nodes(tmp_path / "packages", suites), ["/bin/sh", "/bin/suites.sh"])
     initramfs = tmp_path / "client.cpio"
     initramfs.write_bytes(unpacked)
-    (tmp_path / "nas.toml").write_text(SETTINGS)
-    wanted = settings.read(tmp_path / "nas.toml")
-    appliance = building.build(wanted, target.name, tmp_path / "nas")
-    images = disks.images(wanted.disks, tmp_path / "nas", 64 << 20)
+    command, _ = served(SETTINGS, tmp_path)
     with Wire(seed=3) as wire:
-        server = on_a_wire(qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), wire.port)
-        log, said = run_pair(server, client_command(kernel, initramfs, wire.port), SECONDS)
+        log, said = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
     assert differences(said, suites) == [], said + log
     assert "nas: down" in log

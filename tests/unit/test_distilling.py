@@ -117,25 +117,25 @@ def test_who_has_no_ccache_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def kernel_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str) -> list[Path]:
     """What is left of a folder of objects, whose image says "before", when its kernel is made by distilled texts."""
-    objects, left = tmp_path / "objects", list[Path]()
-    image = objects / TARGET.image
+    first, objects, left = tmp_path / "first", tmp_path / "objects", list[Path]()
+    image = first / TARGET.image
     image.parent.mkdir(parents=True)
     for folder in ("fs", "scripts"):
-        (objects / folder).mkdir()
-        (objects / folder / "a.o").touch()
-        (objects / folder / ".a.o.cmd").write_text("cmd := gcc -c -o a.o a.c\n\ndeps := b.h\n")
-    (objects / "fs/b.o").touch()
-    (objects / "fs/.b.o.cmd").write_text("cmd := gcc -c -o b.o b.S\n\ndeps := a.c\n")
+        (first / folder).mkdir()
+        (first / folder / "a.o").touch()
+        (first / folder / ".a.o.cmd").write_text("cmd := gcc -c -o a.o a.c\n\ndeps := b.h\n")
+    (first / "fs/b.o").touch()
+    (first / "fs/.b.o.cmd").write_text("cmd := gcc -c -o b.o b.S\n\ndeps := a.c\n")
     image.write_text("before")
 
     def compile_kernel(*_: object, environment: Mapping[str, str]) -> None:
         assert "DISTIL_COMPILER" in environment
         left.extend(sorted(path.relative_to(objects) for path in objects.rglob("*.o")))
-        image.write_text(becomes)
+        (objects / TARGET.image).write_text(becomes)
 
     monkeypatch.setattr(building, "compile_kernel", compile_kernel)
     for _ in range(2):
-        distilling.check(TARGET, Cache(tmp_path / "image"), tmp_path, {"a": 1}, objects, lambda: None)
+        distilling.check(TARGET, Cache(tmp_path / "image"), tmp_path, {"a": 1}, first, objects, lambda: None)
     return left
 
 

@@ -40,7 +40,6 @@ static void know_words(void)
 	static const char *const telling[] = {
 		"alias", "__alias__", "used", "__used__", "weakref", "constructor", "destructor", NULL,
 	};
-
 	static const char *const section[] = { "section", "__section__", NULL };
 
 	words.alignas = word("_Alignas");
@@ -215,12 +214,15 @@ static void take_word(struct reader *reader)
 {
 	word_t word = reader->tokens->all[reader->at].word;
 
-	reader->is_type |= word == words.type;
-	reader->is_extern |= word == words.extern_;
-	reader->is_static |= word == words.static_;
-	reader->is_inline |= word == words.inline_;
-	if (word != words.type && word != words.extern_ && word != words.static_ && word != words.inline_ &&
-	    !is_among(reader->tokens, reader->at, words.plain))
+	if (word == words.type)
+		reader->is_type = true;
+	else if (word == words.extern_)
+		reader->is_extern = true;
+	else if (word == words.static_)
+		reader->is_static = true;
+	else if (word == words.inline_)
+		reader->is_inline = true;
+	else if (!is_among(reader->tokens, reader->at, words.plain))
 		reader->declared = reader->at;
 }
 

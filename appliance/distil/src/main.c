@@ -37,12 +37,8 @@ static bool is_member(const struct tokens *tokens, size_t at)
 
 static void keep(const struct tokens *tokens, struct parts *parts)
 {
-	size_t *waiting = calloc(parts->count + 1, sizeof(*waiting)), many = 0;
+	size_t *waiting = zeroed(parts->count + 1, sizeof(*waiting)), many = 0;
 
-	if (!waiting) {
-		perror("distil");
-		exit(1);
-	}
 	for (size_t i = 0; i < parts->count; i++)
 		if (parts->all[i].emits)
 			waiting[many++] = i;
@@ -69,12 +65,8 @@ static void keep(const struct tokens *tokens, struct parts *parts)
 static void write_tags(const struct tokens *tokens, const struct parts *parts)
 {
 	const word_t kinds[] = { word("struct"), word("union") }, attribute = word("__attribute__");
-	bool *written = calloc(WORDS_END, sizeof(*written));
+	bool *written = zeroed(WORDS_END, sizeof(*written));
 
-	if (!written) {
-		perror("distil");
-		exit(1);
-	}
 	for (size_t i = 0; i < parts->count; i++) {
 		for (size_t at = parts->all[i].first; parts->all[i].emits && at + 1 < parts->all[i].end; at++) {
 			const struct token *kind = &tokens->all[at], *tag = kind + 1;

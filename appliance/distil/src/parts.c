@@ -15,11 +15,7 @@ void parts_of(const struct tokens *tokens, struct parts *found)
 {
 	struct declaration read = { 0 };
 
-	found->latest = calloc(WORDS_END, sizeof(*found->latest));
-	if (!found->latest) {
-		perror("distil");
-		exit(1);
-	}
+	found->latest = zeroed(WORDS_END, sizeof(*found->latest));
 	MAKE_ROOM(found->namings, found->naming_count, found->naming_room);
 	found->namings[found->naming_count++] = (struct naming){ 0 };
 	for (size_t at = 0; at < tokens->count; at = read.end) {

@@ -7,6 +7,7 @@ Must not know what they do.
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,12 @@ after=$2 limit=$3
 shift 3
 exec timeout -k "$after" "$limit" setpriv --pdeathsig KILL sh -c '{_INNER}' "$$" "$@"
 """
+
+
+def cpu_s() -> float:
+    """Seconds of CPU of all programs that this process started, and that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def cores() -> int:

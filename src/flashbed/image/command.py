@@ -25,6 +25,11 @@ TOO_LARGE = "File size limit exceeded"
 """What a program says of another that the host ended because a file became larger than its user may have."""
 
 
+def host_compiler() -> str:
+    """What programs of this host are compiled by, with its version: a part of their recipes."""
+    return run(["cc", "--version"]).splitlines()[0]
+
+
 def run(
     command: Sequence[str | Path],
     *,

@@ -21,7 +21,7 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import run
+from flashbed.image.command import host_compiler, run
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import ARCHITECTURE
 
@@ -136,7 +136,7 @@ _known: dict[Path, Path] = {}
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
-        recipe = {"emulator": digest(), "compiler": run(["cc", "--version"]).splitlines()[0], "flags": NO_PATHS}
+        recipe = {"emulator": digest(), "compiler": host_compiler(), "flags": NO_PATHS}
         cache = Cache(root / "image")
         entry = cache.entry("emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM])
         _known[root] = entry.path(PROGRAM)

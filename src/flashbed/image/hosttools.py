@@ -19,7 +19,7 @@ from flashbed.common import children, paths
 from flashbed.common.errors import HostResourceError, InputError, no_room
 from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import NO_ROOM, run
+from flashbed.image.command import NO_ROOM, host_compiler, run
 
 PROGRAMS = ("fbmedia", "flashbed-replay")
 
@@ -107,7 +107,7 @@ def build(cache: Cache) -> MediaTool:
     """Compiles the programs if their sources or the compiler changed."""
     sources = paths.media()
     parts = [sources / name for name in ("include", "src", "host", "Makefile", "sources.mk")]
-    recipe = {"sources": digest_tree(*parts), "compiler": run(["cc", "--version"]).splitlines()[0]}
+    recipe = {"sources": digest_tree(*parts), "compiler": host_compiler()}
 
     def fill(folder: Path) -> None:
         scratch = folder / "media"

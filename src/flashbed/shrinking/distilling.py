@@ -19,8 +19,8 @@ from flashbed.common import paths, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import run
-from flashbed.shrinking import building
+from flashbed.image.command import host_compiler, run
+from flashbed.shrinking import building, workbench
 from flashbed.shrinking.architecture import Architecture
 
 CCACHE = "ccache"
@@ -52,7 +52,7 @@ def compiler(cache: Cache, target: Architecture) -> Compiler:
         run(["make", "-C", sources, f"BUILD={folder}", "CFLAGS=-O2"])
         shutil.copy(sources / "compiler", folder / name)
 
-    recipe = {"sources": digest, "compiler": run(["cc", "--version"]).splitlines()[0], "name": name}
+    recipe = {"sources": digest, "compiler": host_compiler(), "name": name}
     entry = cache.entry("distil", recipe, fill)
     environment = {
         "PATH": f"{entry.folder}:{os.environ['PATH']}",
@@ -70,18 +70,20 @@ def check(
     cache: Cache,
     source: Path,
     recipe: Mapping[str, object],
+    first: Path,
     objects: Path,
     step: Callable[[], None],
 ) -> Compiler:
-    """The compiler, after it has made the kernel of `recipe` from the same settings as in the folder `objects`, which
-    has that kernel. Once for each kernel; the folder's objects are others then. Raises SetupError if the two are not
-    the same.
+    """The compiler, after it has made the kernel of `recipe`, once, in the folder `objects`, from what the folder
+    `first` has of it. Raises SetupError if the two are not the same.
     """
     found = compiler(cache, target)
 
     def fill(folder: Path) -> None:
-        wanted = digest_file(objects / target.image)
-        _forget(objects)
+        wanted = digest_file(first / target.image)
+        workbench.copied(first, objects)
+        for file, _ in workbench.compiled(objects):
+            file.unlink(missing_ok=True)
         building.compile_kernel(target, source, objects, step, environment=found.environment)
         if (got := digest_file(objects / target.image)) != wanted:
             raise SetupError(
@@ -92,12 +94,3 @@ def check(
 
     cache.entry(f"linux-distilled-{target.name}", {"kernel": recipe, "distil": found.digest}, fill, products=[FOUND])
     return found
-
-
-def _forget(objects: Path) -> None:
-    """All that was compiled from C, but for the programs that a build makes for itself."""
-    for note in objects.rglob(".*.o.cmd"):
-        own = {"tools", "scripts"} & set(note.relative_to(objects).parts)
-        command = note.read_text(errors="replace").partition("\n")[0]
-        if not own and ".c " in f"{command} ":
-            note.with_name(note.name.removeprefix(".").removesuffix(".cmd")).unlink(missing_ok=True)

@@ -162,9 +162,8 @@ class Bench:
             with building.objects_of(self.target, self._cache) as first:
                 building.configure(self.target, self._source.folder, first, base)
                 building.compile_kernel(self.target, self._source.folder, first, step)
-                workbench.copied(first, folders[0])
                 source, recipe = self._source.folder, self.recipe(base)
-                compiler = distilling.check(self.target, self._cache, source, recipe, folders[0], step)
+                compiler = distilling.check(self.target, self._cache, source, recipe, first, folders[0], step)
                 for objects in folders:
                     workbench.copied(first, objects)
                 depend = workbench.dependents(first, source / "linux")

@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,6 +94,17 @@ def dependents(objects: Path, source: Path) -> Counter[str]:
         for file in source.glob(pattern):
             found.update(dict.fromkeys(_NAMED.findall(file.read_text(errors="replace")), len(notes)))
     return found
+
+
+def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
+    """Each object that a build compiled from C, and by which command; without the programs that a build makes for
+    itself.
+    """
+    for note in sorted(objects.rglob(".*.o.cmd")):
+        own = {"tools", "scripts"} & set(note.relative_to(objects).parts)
+        command = note.read_text(errors="replace").partition("\n")[0].partition(" := ")[2]
+        if not own and ".c " in f"{command} ":
+            yield note.with_name(note.name.removeprefix(".").removesuffix(".cmd")), command
 
 
 def _states(folder: Path) -> dict[Path, State]:
