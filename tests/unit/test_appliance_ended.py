@@ -16,6 +16,7 @@ from flashbed.appliance import qemu, running, shipped
 from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
+from flashbed.common.errors import FlashbedError
 from flashbed.shrinking import architecture
 
 STANDS_FOR_QEMU = """
@@ -48,9 +49,10 @@ def run(
     say: Callable[[str], None],
     first: str = "",
     settings: Settings | None = None,
+    ends_there: bool = False,
 ) -> str:
-    """What is left of the appliance's end. `first`: what it says before all else."""
-    program = f"print({first!r}, flush=True)\n{STANDS_FOR_QEMU}"
+    """What is left of the appliance's end. `first`: what it says before all else, or besides nothing."""
+    program = f"print({first!r}, flush=True)\n{'' if ends_there else STANDS_FOR_QEMU}"
     monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", program, str(place / "end")])
     monkeypatch.setattr("flashbed.appliance.ports.check", lambda *_: None)
     appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
@@ -91,6 +93,24 @@ def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch:
     said.clear()
     run(tmp_path, monkeypatch, say, "", shipped.settings(None))
     assert [line for line in said if "mount -t nfs" in line]
+
+
+def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line == "Ctrl-C ends it.":
+            os.kill(os.getpid(), signal.SIGQUIT)
+
+    run(tmp_path, monkeypatch, say, "/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n")
+    assert said[0] == "/ # red [6n"
+
+
+def test_an_appliance_that_ends_without_a_word_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FlashbedError, match="not by its own will") as caught:
+        run(tmp_path, monkeypatch, lambda _: None, "nas: ready 0.5 s after the kernel began", ends_there=True)
+    assert caught.value.exit_code == 1
 
 
 def test_a_terminal_that_is_gone_twice_does_not_pull_the_plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,9 @@ from flashbed.common.errors import FlashbedError, InterruptedByUser, SetupError
 
 READY = re.compile(r"nas: ready ([0-9.]+) s after")
 LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
+FOR_A_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+"""Such as the shell's question where the cursor is (ECMA-48, 5.4)."""
+
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
 STOP_S = 30.0
 ASK_AGAIN_S = 3.0
@@ -133,7 +136,8 @@ class _Watched:
                 return False
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
-        text = "".join(letter for letter in line.decode(errors="replace").strip() if letter.isprintable())
+        plain = FOR_A_TERMINAL.sub("", line.decode(errors="replace"))
+        text = "".join(letter for letter in plain.strip() if letter.isprintable())
         self.ready |= READY.search(text) is not None
         self.left_out.update(LEFT_OUT.findall(text))
         self._going_down |= GOING_DOWN in text
