@@ -60,16 +60,21 @@ def run(
     return (place / "end").read_text() if (place / "end").exists() else ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
-def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, said = signal.getsignal(number), list[str]()
+def ended_by(said: list[str], number: int = signal.SIGQUIT) -> Callable[[str], None]:
+    """Keeps what the appliance says, and ends it once it serves."""
 
     def say(line: str) -> None:
         said.append(line)
         if line == "Ctrl-C ends it.":
             os.kill(os.getpid(), number)
 
-    assert run(tmp_path, monkeypatch, say) == "clean"
+    return say
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, said = signal.getsignal(number), list[str]()
+    assert run(tmp_path, monkeypatch, ended_by(said, number)) == "clean"
     assert said[-4:] == [
         "flashbed: ending the appliance ...",
         "nas: going down",
@@ -81,29 +86,17 @@ def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatc
 
 def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-
-    def say(line: str) -> None:
-        said.append(line)
-        if line == "Ctrl-C ends it.":
-            os.kill(os.getpid(), signal.SIGQUIT)
-
-    run(tmp_path, monkeypatch, say, LEFT_OUT, shipped.settings(None))
+    run(tmp_path, monkeypatch, ended_by(said), LEFT_OUT, shipped.settings(None))
     assert "/data: is not served, as no disk is mounted there; the log above says why" in said
     assert not [line for line in said if "mount -t nfs" in line]
     said.clear()
-    run(tmp_path, monkeypatch, say, "", shipped.settings(None))
+    run(tmp_path, monkeypatch, ended_by(said), "", shipped.settings(None))
     assert [line for line in said if "mount -t nfs" in line]
 
 
 def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-
-    def say(line: str) -> None:
-        said.append(line)
-        if line == "Ctrl-C ends it.":
-            os.kill(os.getpid(), signal.SIGQUIT)
-
-    run(tmp_path, monkeypatch, say, "/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n")
+    run(tmp_path, monkeypatch, ended_by(said), "/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n")
     assert said[0] == "/ # red [6n"
 
 
