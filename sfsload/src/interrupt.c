@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Nothing is undone at a signal: a server that does not answer might be why it was sent */
+/* Nothing is undone on the server: one that does not answer might be why the signal was sent */
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -10,14 +11,20 @@ static const int signals[] = { SIGINT, SIGTERM };
 
 enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
 
-static const char told[] = "sfsload: interrupted: there is no result, and what was made on the server stays there\n";
+static const char told[] = "sfsload: interrupted: there is no result; what was made on the server, if anything, stays there\n";
 
-/* Its own signal waits until it returns, and then has its default again */
+static const char *volatile unfinished;
+
+/* Its own signal waits until it returns, and then has its default again. Does not wait for who reads no messages. */
 static void tell(int number)
 {
-	ssize_t written = write(STDERR_FILENO, told, sizeof(told) - 1);
+	struct pollfd message = { .fd = STDERR_FILENO, .events = POLLOUT };
 
-	(void)written;
+	if (unfinished)
+		unlink(unfinished);
+	if (poll(&message, 1, 0) == 1 && (message.revents & POLLOUT) &&
+	    write(STDERR_FILENO, told, sizeof(told) - 1) < 0)
+		unfinished = NULL; /* nobody hears it; that changes nothing */
 	raise(number);
 }
 
@@ -31,8 +38,33 @@ void interrupt_tell(void)
 			sigaction(signals[i], &telling, NULL);
 }
 
+static void mask(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(how, &set, NULL);
+}
+
+void interrupt_hold(void)
+{
+	mask(SIG_BLOCK);
+}
+
+void interrupt_release(void)
+{
+	mask(SIG_UNBLOCK);
+}
+
 void interrupt_ignore(void)
 {
 	for (size_t i = 0; i < SIGNALS; i++)
 		signal(signals[i], SIG_IGN);
+}
+
+void interrupt_removes(const char *file)
+{
+	unfinished = file;
 }

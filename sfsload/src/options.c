@@ -29,9 +29,11 @@ static void refuse(const struct rule *rule, const char *text, const char *must)
 	end_with(EXIT_USAGE, "--%s %s: must be %s", rule->name, text, must);
 }
 
-static void read_text(struct options *options, const struct rule *rule, const char *text)
+static void read_output(struct options *options, const struct rule *rule, const char *text)
 {
-	memcpy((char *)options + rule->at, &text, sizeof(text));
+	options->output = text;
+	if (!*text)
+		refuse(rule, text, "a file");
 }
 
 static void read_export(struct options *options, const struct rule *rule, const char *text)
@@ -186,7 +188,7 @@ static const struct rule rules[] = {
 	  NS_IN_MS, DAY, NS_IN_S },
 	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, ID_MOST, 1 },
 	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, ID_MOST, 1 },
-	{ "output", "FILE", "where the result goes (standard output)", read_text, AT(output), 0, 0, 1 },
+	{ "output", "FILE", "where the result goes (standard output)", read_output, 0, 0, 0, 1 },
 };
 
 enum { RULES = sizeof(rules) / sizeof(*rules) };

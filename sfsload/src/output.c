@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "message.h"
 #include "output.h"
 
@@ -41,6 +42,7 @@ static int make_beside(struct output *output)
 	fd = mkstemp(output->beside);
 	if (fd < 0)
 		refuse(output, errno);
+	interrupt_removes(output->beside);
 	fchmod(fd, stat(output->file, &there) ? 0666 & ~mask : there.st_mode & 07777);
 	return fd;
 }
@@ -51,6 +53,7 @@ static void check_beside(struct output *output)
 
 	close(fd);
 	unlink(output->beside);
+	interrupt_removes(NULL);
 }
 
 static FILE *open_directly(const struct output *output)
@@ -67,10 +70,13 @@ void output_check(struct output *output, const char *name)
 	struct stat there, link, standard;
 
 	*output = (struct output) { .name = name, .direct = stdout };
-	if (!name)
+	if (!name) {
+		if (fstat(STDOUT_FILENO, &standard))
+			end_with(EXIT_HOST, "standard output is closed; --output names a file");
 		return;
+	}
 	if (stat(name, &there)) {
-		if (lstat(name, &link) && strlen(name) < sizeof(output->file) && *name)
+		if (lstat(name, &link) && strlen(name) < sizeof(output->file))
 			strcpy(output->file, name);
 	} else if (S_ISDIR(there.st_mode)) {
 		refuse(output, EISDIR);
@@ -111,9 +117,10 @@ void output_end(struct output *output, FILE *out)
 		failed = true;
 		error = errno;
 	}
+	if (failed && *output->file)
+		unlink(output->beside);
+	interrupt_removes(NULL);
 	if (!failed)
 		return;
-	if (*output->file)
-		unlink(output->beside);
 	end_with(EXIT_HOST, "the result cannot be written: %s", strerror(error));
 }

@@ -49,6 +49,7 @@ static void live(const struct process_work *work, uint32_t process, int ready, i
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interrupt_ignore();
+	interrupt_release();
 	sleep_exactly();
 	work->prepare(work->context, process);
 	if (write(ready, &byte, 1) != 1)
@@ -113,7 +114,10 @@ void processes_run(const struct process_work *work)
 	children = allocate(work->count, sizeof(*children));
 	fflush(NULL); /* or each child would write what is still in memory */
 	make_pipe(go);
+	signal(SIGCHLD, SIG_DFL); /* who ignores it, and hands that down, would not hear how a load process ended */
+	interrupt_hold();
 	start(work, children, go, flag);
+	interrupt_release();
 	close(go[0]);
 	for (uint32_t i = 0; i < work->count; i++) {
 		if (read(children[i].ready, &byte, 1) != 1) {

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +61,11 @@ class Bed:
     def __init__(self, program: Path) -> None:
         self.program = program
 
-    def command(self, *options: object, disturb: Disturb | None = None) -> subprocess.CompletedProcess[str]:
-        words = [str(word) for word in (self.program, *options)]
+    def command(
+        self, *options: object, disturb: Disturb | None = None, before: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """`before`: the words of a program that starts it."""
+        words = [str(word) for word in (*before, self.program, *options)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             try:
                 if disturb:
@@ -80,6 +83,7 @@ class Bed:
         orders: dict[str, Any] | None = None,
         ports: bool = False,
         disturb: Disturb | None = None,
+        before: Sequence[str] = (),
         **options: object,
     ) -> Run:
         """A small load; `after` of the orders is when the file set is made, unless it is given."""
@@ -92,7 +96,7 @@ class Bed:
         given = {**scenarios.SMALL, "version": version, "transport": transport, **where, **options}
         words = [word for name, value in given.items() for word in ("--" + name.replace("_", "-"), value)]
         try:
-            done = self.command("--server", "127.0.0.1", "--export", "/data", *words, disturb=disturb)
+            done = self.command("--server", "127.0.0.1", "--export", "/data", *words, disturb=disturb, before=before)
         finally:
             counts = double.end()
         return Run(done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr, counts)

@@ -22,6 +22,11 @@ def old_result(folder: str) -> Path:
     return file
 
 
+def size_of(file: Path) -> int:
+    """0 for one that is gone meanwhile."""
+    return file.stat().st_size if file.exists() else 0
+
+
 def press_ctrl_c(process: Any) -> None:
     """What a terminal does: the signal goes to all of them."""
     for pid in (*children(process), process.pid):
@@ -72,6 +77,38 @@ def a_load_that_fails_or_is_stopped_takes_no_result_away(bed: Any) -> None:
             assert run.message.count("\n") == 1
             assert file.read_text() == "old\n"
         assert [path.name for path in Path(folder).iterdir()] == [file.name]
+
+
+@scenario
+def a_load_process_that_ends_is_heard_by_who_ignores_it(bed: Any) -> None:
+    def kill_one(process: Any) -> None:
+        os.kill(children(process)[1], signal.SIGKILL)
+
+    run = bed.load("tcp", 3, disturb=kill_one, before=["env", "--ignore-signal=CHLD"], time=5)
+    assert run.status == 1, run.result
+    assert run.message == "sfsload: a load process was ended by signal 9\n"
+
+
+@scenario
+def a_result_that_is_half_written_is_removed(bed: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        many = ("--load", 50000, "--only", "list", "--output", Path(folder, "list"))
+
+        def stop(process: Any) -> None:
+            while not any(size_of(file) for file in Path(folder).iterdir()):
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+
+        assert bed.command(*many, disturb=stop).returncode == -signal.SIGINT
+        assert not list(Path(folder).iterdir())
+
+
+@scenario
+def a_closed_output_is_told_before_the_load(bed: Any) -> None:
+    run = bed.load("tcp", 3, before=["sh", "-c", 'exec "$@" >&-', "sh"])
+    assert run.status == 1
+    assert run.message == "sfsload: standard output is closed; --output names a file\n"
+    assert run.asked["asked"] == {}
 
 
 @scenario

@@ -248,6 +248,7 @@ def bad_usage(bed: Any) -> None:
         (["--folder", "a/b"], "--folder a/b: must be the name of one folder"),
         (["--export", ""], "--export : must be a path of 1 to 1024 bytes"),
         (["--export", "/" + 1024 * "e"], f"--export /{1024 * 'e'}: must be a path of 1 to 1024 bytes"),
+        (["--output", ""], "--output : must be a file"),
         (["--uid", "4294967295"], "--uid 4294967295: must be a whole number from 0 to 4294967294"),
         (["--gid", "4294967295"], "--gid 4294967295: must be a whole number from 0 to 4294967294"),
     ):

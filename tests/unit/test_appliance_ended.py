@@ -101,7 +101,7 @@ def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monk
 
 
 def test_an_appliance_that_ends_without_a_word_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FlashbedError, match="not by its own will") as caught:
+    with pytest.raises(FlashbedError, match="QEMU ended before the appliance was down") as caught:
         run(tmp_path, monkeypatch, lambda _: None, "nas: ready 0.5 s after the kernel began", ends_there=True)
     assert caught.value.exit_code == 1
 

@@ -97,6 +97,12 @@ int exportd_main(int count, char **arguments)
 	log_open("exportd");
 	signal(SIGPIPE, SIG_IGN);
 	settings_read(SETTINGS, read_line, NULL);
+	announce();
+	/*
+	 * Before anybody can connect. A server that tells the portmapper of a socket holds the lock of all its files until
+	 * that answers, and these wait for the lock: to read them then would be to wait for oneself.
+	 */
+	served_learn(&map);
 	transport_init(&transport);
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
 		if (!transport_serve(&transport, &programs[i], ports[i]))
@@ -106,9 +112,8 @@ int exportd_main(int count, char **arguments)
 	transport.file_count = CACHES;
 	transport.readable = question;
 	statd.tell = tell;
-	announce();
-	served_learn(&map);
-	log_line("%zu rules for exports%s", exports.count, exports.count ? "" : ": nothing is exported");
+	log_line("%zu rule%s for exports%s", exports.count, exports.count == 1 ? "" : "s",
+		 exports.count ? "" : ": nothing is exported");
 	for (;;)
 		transport_step(&transport, -1);
 }

@@ -28,7 +28,7 @@ FOR_A_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 """Such as the shell's question where the cursor is (ECMA-48, 5.4)."""
 
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
-STOP_S = 30.0
+START_S, STOP_S = 300.0, 30.0
 ASK_AGAIN_S = 3.0
 
 
@@ -61,7 +61,10 @@ def run(
     if not watched.down and watched.unplugged:
         raise InterruptedByUser("the plug was pulled before the appliance was down; its disks are as after a power cut")
     if not watched.down:
-        raise FlashbedError("the appliance ended, and not by its own will; its last lines are above")
+        raise FlashbedError(
+            "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power cut: "
+            "start it again"
+        )
     watched.tell("flashbed: the appliance is down")
 
 
@@ -92,18 +95,24 @@ class _Watched:
     def end(self) -> None:
         """Asks as a person at the console would; pulls the plug if that does not help. A second Ctrl-C does at once."""
         self.asked = True
-        deadline = time.monotonic() + STOP_S
         with contextlib.suppress(InterruptedByUser):
             self.tell("flashbed: ending the appliance ...")
-            while not self._ended and time.monotonic() < deadline:
-                if not self._going_down:
-                    self._ask_to_go_down()
-                pause = time.monotonic() + ASK_AGAIN_S
-                while time.monotonic() < pause and self._line(min(pause, deadline)):
-                    pass
+            self._end_within(START_S, until=lambda: self.ready)  # nobody reads the console before
+            self._end_within(STOP_S)
         if not self._ended:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)  # there is nothing left to be interrupted
             self.unplugged = True
             self._process.terminate()
+
+    def _end_within(self, limit_s: float, until: Callable[[], bool] = lambda: False) -> None:
+        deadline = time.monotonic() + limit_s
+        while not (self._ended or until()) and time.monotonic() < deadline:
+            if not self._going_down:
+                self._ask_to_go_down()
+            pause = time.monotonic() + ASK_AGAIN_S
+            while time.monotonic() < pause and not until() and self._line(min(pause, deadline)):
+                pass
 
     def tell(self, text: str) -> None:
         """Says it. Where nobody can read it any more, the appliance is ended, and that is not stopped by it."""
@@ -149,11 +158,14 @@ class _Watched:
 
 @contextlib.contextmanager
 def _ended_by_hangup() -> Iterator[None]:
-    """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGQUIT)}
+    """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way.
+    Afterwards all that end it are as before.
+    """
+    numbers = (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
     try:
-        for number, how in before.items():
-            if how != signal.SIG_IGN:
+        for number in numbers[:2]:
+            if before[number] != signal.SIG_IGN:
                 signal.signal(number, _interrupt)
         yield
     finally:

@@ -44,6 +44,7 @@ MEASURE = f"""\
 taskset -p $SERVER_CPU $$ >/dev/null
 start_$SERVER_KIND || exit
 [ "$CACHE" = cold ] || find /mnt/sfsload -type f -exec cat {{}} + >/dev/null || exit
+begin
 watch &
 watcher=$!
 load --only load --output /out/{nfs_output.RESULT}
