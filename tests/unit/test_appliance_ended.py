@@ -16,7 +16,7 @@ from flashbed.appliance import qemu, running, shipped
 from flashbed.appliance.building import Appliance
 from flashbed.appliance.ports import Ports
 from flashbed.appliance.settings import Settings
-from flashbed.common.errors import FlashbedError
+from flashbed.common.errors import FlashbedError, InterruptedByUser
 from flashbed.shrinking import architecture
 
 STANDS_FOR_QEMU = """
@@ -47,17 +47,20 @@ def run(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
     say: Callable[[str], None],
-    first: str = "",
+    program: str = STANDS_FOR_QEMU,
     settings: Settings | None = None,
-    ends_there: bool = False,
 ) -> str:
-    """What is left of the appliance's end. `first`: what it says before all else, or besides nothing."""
-    program = f"print({first!r}, flush=True)\n{'' if ends_there else STANDS_FOR_QEMU}"
+    """What is left of the appliance's end."""
     monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", program, str(place / "end")])
     monkeypatch.setattr("flashbed.appliance.ports.check", lambda *_: None)
     appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
     running.run(settings or Settings(), appliance, [], Ports(), say)
     return (place / "end").read_text() if (place / "end").exists() else ""
+
+
+def saying(text: str) -> str:
+    """A line of a program that stands for QEMU."""
+    return f"print({text!r}, flush=True)\n"
 
 
 def ended_by(said: list[str], number: int = signal.SIGQUIT) -> Callable[[str], None]:
@@ -86,24 +89,65 @@ def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatc
 
 def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    run(tmp_path, monkeypatch, ended_by(said), LEFT_OUT, shipped.settings(None))
+    run(tmp_path, monkeypatch, ended_by(said), saying(LEFT_OUT) + STANDS_FOR_QEMU, shipped.settings(None))
     assert "/data: is not served, as no disk is mounted there; the log above says why" in said
     assert not [line for line in said if "mount -t nfs" in line]
     said.clear()
-    run(tmp_path, monkeypatch, ended_by(said), "", shipped.settings(None))
+    run(tmp_path, monkeypatch, ended_by(said), settings=shipped.settings(None))
     assert [line for line in said if "mount -t nfs" in line]
 
 
 def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    run(tmp_path, monkeypatch, ended_by(said), "/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n")
+    run(tmp_path, monkeypatch, ended_by(said), saying("/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n") + STANDS_FOR_QEMU)
     assert said[0] == "/ # red [6n"
 
 
 def test_an_appliance_that_ends_without_a_word_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FlashbedError, match="QEMU ended before the appliance was down") as caught:
-        run(tmp_path, monkeypatch, lambda _: None, "nas: ready 0.5 s after the kernel began", ends_there=True)
+        run(tmp_path, monkeypatch, lambda _: None, saying("nas: ready 0.5 s after the kernel began"))
     assert caught.value.exit_code == 1
+
+
+DEAF_WHILE_IT_STARTS = """
+import select, time
+print("Booting", flush=True)
+ready = time.monotonic() + 2
+while (left := ready - time.monotonic()) > 0:
+    if select.select([0], [], [], left)[0]:
+        input()
+"""
+
+
+def test_what_starts_is_not_unplugged_for_want_of_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "STOP_S", 1.0)
+    monkeypatch.setattr(running, "ASK_AGAIN_S", 0.3)
+
+    def say(line: str) -> None:
+        if line == "Booting":
+            os.kill(os.getpid(), signal.SIGQUIT)
+
+    assert run(tmp_path, monkeypatch, say, DEAF_WHILE_IT_STARTS + STANDS_FOR_QEMU) == "clean"
+
+
+INTERRUPTS_WHO_ENDS_IT = """
+import os, signal, sys, time
+def interrupt(*_):
+    os.kill({who}, signal.SIGINT)
+    sys.exit()
+signal.signal(signal.SIGTERM, interrupt)
+print("nas: ready 0.5 s after the kernel began", flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
+def test_once_the_plug_is_pulled_an_interrupt_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "STOP_S", 0.1)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with pytest.raises(InterruptedByUser, match="the plug was pulled"):
+        run(tmp_path, monkeypatch, ended_by([]), INTERRUPTS_WHO_ENDS_IT.format(who=os.getpid()))
+    assert before == {number: signal.getsignal(number) for number in before}
 
 
 def test_a_terminal_that_is_gone_twice_does_not_pull_the_plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
