@@ -31,6 +31,11 @@ STUDY = """
     time_s = 2
 """
 
+MEMORY_ANSWERS = """
+    cache = "{}"
+    export = "async"
+"""
+
 CELLS = {
     "v2-udp": ("6.1-nas", "kernel", 2, "udp"),
     "v3-tcp": ("6.1-nas", "kernel", 3, "tcp"),
@@ -42,9 +47,9 @@ SHARED = 0.02
 """Of the packets, so many may be received by the other CPU: what is sent before both ends are bound, such as ARP."""
 
 
-def measured(study_file, measure, folder: Path, name: str) -> Finished:
+def measured(study_file, measure, folder: Path, name: str, more: str = "") -> Finished:
     kernel, server, version, transport = CELLS[name]
-    body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport)
+    body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport) + more
     top = {"filesystem": "ext2", "medium": "usb-stick-2g", "board": "arm64-2x1000"}
     (wanted,) = run.prepare(load_study(study_file(body, **top)))
     finished: Finished = measure(wanted, folder, limit_s=900)
@@ -69,6 +74,16 @@ def test_each_server_meets_a_load_that_is_no_burden(study_file, measure, tmp_pat
     assert metrics["mix_off_percent"] < 100
     assert 0 < metrics["boot_s"] < 2
     assert 0 < metrics["server_cpu_percent"] < 50
+
+
+def test_what_is_read_before_the_load_is_no_part_of_it(study_file, measure, tmp_path: Path) -> None:
+    cold, warm = (
+        measured(study_file, measure, tmp_path / how, "v2-udp", MEMORY_ANSWERS.format(how)).result["metrics"]
+        for how in ("cold", "read")
+    )
+    assert cold["medium_read_bytes"] > 200_000
+    assert warm["medium_read_bytes"] < cold["medium_read_bytes"] / 10
+    assert warm["busy_medium_percent"] < cold["busy_medium_percent"] / 10
 
 
 def test_a_repetition_repeats_to_the_bit(study_file, measure, tmp_path: Path) -> None:
