@@ -62,8 +62,8 @@ def run(
         raise InterruptedByUser("the plug was pulled before the appliance was down; its disks are as after a power cut")
     if not watched.down:
         raise FlashbedError(
-            "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power cut: "
-            "start it again"
+            "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power "
+            "cut: start it again"
         )
     watched.tell("flashbed: the appliance is down")
 
