@@ -33,6 +33,10 @@ def press_ctrl_c(process: Any) -> None:
         os.kill(pid, signal.SIGINT)
 
 
+def kill_one(process: Any) -> None:
+    os.kill(children(process)[1], signal.SIGKILL)
+
+
 def children(process: Any) -> list[int]:
     """Those of a load of two processes, when both are there and have begun to work."""
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -68,7 +72,7 @@ def a_load_that_fails_or_is_stopped_takes_no_result_away(bed: Any) -> None:
         for orders, disturb, status, told in (
             ({"refuse_mount": 13}, None, 3, "access-denied"),
             ({"after": 0, "status": {"write": 28}}, None, 3, "no-space"),
-            ({}, lambda process: os.kill(children(process)[1], signal.SIGKILL), 1, "was ended by signal 9"),
+            ({}, kill_one, 1, "was ended by signal 9"),
             ({}, lambda process: children(process) and process.terminate(), -signal.SIGTERM, "interrupted"),
             ({}, press_ctrl_c, -signal.SIGINT, "interrupted"),
         ):
@@ -81,9 +85,6 @@ def a_load_that_fails_or_is_stopped_takes_no_result_away(bed: Any) -> None:
 
 @scenario
 def a_load_process_that_ends_is_heard_by_who_ignores_it(bed: Any) -> None:
-    def kill_one(process: Any) -> None:
-        os.kill(children(process)[1], signal.SIGKILL)
-
     run = bed.load("tcp", 3, disturb=kill_one, before=["env", "--ignore-signal=CHLD"], time=5)
     assert run.status == 1, run.result
     assert run.message == "sfsload: a load process was ended by signal 9\n"

@@ -63,12 +63,12 @@ def saying(text: str) -> str:
     return f"print({text!r}, flush=True)\n"
 
 
-def ended_by(said: list[str], number: int = signal.SIGQUIT) -> Callable[[str], None]:
-    """Keeps what the appliance says, and ends it once it serves."""
+def ended_by(said: list[str], number: int = signal.SIGQUIT, at: str = "Ctrl-C ends it.") -> Callable[[str], None]:
+    """Keeps what the appliance says, and ends it when it says `at`: once it serves."""
 
     def say(line: str) -> None:
         said.append(line)
-        if line == "Ctrl-C ends it.":
+        if line == at:
             os.kill(os.getpid(), number)
 
     return say
@@ -122,11 +122,7 @@ while (left := ready - time.monotonic()) > 0:
 def test_what_starts_is_not_unplugged_for_want_of_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "STOP_S", 1.0)
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.3)
-
-    def say(line: str) -> None:
-        if line == "Booting":
-            os.kill(os.getpid(), signal.SIGQUIT)
-
+    say = ended_by([], at="Booting")
     assert run(tmp_path, monkeypatch, say, DEAF_WHILE_IT_STARTS + STANDS_FOR_QEMU) == "clean"
 
 

@@ -29,7 +29,11 @@ FOR_A_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
 START_S, STOP_S = 300.0, 30.0
+"""Of the host's time: so long a kernel that is to end may start, and so long an appliance that serves may go down."""
+
 ASK_AGAIN_S = 3.0
+
+HANGUPS, INTERRUPTS = (signal.SIGHUP, signal.SIGQUIT), (signal.SIGINT, signal.SIGTERM)
 
 
 def run(
@@ -58,9 +62,11 @@ def run(
             watched.end()
     if not watched.ready and not watched.asked:
         raise SetupError("the appliance ended before it was ready; its last lines are above")
-    if not watched.down and watched.unplugged:
-        raise InterruptedByUser("the plug was pulled before the appliance was down; its disks are as after a power cut")
     if not watched.down:
+        if watched.unplugged:
+            raise InterruptedByUser(
+                "the plug was pulled before the appliance was down; its disks are as after a power cut"
+            )
         raise FlashbedError(
             "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power "
             "cut: start it again"
@@ -100,7 +106,7 @@ class _Watched:
             self._end_within(START_S, until=lambda: self.ready)  # nobody reads the console before
             self._end_within(STOP_S)
         if not self._ended:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in INTERRUPTS:
                 signal.signal(number, signal.SIG_IGN)  # there is nothing left to be interrupted
             self.unplugged = True
             self._process.terminate()
@@ -161,10 +167,9 @@ def _ended_by_hangup() -> Iterator[None]:
     """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way.
     Afterwards all that end it are as before.
     """
-    numbers = (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: signal.getsignal(number) for number in (*HANGUPS, *INTERRUPTS)}
     try:
-        for number in numbers[:2]:
+        for number in HANGUPS:
             if before[number] != signal.SIG_IGN:
                 signal.signal(number, _interrupt)
         yield
