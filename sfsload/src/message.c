@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Messages on stderr */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,9 @@ static void say(const char *format, va_list words)
 		fputs("sfsload: no memory for a message\n", stderr);
 		return;
 	}
+	for (char *at = text; *at; at++) /* of a word that the user or the server said: nothing that a terminal obeys */
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
 	fprintf(stderr, "sfsload: %s\n", text);
 	free(text);
 }

@@ -38,9 +38,12 @@ static void read_output(struct options *options, const struct rule *rule, const 
 
 static void read_export(struct options *options, const struct rule *rule, const char *text)
 {
+	char must[64];
+
 	options->export = text;
+	snprintf(must, sizeof(must), "a path of 1 to %d bytes", EXPORT_MOST);
 	if (!*text || strlen(text) > EXPORT_MOST)
-		refuse(rule, text, "a path of 1 to 1024 bytes");
+		refuse(rule, text, must);
 }
 
 static uint64_t whole_number(const struct rule *rule, const char *text)

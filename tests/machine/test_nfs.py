@@ -12,6 +12,7 @@ from own_cache import FLASHBED
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
+from flashbed.guest_output import limit
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.study.loading import load_study
 
@@ -69,7 +70,9 @@ def test_each_server_meets_a_load_that_is_no_burden(study_file, measure, tmp_pat
     found = measured(study_file, measure, tmp_path / "run", name).result
     metrics = found["metrics"]
     assert found["check"] == ""
-    assert metrics["operations"] == metrics["offered_operations"] > 150
+    # What is under way at one end of the measured time is answered at its other end, a few calls more or less
+    assert metrics["operations"] == pytest.approx(metrics["offered_operations"], rel=0.03)
+    assert metrics["offered_operations"] > 150
     assert metrics["retransmissions"] == 0
     assert metrics["mix_off_percent"] < 100
     assert 0 < metrics["boot_s"] < 2
@@ -84,6 +87,20 @@ def test_what_is_read_before_the_load_is_no_part_of_it(study_file, measure, tmp_
     assert cold["medium_read_bytes"] > 200_000
     assert warm["medium_read_bytes"] < cold["medium_read_bytes"] / 10
     assert warm["busy_medium_percent"] < cold["busy_medium_percent"] / 10
+
+
+def test_a_link_is_as_busy_as_its_speed_makes_it_and_limits_when_it_is_full(
+    study_file, measure, tmp_path: Path
+) -> None:
+    """The load asks for some 3 Mbit/s from the server."""
+    found = {
+        mbit: measured(study_file, measure, tmp_path / f"{mbit}", "v3-tcp", f"link_mbit = {mbit}").result["metrics"]
+        for mbit in (2, 10, 20)
+    }
+    busy = {mbit: metrics["busy_link_percent"] for mbit, metrics in found.items()}
+    assert busy[10] == pytest.approx(2 * busy[20], rel=0.05)
+    assert busy[2] > 95
+    assert limit.limit(found[2], "either", pio=False) == "link"
 
 
 def test_a_repetition_repeats_to_the_bit(study_file, measure, tmp_path: Path) -> None:

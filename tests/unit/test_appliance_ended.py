@@ -100,7 +100,7 @@ def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch:
 def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     run(tmp_path, monkeypatch, ended_by(said), saying("/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n") + STANDS_FOR_QEMU)
-    assert said[0] == "/ # red [6n"
+    assert said[1] == "/ # red [6n"
 
 
 def test_an_appliance_that_ends_without_a_word_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,15 @@ def test_what_comes_between_phases_does_not_hide_that_memory_kept_their_bytes() 
     assert limit.limit({**metrics, "reached_percent": 50.0}, "either", pio=False) == "medium"
 
 
+def test_a_link_that_is_full_is_the_limit() -> None:
+    busy = {"busy_cpu_percent": 54.0, "busy_medium_percent": 57.0, "busy_bus_percent": 1.0}
+    assert limit.limit({**busy, "busy_link_percent": 99.0}, "either", pio=False) == "link"
+    assert limit.limit({**busy, "busy_link_percent": 56.0}, "either", pio=False) == "medium"
+    idle = {"busy_cpu_percent": 20.0, "busy_medium_percent": 1.0, "busy_bus_percent": 1.0}
+    assert limit.limit({**idle, "busy_link_percent": 27.0}, "either", pio=False) == "load"  # 49 of 100
+    assert limit.limit({**idle, "busy_link_percent": 28.0}, "either", pio=False) == "link"
+
+
 def test_old_results_tell_no_limit() -> None:
     assert limit.limit({"busy_cpu_percent": 99.0}, "write", pio=False) == ""
 

@@ -26,6 +26,7 @@ DMESG = f"""\
 [    1.300000] flashbed: serving 1362000000
 """
 
+LINK = "mbit 100\nserver: {received} 0 0 0 0 0 0 {sent} 0 0 0 0 0 0\n"
 IDLE = "now at {now} nsecs\n  .idle_sleeptime : {first} nsecs\n  .iowait_sleeptime: 0 nsecs\n" * 1 + (
     "  .idle_sleeptime : {second} nsecs\n  .iowait_sleeptime: 0 nsecs\n"
 )
@@ -63,6 +64,8 @@ def out(**changed: str) -> dict[str, bytes]:
         "meminfo.loaded": meminfo(60_000),
         "idle.load.begun": IDLE.format(now=10**9, first=10**8, second=0),
         "idle.load.ended": IDLE.format(now=2 * 10**9, first=7 * 10**8, second=9 * 10**8),
+        "link.load.begun": LINK.format(received="1000 10", sent="2000 20"),
+        "link.load.ended": LINK.format(received="5001000 5010", sent="10002000 10020"),
     } | changed
     return {name: text.encode() for name, text in files.items() if text}
 
@@ -92,6 +95,7 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "mix_off_percent": 25,
             "server_cpu_percent": 40,
             "load_cpu_percent": 10,
+            "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, by 80 ns a byte
             "kernel_bytes": 4500 * kib,
             "modules_bytes": 400000,
             "memory_booted_bytes": (131072 - 102400) * kib,
@@ -105,8 +109,8 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
 
 
 def test_nothing_is_told_of_a_load_without_a_good_answer() -> None:
-    found = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "idle.load.ended": ""}))
-    assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent"} & set(found)
+    found = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "link.load.ended": ""}))
+    assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent", "busy_link_percent"} & set(found)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,8 @@ def test_nothing_is_told_of_a_load_without_a_good_answer() -> None:
         ({"dmesg.txt": DMESG.replace("serving", "sleeping")}, "all moments of the start"),
         ({"dmesg.txt": DMESG.replace("Memory", "Storage")}, "the machine's memory"),
         ({"meminfo.loaded": ""}, "meminfo.loaded is missing"),
+        ({"link.load.ended": "mbit 100\nserver: 1 2\n"}, "2 counters of a link's end"),
+        ({"link.load.ended": "mbit\n"}, "0 counters of a link's end"),
     ],
 )
 def test_what_is_missing_or_makes_no_sense_is_said(changed: dict[str, str], why: str) -> None:

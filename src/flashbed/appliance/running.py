@@ -51,6 +51,7 @@ def run(
     with _ended_by_hangup(), _started(command) as process:
         watched = _Watched(process, say)
         try:
+            watched.tell("flashbed: starting the appliance ...")  # its kernel is silent until it has a serial line
             watched.until_ready()
             if watched.ready:
                 for line in usage.lines(settings, where, watched.left_out):

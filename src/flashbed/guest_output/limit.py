@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement is a measurement of: the medium, the bus to it, the CPU, memory, or the load itself.
+"""What a measurement is a measurement of: the medium, the bus to it, the CPU, memory, a link, or the load itself.
 
 Each has a share of the time for which the load ran: the CPU by its idle time (cpu_load.py), and of several CPUs the
 busiest, for one that is always busy may be what a load waits for beside any number of idle ones; the medium by the
 time in which it had a request under way that was not merely being transferred; the bus by what was transferred and what
-a byte takes. With PIO the CPU is busy while it moves data: that counts as the bus's. Around the load the tool starts,
-and waits for its threads in steps; for how long the CPU was idle then is not known, so that its share is the least that
-it can have been.
+a byte takes; the link between a server and its load, where there is one, by its frames. With PIO the CPU is busy while
+it moves data: that counts as the bus's. Around the load the tool starts, and waits for its threads in steps; for how
+long the CPU was idle then is not known, so that its share is the least that it can have been.
 
 Where things are done one after another, the largest share is what one would have to make faster. Where they overlap, a
 medium that always has a request under way may still wait for the CPU: a CPU that is busy for BUSY_PERCENT of the time
@@ -24,13 +24,13 @@ from flashbed.guest_output import cpu_load
 from flashbed.guest_output.medium_counters import SECTOR_BYTES
 
 Direction = Literal["read", "write", "either"]
-Limit = Literal["medium", "bus", "cpu", "memory", "load", ""]
+Limit = Literal["medium", "bus", "cpu", "memory", "link", "load", ""]
 
 BUSY_PERCENT = 80.0
 """From here on a CPU leaves next to nothing to wait for."""
 
 IDLE_BELOW_PERCENT = 50.0
-"""Where CPU, bus and medium together are busy for less, they wait for the load."""
+"""Where CPU, bus, medium and link together are busy for less, they wait for the load."""
 
 SWALLOWED_BELOW = 0.5
 """The share of the bytes asked for that must reach the medium, for a cell to be said to measure the medium."""
@@ -140,9 +140,10 @@ def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls:
         cpu = max(0.0, cpu - medium)
     if cpu >= BUSY_PERCENT:
         return "cpu"
-    if cpu + bus + medium < IDLE_BELOW_PERCENT:
+    link = metrics.get("busy_link_percent", 0.0)
+    if cpu + bus + medium + link < IDLE_BELOW_PERCENT:
         return "load"
-    shares: list[tuple[float, Limit]] = [(medium, "medium"), (bus, "bus"), (cpu, "cpu")]
+    shares: list[tuple[float, Limit]] = [(medium, "medium"), (bus, "bus"), (cpu, "cpu"), (link, "link")]
     return max(shares, key=lambda share: share[0])[1]
 
 

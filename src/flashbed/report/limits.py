@@ -18,12 +18,19 @@ from flashbed.study.format import Answer
 MEDIUM = "medium"
 """What a study of media and file systems means to measure."""
 
-WORDS = {"medium": "the medium", "bus": "the bus", "cpu": "the CPU", "memory": "memory", "load": "the load itself"}
+WORDS = {
+    "medium": "the medium",
+    "bus": "the bus",
+    "cpu": "the CPU",
+    "memory": "memory",
+    "link": "the link",
+    "load": "the load itself",
+}
 
 RATES = {"bandwidth": "bandwidth", "iops": "requests a second"}
 """Metrics that grow as the time shrinks, for sentences."""
 
-SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "load": "load"}
+SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "link": "link", "load": "load"}
 """For a cell of a table."""
 
 
@@ -61,7 +68,7 @@ def spared(report: Report) -> str:
         return ""
     cpu, medium = (results.spreads(f"busy_{part}_percent") for part in ("cpu", "medium"))
     found = []
-    for cell in (cell for cell in medium if cell in cpu and results.limits.get(cell) in ("cpu", "bus", "load")):
+    for cell in (cell for cell in medium if cell in cpu and results.limits.get(cell) in ("cpu", "bus", "link", "load")):
         # A CPU that is busy while a chip is, because it polls it, is not counted as its own work
         cpu_decides = results.limits[cell] == "cpu" and cpu[cell].median >= BUSY_PERCENT and not report.polls(cell)
         if cpu_decides or medium[cell].median <= 100 - BUSY_PERCENT:

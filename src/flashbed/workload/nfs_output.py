@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flashbed.guest_output import cpu_load
+from flashbed.workload import nfs_link
 from flashbed.workload.base import WorkloadOutputError
 
 PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
@@ -25,7 +26,8 @@ BEHIND = 5
 PERCENTILES = ("p50", "p95", "p99")
 SERVER_CPU, LOAD_CPU = 0, 1
 
-_BEGUN, _ENDED = "idle.load.begun", "idle.load.ended"
+_BEGUN, _ENDED = "load.begun", "load.ended"
+"""Moments of the load: files in the guest's notes are named by them."""
 _MOMENT = re.compile(r"\[ *(\d+\.\d+)\] flashbed: (\w+) (\d+)$", re.MULTILINE)
 _INIT = re.compile(r"\[ *(\d+\.\d+)\] Run /init as init process", re.MULTILINE)
 _MEMORY = re.compile(r"Memory: \d+K/(\d+)K available \((\d+)K kernel code, (\d+)K rwdata, (\d+)K rodata, (\d+)K init,")
@@ -88,14 +90,21 @@ def _lost(out: Mapping[str, bytes]) -> dict[str, float]:
 
 
 def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
-    """How busy the server's CPU and the load's were; not told of a run that ended before what was to be watched."""
-    if _ENDED not in out:
+    """How busy the server's CPU, the load's and the link were; not told of a run that ended before what was to be
+    watched.
+    """
+    if f"link.{_ENDED}" not in out:
         return {}
-    window = {cpu_load.BEFORE: out[_BEGUN], cpu_load.MEASURED: out[_ENDED]}
+    window = {cpu_load.BEFORE: out[f"idle.{_BEGUN}"], cpu_load.MEASURED: out[f"idle.{_ENDED}"]}
     began, ended = cpu_load.window_ns(window)
     busy: Sequence[int] = cpu_load.each_busy_ns(window)
-    shares = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
-    return {name: 100.0 * ns / (ended - began) for name, ns in shares.items()}
+    link_ns = nfs_link.busy_ns(*(_text(out, f"link.{moment}") for moment in (_BEGUN, _ENDED)))
+    shares = {
+        "server_cpu_percent": busy[SERVER_CPU],
+        "load_cpu_percent": busy[LOAD_CPU],
+        "busy_link_percent": max(link_ns),
+    }
+    return {name: min(100.0, 100.0 * ns / (ended - began)) for name, ns in shares.items()}
 
 
 def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
