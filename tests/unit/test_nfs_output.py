@@ -95,6 +95,7 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "mix_off_percent": 25,
             "server_cpu_percent": 40,
             "load_cpu_percent": 10,
+            "busy_cpu_percent": 40,
             "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, by 80 ns a byte
             "kernel_bytes": 4500 * kib,
             "modules_bytes": 400000,
@@ -109,8 +110,14 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
 
 
 def test_nothing_is_told_of_a_load_without_a_good_answer() -> None:
-    found = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "link.load.ended": ""}))
+    found = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "idle.load.ended": ""}))
     assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent", "busy_link_percent"} & set(found)
+
+
+def test_a_result_of_before_knows_its_cpus_and_no_link() -> None:
+    found = Nfs().metrics(out(**{"link.load.begun": "", "link.load.ended": ""}))
+    assert found["busy_cpu_percent"] == pytest.approx(40)
+    assert "busy_link_percent" not in found
 
 
 @pytest.mark.parametrize(

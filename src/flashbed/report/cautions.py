@@ -67,7 +67,8 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
         report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
     )
     if limited:
-        yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), "#bytes", "What limits each cell")
+        where = "#bytes" if flows else "#repetitions"
+        yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
 
 
 def _started(report: Report) -> Iterator[Caution]:

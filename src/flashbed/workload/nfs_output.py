@@ -91,19 +91,22 @@ def _lost(out: Mapping[str, bytes]) -> dict[str, float]:
 
 def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     """How busy the server's CPU, the load's and the link were; not told of a run that ended before what was to be
-    watched.
+    watched, and of the link not by results of before.
     """
-    if f"link.{_ENDED}" not in out:
+    if f"idle.{_ENDED}" not in out:
         return {}
     window = {cpu_load.BEFORE: out[f"idle.{_BEGUN}"], cpu_load.MEASURED: out[f"idle.{_ENDED}"]}
     began, ended = cpu_load.window_ns(window)
     busy: Sequence[int] = cpu_load.each_busy_ns(window)
-    link_ns = nfs_link.busy_ns(*(_text(out, f"link.{moment}") for moment in (_BEGUN, _ENDED)))
-    shares = {
+    shares: dict[str, float] = {
         "server_cpu_percent": busy[SERVER_CPU],
         "load_cpu_percent": busy[LOAD_CPU],
-        "busy_link_percent": max(link_ns),
+        "busy_cpu_percent": max(busy),
     }
+    if f"link.{_ENDED}" in out:
+        shares["busy_link_percent"] = max(
+            nfs_link.busy_ns(*(_text(out, f"link.{moment}") for moment in (_BEGUN, _ENDED)))
+        )
     return {name: min(100.0, 100.0 * ns / (ended - began)) for name, ns in shares.items()}
 
 
