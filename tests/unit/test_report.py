@@ -126,24 +126,18 @@ def test_the_page_asks_for_nothing_outside_itself(page: Page) -> None:
     assert (policies[0] or "").startswith("default-src 'none'")
 
 
-def internal_links(page: Page) -> set[str]:
-    links = {(attributes.get("href") or "") for tag, attributes in page.elements if tag == "a"}
-    return {link for link in links if link.startswith("#")}
-
-
 def test_links_within_the_page_lead_somewhere(page: Page) -> None:
-    names = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
-    assert {link[1:] for link in internal_links(page)} <= names
+    assert page.internal_links() <= page.places()
 
 
 def test_what_limits_is_told_by_each_repetition_where_no_bytes_were_asked_for(tmp_path: Path) -> None:
     study = made_up_study()
     frame = made_up_frame(study).assign(limit="cpu")
-    assert "#bytes" in internal_links(written(tmp_path / "with", study, frame))
+    assert "#bytes" in written(tmp_path / "with", study, frame).internal_links()
     calls = written(tmp_path / "without", study, frame.drop(columns="requested_bytes"))
     assert "The CPU limits" in calls.text
-    assert "#bytes" not in internal_links(calls)
-    assert internal_links(calls) <= {f"#{attributes['id']}" for _, attributes in calls.elements if "id" in attributes}
+    assert "#bytes" not in calls.internal_links()
+    assert calls.internal_links() <= calls.places()
 
 
 def test_each_table_has_a_caption_and_headers_and_each_plot_a_text(page: Page) -> None:

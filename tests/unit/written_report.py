@@ -40,6 +40,14 @@ class Page(HTMLParser):
     def count(self, tag: str) -> int:
         return sum(found == tag for found, _ in self.elements)
 
+    def internal_links(self) -> set[str]:
+        links = {(attributes.get("href") or "") for tag, attributes in self.elements if tag == "a"}
+        return {link for link in links if link.startswith("#")}
+
+    def places(self) -> set[str]:
+        """Where they may lead."""
+        return {f"#{attributes['id']}" for _, attributes in self.elements if "id" in attributes}
+
 
 def written(folder: Path, study: Study, frame: pandas.DataFrame) -> Page:
     return Page(bring_up_to_date(study, rows_of(frame), MANIFEST, folder).read_text(encoding="utf-8"))

@@ -104,9 +104,7 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
         "busy_cpu_percent": max(busy),
     }
     if f"link.{_ENDED}" in out:
-        shares["busy_link_percent"] = max(
-            nfs_link.busy_ns(*(_text(out, f"link.{moment}") for moment in (_BEGUN, _ENDED)))
-        )
+        shares["busy_link_percent"] = nfs_link.busy_ns(_text(out, f"link.{_BEGUN}"), _text(out, f"link.{_ENDED}"))
     return {name: min(100.0, 100.0 * ns / (ended - began)) for name, ns in shares.items()}
 
 
