@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Messages on stderr */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static void say(const char *format, va_list words)
 		return;
 	}
 	for (char *at = text; *at; at++) /* of a word that the user or the server said: nothing that a terminal obeys */
-		if (iscntrl((unsigned char)*at))
+		if (*at < ' ' || *at > '~')
 			*at = '?';
 	fprintf(stderr, "sfsload: %s\n", text);
 	free(text);

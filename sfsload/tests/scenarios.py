@@ -241,6 +241,7 @@ def bad_usage(bed: Any) -> None:
         (["--load"], "--load: N is missing"),
         (["--lode", "10"], "--lode: no such option"),
         (["--lo\x1b[2Jde", "10"], "--lo?[2Jde: no such option"),
+        (["--lo\x9b2Jde", "10"], "--lo??2Jde: no such option"),
         (["--server", "localhost"], "--server localhost: must be an IPv4 address"),
         (["--scale", "1.5"], "--scale 1.5: must be a number from 1e-06 to 1"),
         (["--time", "-1"], "--time -1: must be a number"),

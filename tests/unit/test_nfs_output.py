@@ -11,6 +11,7 @@ from samples import write_study
 
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
+from flashbed.guest_output import limit, medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.nfs import Nfs
@@ -30,6 +31,7 @@ LINK = "mbit 100\nserver: {received} 0 0 0 0 0 0 {sent} 0 0 0 0 0 0\n"
 IDLE = "now at {now} nsecs\n  .idle_sleeptime : {first} nsecs\n  .iowait_sleeptime: 0 nsecs\n" * 1 + (
     "  .idle_sleeptime : {second} nsecs\n  .iowait_sleeptime: 0 nsecs\n"
 )
+COUNTERS = "/sys/x/busy_ns:{busy}\n/sys/x/link_ns:0\n"
 
 
 def meminfo(free_kib: int) -> str:
@@ -95,7 +97,6 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "mix_off_percent": 25,
             "server_cpu_percent": 40,
             "load_cpu_percent": 10,
-            "busy_cpu_percent": 40,
             "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, by 80 ns a byte
             "kernel_bytes": 4500 * kib,
             "modules_bytes": 400000,
@@ -114,9 +115,28 @@ def test_nothing_is_told_of_a_load_without_a_good_answer() -> None:
     assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent", "busy_link_percent"} & set(found)
 
 
+def test_what_was_at_work_is_told_of_the_time_that_is_measured() -> None:
+    """Of 1 s: what the medium and the CPUs did before and behind it, when files were read and the server stopped, is
+    no part of it.
+    """
+    files = out(
+        **{
+            "idle.before": IDLE.format(now=0, first=0, second=0),
+            "idle.measured": IDLE.format(now=4 * 10**9, first=7 * 10**8, second=9 * 10**8),
+            "counters.before": COUNTERS.format(busy=0),
+            "counters.load.begun": COUNTERS.format(busy=10**9),
+            "counters.load.ended": COUNTERS.format(busy=125 * 10**7),
+            "counters.measured": COUNTERS.format(busy=3 * 10**9),
+        }
+    )
+    time = limit.time_of(files, Nfs().metrics(files))
+    shares = limit.percents(limit.Rig({}, 0, 0), medium_counters.of_load(files), 0, time)
+    assert shares == {"busy_cpu_percent": 40, "busy_medium_percent": 25, "busy_bus_percent": 0}
+
+
 def test_a_result_of_before_knows_its_cpus_and_no_link() -> None:
     found = Nfs().metrics(out(**{"link.load.begun": "", "link.load.ended": ""}))
-    assert found["busy_cpu_percent"] == pytest.approx(40)
+    assert found["server_cpu_percent"] == pytest.approx(40)
     assert "busy_link_percent" not in found
 
 

@@ -13,6 +13,13 @@ from collections.abc import Mapping
 BEFORE, MEASURED = "idle.before", "idle.measured"
 """Moments: the files that guest/cell leaves, with lines of /proc/timer_list."""
 
+Window = tuple[str, str]
+"""From one moment to another."""
+
+MEASUREMENT: Window = (BEFORE, MEASURED)
+LOAD: Window = ("idle.load.begun", "idle.load.ended")
+"""Noted by a tool that measures only a part of the measurement."""
+
 _NOW = re.compile(rb"now at (\d+) nsecs")
 _ASLEEP = re.compile(rb"(?:idle|iowait)_sleeptime\s*: (\d+) nsecs")
 
@@ -35,9 +42,9 @@ def several(out: Mapping[str, bytes]) -> dict[str, float]:
     return {"busiest_cpu_percent": 100.0 * max(busy) / (ended - began)} if len(busy) > 1 else {}
 
 
-def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
-    """When the measurement began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
-    began, ended = (_times_ns(out[name])[0] for name in (BEFORE, MEASURED))
+def window_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> tuple[int, int]:
+    """When it began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
+    began, ended = (_times_ns(out[name])[0] for name in window)
     return began, ended
 
 
@@ -46,11 +53,11 @@ def busy_ns(out: Mapping[str, bytes]) -> int:
     return max(each_busy_ns(out))
 
 
-def each_busy_ns(out: Mapping[str, bytes]) -> list[int]:
-    """CPU time of each CPU over the measurement, ns. Raises KeyError or ValueError."""
-    (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in (BEFORE, MEASURED))
+def each_busy_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> list[int]:
+    """CPU time of each CPU within it, ns. Raises KeyError or ValueError."""
+    (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):
-        raise ValueError("idle times of another number of CPUs after the measurement than before")
+        raise ValueError("idle times of another number of CPUs at the end than at the beginning")
     asleep = [after - before for before, after in zip(asleep_before, asleep_after, strict=True)]
     return [(ended - began) - time for time in asleep]
 

@@ -57,7 +57,9 @@ class Rig:
 
 @dataclass(frozen=True)
 class Time:
-    """A measurement, and the run of the load within it, as far as the tool tells."""
+    """A measurement, and the run of the load within it, as far as the tool tells. Where it notes when its load began
+    and ended, that is the measurement.
+    """
 
     measured_ns: int
     cpu_ns: int
@@ -78,13 +80,27 @@ class Time:
 
 def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
     """From what the guest noted, and the metrics of the tool. Raises KeyError or ValueError."""
-    began_ns, ended_ns = cpu_load.window_ns(out)
-    measured_ns = ended_ns - began_ns
-    run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
-    run_ns = min(run_s * 1e9 or measured_ns, measured_ns)
-    busy_ns = cpu_load.each_busy_ns(out)
+    window = cpu_load.LOAD if set(cpu_load.LOAD) <= set(out) else cpu_load.MEASUREMENT
+    measured_ns = _length_ns(out, window)
+    run_ns = _run_ns(measured_ns, metrics)
+    busy_ns = cpu_load.each_busy_ns(out, window)
     of_processes = metrics.get("process_cpu_percent", 0.0) / len(busy_ns)
     return Time(measured_ns, max(busy_ns), run_ns, of_processes, metrics.get("busy_cpu_percent"))
+
+
+def run_ns(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> float:
+    """For how long the load ran in the whole measurement, its warm-up included. Raises KeyError or ValueError."""
+    return _run_ns(_length_ns(out, cpu_load.MEASUREMENT), metrics)
+
+
+def _length_ns(out: Mapping[str, bytes], window: cpu_load.Window) -> int:
+    began_ns, ended_ns = cpu_load.window_ns(out, window)
+    return ended_ns - began_ns
+
+
+def _run_ns(within_ns: int, metrics: Mapping[str, float]) -> float:
+    run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
+    return min(run_s * 1e9 or within_ns, within_ns)
 
 
 def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:
@@ -114,15 +130,15 @@ def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Ti
     }
 
 
-def platters(counters: Mapping[str, int], time: Time) -> dict[str, float]:
-    """For how much of the run a disk's one arm was at work on what was written, until all of it was on the platters;
-    `counters` are until then. More than all of the run means that the drive's write cache took the rest in, and wrote
-    it later.
+def platters(counters: Mapping[str, int], run_ns: float) -> dict[str, float]:
+    """For how much of a run of `run_ns` a disk's one arm was at work on what was written, until all of it was on the
+    platters; `counters` are until then. More than all of the run means that the drive's write cache took the rest in,
+    and wrote it later.
     """
     if not counters.get("host_written_bytes") or "disk_seek_ns" not in counters:
         return {}
     work = sum(counters[f"disk_{part}_ns"] for part in ("seek", "rotation", "transfer"))
-    return {"platters_percent": 100.0 * work / time.run_ns}
+    return {"platters_percent": 100.0 * work / run_ns}
 
 
 def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls: bool = False) -> Limit:

@@ -24,8 +24,10 @@ PREFIX = "counters."
 LOAD = PREFIX + "load."
 """What marks begin with that a tool sets around its load, where it also sets up what is no part of it."""
 
-ENDED = ".ended"
-"""Behind a phase's name: the mark of its end, where something that is no part of it comes before the next."""
+BEGUN, ENDED = ".begun", ".ended"
+"""Behind a phase's name: the mark of its end, where something that is no part of it comes before the next. That of its
+beginning is the name alone, or says so too.
+"""
 
 
 def parse(text: bytes) -> Counters:
@@ -56,7 +58,7 @@ def of_load(out: Mapping[str, bytes]) -> Counters:
     begun = [name for name in out if name.startswith(LOAD) and not name.endswith(ENDED)]
     if not begun:
         return _difference(parse(out[MEASURED]), parse(out[BEFORE]))
-    parts = [_difference(parse(out[name + ENDED]), parse(out[name])) for name in begun]
+    parts = [_difference(parse(out[name.removesuffix(BEGUN) + ENDED]), parse(out[name])) for name in begun]
     return {name: sum(part[name] for part in parts) for name in parts[0]}
 
 

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 
 from flashbed.common import paths
-from flashbed.workload import nfs_output
+from flashbed.workload import nfs_link, nfs_output
 from flashbed.workload.base import Needs, OfCalls, Parameters
 from flashbed.workload.nfs_parameters import RULES_KB, NfsParameters
 from flashbed.workload.parameters import ToolParameters
@@ -98,6 +98,7 @@ class Nfs(OfCalls):
             "LINK_MBIT": said.link_mbit,
             "LATENCY_US": said.latency_us,
             "QUEUE": said.link_queue,
+            "AROUND_FRAME": nfs_link.AROUND_FRAME_BYTES,
             "WARMUP_S": said.warm_s,
             "TIME_S": said.time_s,
             "LOAD": " ".join(f"{name} {value}" for name, value in options.items()),

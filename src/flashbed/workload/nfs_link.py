@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 AROUND_FRAME_BYTES = 24
-"""Preamble 8, check sum 4, gap 12 (IEEE 802.3), which the kernel does not count; netem is told so."""
+"""Preamble 8, check sum 4, gap 12 (IEEE 802.3), which the kernel does not count: the guest tells netem."""
 
 _RECEIVED, _SENT, _COLUMNS = 0, 8, 16
 """Columns of /proc/net/dev: bytes, with packets behind; and how many there are."""

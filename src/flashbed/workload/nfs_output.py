@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from flashbed.guest_output import cpu_load
@@ -26,8 +26,8 @@ BEHIND = 5
 PERCENTILES = ("p50", "p95", "p99")
 SERVER_CPU, LOAD_CPU = 0, 1
 
-_BEGUN, _ENDED = "load.begun", "load.ended"
-"""Moments of the load: files in the guest's notes are named by them."""
+_LINK_AT = ("link.load.begun", "link.load.ended")
+"""What had passed over the link when the load began, and ended."""
 _MOMENT = re.compile(r"\[ *(\d+\.\d+)\] flashbed: (\w+) (\d+)$", re.MULTILINE)
 _INIT = re.compile(r"\[ *(\d+\.\d+)\] Run /init as init process", re.MULTILINE)
 _MEMORY = re.compile(r"Memory: \d+K/(\d+)K available \((\d+)K kernel code, (\d+)K rwdata, (\d+)K rodata, (\d+)K init,")
@@ -93,18 +93,14 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     """How busy the server's CPU, the load's and the link were; not told of a run that ended before what was to be
     watched, and of the link not by results of before.
     """
-    if f"idle.{_ENDED}" not in out:
+    if not set(cpu_load.LOAD) <= set(out):
         return {}
-    window = {cpu_load.BEFORE: out[f"idle.{_BEGUN}"], cpu_load.MEASURED: out[f"idle.{_ENDED}"]}
-    began, ended = cpu_load.window_ns(window)
-    busy: Sequence[int] = cpu_load.each_busy_ns(window)
-    shares: dict[str, float] = {
-        "server_cpu_percent": busy[SERVER_CPU],
-        "load_cpu_percent": busy[LOAD_CPU],
-        "busy_cpu_percent": max(busy),
-    }
-    if f"link.{_ENDED}" in out:
-        shares["busy_link_percent"] = nfs_link.busy_ns(_text(out, f"link.{_BEGUN}"), _text(out, f"link.{_ENDED}"))
+    began, ended = cpu_load.window_ns(out, cpu_load.LOAD)
+    busy = cpu_load.each_busy_ns(out, cpu_load.LOAD)
+    shares: dict[str, float] = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
+    if set(_LINK_AT) <= set(out):
+        begun, done = (_text(out, name) for name in _LINK_AT)
+        shares["busy_link_percent"] = nfs_link.busy_ns(begun, done)
     return {name: min(100.0, 100.0 * ns / (ended - began)) for name, ns in shares.items()}
 
 
