@@ -31,7 +31,15 @@ LINK = "mbit 100\nserver: {received} 0 0 0 0 0 0 {sent} 0 0 0 0 0 0\n"
 IDLE = "now at {now} nsecs\n  .idle_sleeptime : {first} nsecs\n  .iowait_sleeptime: 0 nsecs\n" * 1 + (
     "  .idle_sleeptime : {second} nsecs\n  .iowait_sleeptime: 0 nsecs\n"
 )
-COUNTERS = "/sys/x/busy_ns:{busy}\n/sys/x/link_ns:0\n"
+COUNTERS = "/sys/x/busy_ns:{busy}\n/sys/x/link_ns:{link}\n"
+
+WHOLE = {
+    "idle.before": IDLE.format(now=0, first=0, second=0),
+    "idle.measured": IDLE.format(now=4 * 10**9, first=7 * 10**8, second=9 * 10**8),
+    "counters.before": COUNTERS.format(busy=0, link=0),
+    "counters.measured": COUNTERS.format(busy=3 * 10**9, link=8 * 10**8),
+}
+"""Of the 4 s of a measurement, within which the load's 1 s lies."""
 
 
 def meminfo(free_kib: int) -> str:
@@ -70,6 +78,11 @@ def out(**changed: str) -> dict[str, bytes]:
         "link.load.ended": LINK.format(received="5001000 5010", sent="10002000 10020"),
     } | changed
     return {name: text.encode() for name, text in files.items() if text}
+
+
+def shares(files: dict[str, bytes]) -> dict[str, float]:
+    time = limit.time_of(files, Nfs().metrics(files))
+    return limit.percents(limit.Rig({}, 0, 0), medium_counters.of_load(files), 0, time)
 
 
 def parameters(**values: object) -> dict[str, object]:
@@ -120,18 +133,20 @@ def test_what_was_at_work_is_told_of_the_time_that_is_measured() -> None:
     no part of it.
     """
     files = out(
+        **WHOLE,
         **{
-            "idle.before": IDLE.format(now=0, first=0, second=0),
-            "idle.measured": IDLE.format(now=4 * 10**9, first=7 * 10**8, second=9 * 10**8),
-            "counters.before": COUNTERS.format(busy=0),
-            "counters.load.begun": COUNTERS.format(busy=10**9),
-            "counters.load.ended": COUNTERS.format(busy=125 * 10**7),
-            "counters.measured": COUNTERS.format(busy=3 * 10**9),
-        }
+            "counters.load.begun": COUNTERS.format(busy=10**9, link=10**8),
+            "counters.load.ended": COUNTERS.format(busy=125 * 10**7, link=15 * 10**7),
+        },
     )
-    time = limit.time_of(files, Nfs().metrics(files))
-    shares = limit.percents(limit.Rig({}, 0, 0), medium_counters.of_load(files), 0, time)
-    assert shares == {"busy_cpu_percent": 40, "busy_medium_percent": 25, "busy_bus_percent": 0}
+    assert shares(files) == {"busy_cpu_percent": 40, "busy_medium_percent": 20, "busy_bus_percent": 5}
+    assert limit.whole_run_ns(files, Nfs().metrics(files)) == 4 * 10**9
+
+
+def test_of_a_result_of_before_all_is_told_of_the_whole_measurement() -> None:
+    """Its load's CPUs were noted, and its medium was not."""
+    files = out(**WHOLE)
+    assert shares(files) == {"busy_cpu_percent": 82.5, "busy_medium_percent": 55, "busy_bus_percent": 20}
 
 
 def test_a_result_of_before_knows_its_cpus_and_no_link() -> None:

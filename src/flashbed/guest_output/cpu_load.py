@@ -42,6 +42,11 @@ def several(out: Mapping[str, bytes]) -> dict[str, float]:
     return {"busiest_cpu_percent": 100.0 * max(busy) / (ended - began)} if len(busy) > 1 else {}
 
 
+def notes_load(out: Mapping[str, bytes]) -> bool:
+    """Whether the tool noted when its load began and ended."""
+    return set(LOAD) <= set(out)
+
+
 def window_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> tuple[int, int]:
     """When it began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
     began, ended = (_times_ns(out[name])[0] for name in window)

@@ -20,8 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flashbed.guest_output import cpu_load
-from flashbed.guest_output.medium_counters import SECTOR_BYTES
+from flashbed.guest_output import cpu_load, medium_counters
 
 Direction = Literal["read", "write", "either"]
 Limit = Literal["medium", "bus", "cpu", "memory", "link", "load", ""]
@@ -80,17 +79,19 @@ class Time:
 
 def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
     """From what the guest noted, and the metrics of the tool. Raises KeyError or ValueError."""
-    window = cpu_load.LOAD if set(cpu_load.LOAD) <= set(out) else cpu_load.MEASUREMENT
+    # Results of before have the CPUs of the load, and the medium of the measurement
+    both = cpu_load.notes_load(out) and medium_counters.marks_load(out)
+    window = cpu_load.LOAD if both else cpu_load.MEASUREMENT
     measured_ns = _length_ns(out, window)
-    run_ns = _run_ns(measured_ns, metrics)
+    run_ns = _ran_ns(measured_ns, metrics)
     busy_ns = cpu_load.each_busy_ns(out, window)
     of_processes = metrics.get("process_cpu_percent", 0.0) / len(busy_ns)
     return Time(measured_ns, max(busy_ns), run_ns, of_processes, metrics.get("busy_cpu_percent"))
 
 
-def run_ns(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> float:
+def whole_run_ns(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> float:
     """For how long the load ran in the whole measurement, its warm-up included. Raises KeyError or ValueError."""
-    return _run_ns(_length_ns(out, cpu_load.MEASUREMENT), metrics)
+    return _ran_ns(_length_ns(out, cpu_load.MEASUREMENT), metrics)
 
 
 def _length_ns(out: Mapping[str, bytes], window: cpu_load.Window) -> int:
@@ -98,7 +99,7 @@ def _length_ns(out: Mapping[str, bytes], window: cpu_load.Window) -> int:
     return ended_ns - began_ns
 
 
-def _run_ns(within_ns: int, metrics: Mapping[str, float]) -> float:
+def _ran_ns(within_ns: int, metrics: Mapping[str, float]) -> float:
     run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
     return min(run_s * 1e9 or within_ns, within_ns)
 
@@ -114,7 +115,7 @@ def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Ti
     if "busy_ns" in counters:
         # What is under way beyond its transfer; or, where transfers overlap with it, the work of the array
         medium_ns = max(counters["busy_ns"] - counters.get("link_ns", 0), min(array_ns, counters["busy_ns"]))
-        bus_ns = counters.get("link_ns", 0) + moved_bytes / SECTOR_BYTES * rig.pio_sector_ns
+        bus_ns = counters.get("link_ns", 0) + moved_bytes / medium_counters.SECTOR_BYTES * rig.pio_sector_ns
     else:
         spare = 1 + numbers.get("spare_bytes", 0) / numbers["page_bytes"]
         cycle_ps = max(numbers["bus_ps_per_byte"], rig.nand_cycle_ps)

@@ -53,13 +53,22 @@ def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters
     return found
 
 
+def marks_load(out: Mapping[str, bytes]) -> bool:
+    """Whether the tool set marks around its load."""
+    return bool(_begun(out))
+
+
 def of_load(out: Mapping[str, bytes]) -> Counters:
     """What the medium did under the load: between the marks that the tool set around it, else in the measurement."""
-    begun = [name for name in out if name.startswith(LOAD) and not name.endswith(ENDED)]
+    begun = _begun(out)
     if not begun:
         return _difference(parse(out[MEASURED]), parse(out[BEFORE]))
     parts = [_difference(parse(out[name.removesuffix(BEGUN) + ENDED]), parse(out[name])) for name in begun]
     return {name: sum(part[name] for part in parts) for name in parts[0]}
+
+
+def _begun(out: Mapping[str, bytes]) -> list[str]:
+    return [name for name in out if name.startswith(LOAD) and not name.endswith(ENDED)]
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:

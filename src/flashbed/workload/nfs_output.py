@@ -93,7 +93,7 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     """How busy the server's CPU, the load's and the link were; not told of a run that ended before what was to be
     watched, and of the link not by results of before.
     """
-    if not set(cpu_load.LOAD) <= set(out):
+    if not cpu_load.notes_load(out):
         return {}
     began, ended = cpu_load.window_ns(out, cpu_load.LOAD)
     busy = cpu_load.each_busy_ns(out, cpu_load.LOAD)
