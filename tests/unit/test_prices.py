@@ -34,6 +34,21 @@ def test_a_price_is_what_the_option_adds_with_all_that_goes_with_it() -> None:
     assert found.also == ("CONFIG_INET",)
 
 
+def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(tmp_path: Path) -> None:
+    """Objects of a kernel packed by gzip, made from those of one packed by xz, whose file is still there."""
+    target = architecture.named("x86_64")
+    holder = tmp_path / target.holder
+    holder.parent.mkdir(parents=True)
+    for ending in ("xz", "gz"):
+        (holder.parent / f"vmlinux.bin.{ending}").write_text(ending)
+    holder.write_text('input_data:\n.incbin "arch/x86/boot/compressed/vmlinux.bin.gz"\ninput_data_end:\n')
+    assert building.packed_part(target, tmp_path).read_text() == "gz"
+
+    holder.write_text("input_data:\n")
+    with pytest.raises(SetupError, match=r"piggy\.S: takes in no file"):
+        building.packed_part(target, tmp_path)
+
+
 def test_what_is_left_out_costs_what_it_would_add() -> None:
     with_it = Variant(1250, 3500, WHOLE.modules, 15900, "", {**BASE, "CONFIG_IPV6": "y"})
     found = prices.figures(_setting("CONFIG_IPV6", "n"), WHOLE, with_it)

@@ -22,9 +22,9 @@ class Architecture:
     target: str
     image: str
     raw: str
-    packed: str
-    """What the image unpacks of itself (bzImage), packed: below the build; nothing if what loads it does that
-    (Image.xz).
+    holder: str
+    """The assembly, below the build, that takes in what the image unpacks of itself (bzImage); nothing if what loads it
+    does that (Image.xz).
     """
     lzma2: str
     """xz's options for code of this architecture; any xz unpacks what they make."""
@@ -34,7 +34,7 @@ class Architecture:
     @property
     def packs_itself(self) -> bool:
         """Whether the image unpacks itself."""
-        return bool(self.packed)
+        return bool(self.holder)
 
     @functools.cached_property
     def compiler(self) -> str:
@@ -51,7 +51,7 @@ ALL = {
             "bzImage",
             "arch/x86/boot/bzImage",
             "arch/x86/boot/compressed/vmlinux.bin",
-            "arch/x86/boot/compressed/vmlinux.bin.xz",
+            "arch/x86/boot/compressed/piggy.S",
             "preset=9e",
             "--x86",
         ),

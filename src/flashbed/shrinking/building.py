@@ -52,6 +52,8 @@ ALWAYS = "CONFIG_VMLINUX_MAP=y\n"
 
 _NO_RULE = re.compile(r"No rule to make target '(?P<object>[^']+)\.o'")
 
+_TAKEN_IN = re.compile(r'^\s*\.incbin "(?P<file>[^"]+)"', re.MULTILINE)
+
 COMPILE_STEPS = 1100
 """Lines that a build prints; for the progress bar only."""
 
@@ -250,6 +252,16 @@ def _left_out(said: str) -> str:
 
 def _has_modules(objects: Path) -> bool:
     return fragment.values((objects / ".config").read_text()).get("CONFIG_MODULES") == "y"
+
+
+def packed_part(target: Architecture, objects: Path) -> Path:
+    """What an image that unpacks itself has in it, packed. A kernel's options say by which program, and what another
+    program made of a kernel before may lie beside it. Raises SetupError.
+    """
+    holder = objects / target.holder
+    if (taken := _TAKEN_IN.search(holder.read_text())) is None:
+        raise SetupError(f"{holder}: takes in no file; remove the folder of objects, and it is compiled anew")
+    return objects / taken["file"]
 
 
 def collect(target: Architecture, objects: Path, folder: Path) -> None:

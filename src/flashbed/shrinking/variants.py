@@ -233,7 +233,10 @@ class Bench:
         parts.mkdir()
         building.collect(self.target, objects, parts)
         kernel = SmallKernel(self.target, Entry(parts, {}), "")
-        packed = (objects / self.target.packed).stat().st_size if self.target.packed else self._bytes(kernel.raw)
+        if self.target.packs_itself:
+            packed = building.packed_part(self.target, objects).stat().st_size
+        else:
+            packed = self._bytes(kernel.raw)
         modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
         raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
         shutil.copyfile(kernel.image, folder / KERNEL)
