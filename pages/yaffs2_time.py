@@ -124,8 +124,7 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
     """A run and its parts, from what the guest noted."""
     run = f"{pattern}.{request}"
     noted = idle_times(out, run)
-    began, ended = cpu_load.window_ns(noted)
-    took, busy = ended - began, cpu_load.busy_ns(noted)
+    took, busy = cpu_load.length_ns(noted), cpu_load.busy_ns(noted)
     chip = _difference(medium_counters.parse, out, run, "counters")
     module = _difference(statistics, out, run, "yaffs")
     array_ns = chip["flash_read_ns"] + chip["flash_program_ns"] + chip["flash_erase_ns"]

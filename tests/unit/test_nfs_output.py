@@ -11,7 +11,7 @@ from samples import write_study
 
 from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
-from flashbed.guest_output import limit, medium_counters
+from flashbed.guest_output import cpu_load, limit, medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.nfs import Nfs
@@ -140,7 +140,7 @@ def test_what_was_at_work_is_told_of_the_time_that_is_measured() -> None:
         },
     )
     assert shares(files) == {"busy_cpu_percent": 40, "busy_medium_percent": 20, "busy_bus_percent": 5}
-    assert limit.whole_run_ns(files, Nfs().metrics(files)) == 4 * 10**9
+    assert limit.time_of(files, Nfs().metrics(files), cpu_load.MEASUREMENT).run_ns == 4 * 10**9
 
 
 def test_of_a_result_of_before_all_is_told_of_the_whole_measurement() -> None:

@@ -118,7 +118,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, found)),
-        **limit.platters(medium["synced"], limit.whole_run_ns(out, found)),
+        **limit.platters(medium["synced"], limit.time_of(out, found, cpu_load.MEASUREMENT)),
         **upkeep.metrics(out, medium_bytes),
         **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
     }

@@ -28,18 +28,16 @@ def percent(out: Mapping[str, bytes]) -> float:
     """CPU load in percent over the measurement, the start of the tool included: the mean of all CPUs. Raises KeyError
     or ValueError.
     """
-    began, ended = window_ns(out)
     busy = each_busy_ns(out)
-    return 100.0 * sum(busy) / (len(busy) * (ended - began))
+    return 100.0 * sum(busy) / (len(busy) * length_ns(out))
 
 
 def several(out: Mapping[str, bytes]) -> dict[str, float]:
     """What a board with several CPUs tells beside that: the load of the busiest one, percent. Raises KeyError or
     ValueError.
     """
-    began, ended = window_ns(out)
     busy = each_busy_ns(out)
-    return {"busiest_cpu_percent": 100.0 * max(busy) / (ended - began)} if len(busy) > 1 else {}
+    return {"busiest_cpu_percent": 100.0 * max(busy) / length_ns(out)} if len(busy) > 1 else {}
 
 
 def notes_load(out: Mapping[str, bytes]) -> bool:
@@ -51,6 +49,12 @@ def window_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> tuple[i
     """When it began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
     began, ended = (_times_ns(out[name])[0] for name in window)
     return began, ended
+
+
+def length_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> int:
+    """How long it was. Raises KeyError or ValueError."""
+    began, ended = window_ns(out, window)
+    return ended - began
 
 
 def busy_ns(out: Mapping[str, bytes]) -> int:

@@ -77,31 +77,20 @@ class Time:
         return min(100.0, max(self.process_cpu_percent, 100.0 * (self.cpu_ns - around_ns) / self.run_ns))
 
 
-def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> Time:
-    """From what the guest noted, and the metrics of the tool. Raises KeyError or ValueError."""
-    # Results of before have the CPUs of the load, and the medium of the measurement
-    both = cpu_load.notes_load(out) and medium_counters.marks_load(out)
-    window = cpu_load.LOAD if both else cpu_load.MEASUREMENT
-    measured_ns = _length_ns(out, window)
-    run_ns = _ran_ns(measured_ns, metrics)
+def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float], window: cpu_load.Window | None = None) -> Time:
+    """From what the guest noted, and the metrics of the tool; of the load, where CPUs and medium were noted when it
+    began and ended, if no window is given. Raises KeyError or ValueError.
+    """
+    if window is None:
+        # Results of before have the CPUs of the load, and the medium of the measurement
+        both = cpu_load.notes_load(out) and medium_counters.marks_load(out)
+        window = cpu_load.LOAD if both else cpu_load.MEASUREMENT
+    measured_ns = cpu_load.length_ns(out, window)
+    run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
+    run_ns = min(run_s * 1e9 or measured_ns, measured_ns)
     busy_ns = cpu_load.each_busy_ns(out, window)
     of_processes = metrics.get("process_cpu_percent", 0.0) / len(busy_ns)
     return Time(measured_ns, max(busy_ns), run_ns, of_processes, metrics.get("busy_cpu_percent"))
-
-
-def whole_run_ns(out: Mapping[str, bytes], metrics: Mapping[str, float]) -> float:
-    """For how long the load ran in the whole measurement, its warm-up included. Raises KeyError or ValueError."""
-    return _ran_ns(_length_ns(out, cpu_load.MEASUREMENT), metrics)
-
-
-def _length_ns(out: Mapping[str, bytes], window: cpu_load.Window) -> int:
-    began_ns, ended_ns = cpu_load.window_ns(out, window)
-    return ended_ns - began_ns
-
-
-def _ran_ns(within_ns: int, metrics: Mapping[str, float]) -> float:
-    run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters know no difference
-    return min(run_s * 1e9 or within_ns, within_ns)
 
 
 def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Time) -> dict[str, float]:
@@ -131,15 +120,15 @@ def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Ti
     }
 
 
-def platters(counters: Mapping[str, int], run_ns: float) -> dict[str, float]:
-    """For how much of a run of `run_ns` a disk's one arm was at work on what was written, until all of it was on the
-    platters; `counters` are until then. More than all of the run means that the drive's write cache took the rest in,
-    and wrote it later.
+def platters(counters: Mapping[str, int], time: Time) -> dict[str, float]:
+    """For how much of the run a disk's one arm was at work on what was written, until all of it was on the platters;
+    `counters` are from the beginning of `time` until then. More than all of the run means that the drive's write cache
+    took the rest in, and wrote it later.
     """
     if not counters.get("host_written_bytes") or "disk_seek_ns" not in counters:
         return {}
     work = sum(counters[f"disk_{part}_ns"] for part in ("seek", "rotation", "transfer"))
-    return {"platters_percent": 100.0 * work / run_ns}
+    return {"platters_percent": 100.0 * work / time.run_ns}
 
 
 def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls: bool = False) -> Limit:

@@ -95,13 +95,13 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     """
     if not cpu_load.notes_load(out):
         return {}
-    began, ended = cpu_load.window_ns(out, cpu_load.LOAD)
+    length_ns = cpu_load.length_ns(out, cpu_load.LOAD)
     busy = cpu_load.each_busy_ns(out, cpu_load.LOAD)
     shares: dict[str, float] = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
     if set(_LINK_AT) <= set(out):
         begun, done = (_text(out, name) for name in _LINK_AT)
         shares["busy_link_percent"] = nfs_link.busy_ns(begun, done)
-    return {name: min(100.0, 100.0 * ns / (ended - began)) for name, ns in shares.items()}
+    return {name: min(100.0, 100.0 * ns / length_ns) for name, ns in shares.items()}
 
 
 def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
