@@ -16,11 +16,13 @@ NO_MIRROR = "http://127.0.0.1:9/debian/"
 
 
 def path_without(program: str, folder: Path) -> str:
-    """A search path with all that this host's has, but for one program."""
+    """A search path with all that this host's has, but for one program. X11's packages bring /usr/bin/X11, a link to
+    its own directory, which two places of the path may name.
+    """
     folder.mkdir()
     for place in os.environ["PATH"].split(":"):
         for there in Path(place).iterdir() if Path(place).is_dir() else ():
-            if there.name != program and not (folder / there.name).exists():
+            if there.name != program and not os.path.lexists(folder / there.name):
                 (folder / there.name).symlink_to(there)
     return str(folder)
 

@@ -262,11 +262,15 @@ def test_it_is_asked_again_to_go_down_until_it_does(monkeypatch: pytest.MonkeyPa
     assert said[-2:] == ["nas: going down", "nas: down"]
 
 
-def test_what_does_not_go_down_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ready", [False, True])
+def test_what_does_not_go_down_is_ended(monkeypatch: pytest.MonkeyPatch, ready: bool) -> None:
+    """Neither one that never becomes ready, nor one that serves: each has its time, and then the plug is pulled."""
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.1)
-    monkeypatch.setattr(running, "STOP_S", 0.5)
+    monkeypatch.setattr(running, "START_S", 0.3)
+    monkeypatch.setattr(running, "STOP_S", 0.2)
     with running._started([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
         watched = running._Watched(process, print)
+        watched.ready = ready
         watched.end()
     assert not watched.down
     assert process.returncode != 0
