@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the models against measured devices of their class, and against what can be computed by hand or read in a
-data sheet, and writes docs/accuracy.md.
+data sheet, and writes docs/accuracy.md and the error of the models that the package has (model_error.py).
 
     python pages/accuracy.py [--check]
 
-Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page is not what would be
-written. Everything in the page is computed in virtual time: it is the same on each host. What a guest had a part in
-depends on its kernel's package too, and may differ from the page by a few per cent.
+Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page or the file is not
+what would be written. Everything in them is computed in virtual time: it is the same on each host. What a guest had a
+part in depends on its kernel's package too, and may differ by a few per cent.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import disks
 import flash_paths
 import like_devices
 import log_blocks
+import model_error
 import power_cuts
 from checks import Bench, Section, as_rows
 from page_text import wrapped
@@ -89,16 +90,17 @@ How many requests a guest makes depends on its kernel, so no count is given here
 """
 
 
-def page(folder: Path) -> tuple[str, list[str]]:
-    """The page, and what is farther off than allowed."""
+def page(folder: Path) -> tuple[str, str, list[str]]:
+    """The page, the file of the models' error, and what is farther off than allowed."""
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     with ThreadPoolExecutor(1) as pool:
         # Beside the sections: their work is in processes of their own
         of_devices = pool.submit(like_devices.write, Bench(tool, _new(folder, "like")), _new(folder, "guests"))
         bench = Bench(tool, _new(folder, "bench"))
         checked = [(title, text, *section(bench)) for title, text, section in SECTIONS]
-        devices, bad = of_devices.result()
-    parts = [HEAD, devices, ARITHMETIC]
+        devices = of_devices.result()
+    bad = list(devices.faults)
+    parts = [HEAD, devices.page, ARITHMETIC]
     for title, text, lines, rows in checked:
         bad += [
             f"{row.medium}: {row.what}: {row.found} instead of {row.expected}, {row.error:.2%} off"
@@ -106,7 +108,7 @@ def page(folder: Path) -> tuple[str, list[str]]:
             if not row.good
         ]
         parts.append(f"### {title}\n{text}\n\n{lines}")
-    return "\n".join([*parts, SAME_ANSWERS]), bad
+    return "\n".join([*parts, SAME_ANSWERS]), devices.error, bad
 
 
 def _new(folder: Path, name: str) -> Path:
@@ -119,18 +121,25 @@ def main() -> int:
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     options = said.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        text, bad = page(Path(folder))
+        text, error, bad = page(Path(folder))
     for line in bad:
         print(line, file=sys.stderr)
     text = wrapped(text)
     if not options.check:
         PAGE.write_text(text)
+        model_error.FILE.write_text(error)
         return 1 if bad else 0
-    different = like_devices.differences(PAGE.read_text(), text)
-    if different:
-        print(f"{PAGE.relative_to(REPOSITORY)} is not what the models do now; run `make accuracy`", file=sys.stderr)
-        print("\n".join(different[:10]), file=sys.stderr)
-    return 1 if bad or different else 0
+    different = {
+        PAGE: like_devices.differences(PAGE.read_text(), text),
+        model_error.FILE: model_error.differences(
+            model_error.FILE.read_text(), error, like_devices.GUESTS_MAY_DIFFER + 0.01
+        ),
+    }
+    for file, lines in different.items():
+        if lines:
+            print(f"{file.relative_to(REPOSITORY)} is not what the models do now; run `make accuracy`", file=sys.stderr)
+            print("\n".join(lines[:10]), file=sys.stderr)
+    return 1 if bad or any(different.values()) else 0
 
 
 if __name__ == "__main__":

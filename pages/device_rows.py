@@ -27,6 +27,11 @@ NEVER = 2.0
 WIDE = 3.0
 """The largest over the least published figure from where on a row judges little."""
 
+LOADS = ("random read", "random write", "sequential read", "sequential write", "flush")
+"""Kinds of load that the model's error is told for."""
+
+_LESS_IS_FASTER = ("us", "ms", "s")
+
 _COMMON = {"medium", "what", "measured", "unit", "source", "fitted", "why"}
 _OWN = {
     "replay": {
@@ -45,8 +50,8 @@ _OWN = {
         "flush",
         "against",
     },
-    "guest": {"board", "filesystem", "workload", "metric", "scheduler"},
-    "chip": {"board", "test"},
+    "guest": {"board", "filesystem", "workload", "metric", "scheduler", "load"},
+    "chip": {"board", "test", "load"},
 }
 
 
@@ -61,8 +66,8 @@ class DeviceRow:
     low: float
     high: float
     """The least and the largest figure that was published of such devices; the same where there is one."""
-    figures: int
-    """How many were published."""
+    published: tuple[float, ...]
+    """All figures that were published."""
     unit: str
     source: str
     fitted: bool
@@ -75,6 +80,29 @@ class DeviceRow:
     def name(self) -> str:
         """No two rows have the same."""
         return f"{self.medium}: {self.what}"
+
+    @property
+    def profile(self) -> str:
+        """The medium's profile, without the keys that a row changes."""
+        return self.medium.partition(":")[0]
+
+    @property
+    def figures(self) -> int:
+        """The number of published figures."""
+        return len(self.published)
+
+    @property
+    def load(self) -> str | None:
+        """One of LOADS; None if the figure is not the rate of a load, as a limit or a comparison of two rates."""
+        if self.unit in ("times", "ms at most"):
+            return None
+        if self.kind != "replay":
+            return self.run.get("load")
+        return "flush" if self.run.get("flush") else f"{self.run['order']} {self.run['op']}"
+
+    def rates(self, found: float) -> list[float]:
+        """The model's rate over each published one: above 1 the model is faster, whatever the unit."""
+        return [figure / found if self.unit in _LESS_IS_FASTER else found / figure for figure in self.published]
 
     @property
     def measured(self) -> str:
@@ -129,6 +157,8 @@ def _row(file: str, kind: str, said: Mapping[str, Any]) -> DeviceRow:
         raise ValueError(f"{where}: unknown keys {', '.join(unknown)}")
     if missing := sorted({"medium", "what", "measured", "unit", "source"} - set(said)):
         raise ValueError(f"{where}: has no {', '.join(missing)}")
+    if said.get("load", LOADS[0]) not in LOADS:
+        raise ValueError(f"{where}: load {said['load']!r}, not one of {', '.join(LOADS)}")
     if said["unit"] not in UNITS:
         raise ValueError(f"{where}: unit {said['unit']!r}, not one of {', '.join(UNITS)}")
     figures = _figures(said["measured"])
@@ -140,7 +170,7 @@ def _row(file: str, kind: str, said: Mapping[str, Any]) -> DeviceRow:
         what=said["what"],
         low=low,
         high=max(figures),
-        figures=len(figures),
+        published=tuple(figures),
         unit=said["unit"],
         source=said["source"],
         fitted=said.get("fitted", False),

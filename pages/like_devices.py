@@ -8,10 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import device_guests
 import device_replays
+import model_error
 from checks import Bench
 from device_rows import NEEDS_A_REASON, NEVER, WIDE, DeviceRow, load
 from page_text import table
@@ -43,12 +45,29 @@ same on every host.
 """
 
 
-def write(bench: Bench, folder: Path) -> tuple[str, list[str]]:
-    """The part of the page, and what is wrong with it. Works in `folder` as well as with the bench."""
+@dataclass(frozen=True)
+class Devices:
+    """What is compared with published figures, as text."""
+
+    page: str
+    """The part of docs/accuracy.md."""
+    error: str
+    """The file that model_error.py writes."""
+    faults: Sequence[str]
+
+
+def write(bench: Bench, folder: Path) -> Devices:
+    """Runs all rows. Works in `folder` as well as with the bench."""
     rows = load()
     alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
     found, package = device_guests.figures(guests, folder)
     found |= {row.name: device_replays.figure(bench, row) for row in alone}
+    return told(rows, found, package)
+
+
+def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) -> Devices:
+    """What is told of the rows, by what the models do, each in its row's unit; `package` is the guests' kernel's."""
+    alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
     faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(found[row.name])]
     number = dict(zip((row.name for row in alone + guests), itertools.count(1), strict=False))
     parts = [
@@ -58,7 +77,7 @@ def write(bench: Bench, folder: Path) -> tuple[str, list[str]]:
         "### Why rows are off\n" + "".join(_reasons(alone + guests, found, number)),
         "### Sources of the rows\n" + "".join(f"{number[row.name]}. {row.source}\n" for row in alone + guests),
     ]
-    return "\n".join(parts), faults
+    return Devices("\n".join(parts), model_error.text(rows, found), faults)
 
 
 def _guest_text(package: str) -> str:

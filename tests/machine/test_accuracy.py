@@ -24,7 +24,7 @@ def row(**changed: object) -> DeviceRow:
         "what": "reads",
         "low": 20.0,
         "high": 40.0,
-        "figures": 2,
+        "published": (20.0, 40.0),
         "unit": "MB/s",
         "source": "somebody",
         "fitted": False,
@@ -58,7 +58,7 @@ def test_a_fitted_row_may_not_be_off_either() -> None:
 
 
 def test_a_limit_has_no_least_figure() -> None:
-    limit = row(low=0.0, high=250.0, unit="ms at most", figures=1)
+    limit = row(low=0.0, high=250.0, unit="ms at most", published=(250.0,))
     assert limit.measured == "250"
     assert not limit.faults(3.0)
     assert limit.faults(600.0)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The models' error by class of medium and kind of load: how it is computed, and how the package reads it."""
+
+from __future__ import annotations
+
+import model_error as page
+import pytest
+from device_rows import LOADS, DeviceRow, load
+
+from flashbed.analysis import model_error
+
+
+def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow:
+    said: dict[str, object] = {
+        "kind": "replay",
+        "medium": "sd-good:used_bytes=1G",
+        "what": what,
+        "low": min(published),
+        "high": max(published),
+        "published": published,
+        "unit": "IOPS",
+        "source": "somebody",
+        "fitted": False,
+        "why": "",
+        "run": {"order": "random", "op": "write"},
+    }
+    return DeviceRow(**{**said, **changed})  # type: ignore[arg-type]
+
+
+def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
+    """100 / 50, 100 / 400; 20 ms where 10 were published is half the rate; a fitted row is no evidence."""
+    rows = [
+        row("a", (50.0, 400.0)),
+        row("b", (10.0,), unit="ms"),
+        row("fitted", (1.0,), fitted=True),
+        row("a limit", (1.0,), unit="ms at most"),
+        row("reads", (100.0,), run={"order": "random", "op": "read"}),
+    ]
+    found = {"a": 100.0, "b": 20.0, "fitted": 100.0, "a limit": 100.0, "reads": 100.0}
+    text = page.text(rows, {f"sd-good:used_bytes=1G: {what}": figure for what, figure in found.items()})
+    writes = '[sd-card."random write"]\nfactor = 4.0\nlowest = 0.25\nhighest = 2.0\nfigures = 3\n'
+    assert writes in text
+    assert '[sd-card."random read"]\nfactor = 1.0\n' in text
+    assert '[sd-card."flush"]' not in text
+
+
+def test_the_stated_error_holds_for_nine_of_ten_figures() -> None:
+    """Of nine all count; of ten the farthest may lie outside."""
+    assert page.stated([1.0] * 8 + [0.1]) == pytest.approx(10)
+    assert page.stated([1.0] * 8 + [3.0, 0.1]) == 3.0
+
+
+def test_a_shipped_medium_has_the_error_of_its_class() -> None:
+    error = model_error.model_error("emmc-64g:used_bytes=2G", "random read")
+    assert error is not None
+    assert error == model_error.of_class("emmc")["random read"]
+    assert error.lowest <= 1 <= error.factor
+    assert error.factor <= max(error.highest, 1 / error.lowest) * 1.01
+    assert model_error.class_of("somebodys-own") is None
+    assert model_error.model_error("somebodys-own", "random read") is None
+
+
+def test_every_class_and_load_of_the_file_is_one_that_the_rows_have() -> None:
+    """And `make accuracy` writes the file that the package reads."""
+    assert page.FILE == model_error.FILE
+    told = {(name, kind) for name in page.CLASSES for kind in model_error.of_class(name)}
+    media = {medium: name for name, of_class in page.CLASSES.items() for medium in of_class}
+    assert told == {(media[one.profile], one.load) for one in load() if one.load and not one.fitted}
+    assert {kind for _, kind in told} <= set(LOADS)
+
+
+def test_only_ratios_may_differ_a_little() -> None:
+    before = f"{page.HEAD}\n[emmc]\nmedia = []\n[emmc.flush]\nfactor = 3.5\nfigures = 3\n"
+    assert page.differences(before, before.replace("3.5", "3.6"), 0.04) == []
+    assert page.differences(before, before.replace("3.5", "4.5"), 0.04) == [
+        "emmc, flush, factor is 3.5 and would be 4.5"
+    ]
+    assert page.differences(before, before.replace("figures = 3", "figures = 4"), 0.04)
+    assert page.differences(before, before.replace("flush", "read"), 0.04)
