@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from flashbed.common import own_file
+from flashbed.common import foreign_text, own_file
 from flashbed.common.errors import InputError
 from flashbed.common.toml_lines import Keys, lines_of
 from flashbed.common.units import by_size
@@ -201,7 +201,7 @@ def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> st
 
 def shown(value: object, most: int = 60) -> str:
     """A value for a message, in one line, cut where it is long."""
-    text = str(value).replace("\n", "\\n")
+    text = foreign_text.plain(str(value).replace("\n", "\\n"))
     return text if len(text) <= most else f"{text[:most]}..."
 
 

@@ -9,12 +9,16 @@ study.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import fsum
+from dataclasses import replace
+from math import fsum, isfinite
 from pathlib import Path
 from typing import Any
 
-from flashbed.common.metrics import CPU_NS, LAYERS
+from flashbed.common import foreign_text
+from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
+from flashbed.common.tomlfile import shown
 from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
+from flashbed.guest_output.steadiness import Series
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -23,6 +27,12 @@ NONE: Mapping[str, Any] = {"mounted": "", "metrics": {}, "medium": {}, "counted"
 
 BYTES = "medium_bytes"
 """What the result calls the bytes of the medium that the file system got."""
+
+_UNREADABLE = (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError, LookupError, AttributeError)
+"""What readers raise for output that no tool writes: the guest is not trusted, and any of its files may hold anything.
+"""
+
+_MOST_MOUNTED = 2000
 
 Out = Mapping[str, bytes]
 Cell = Mapping[str, Any]
@@ -62,18 +72,35 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes)
-        series = workload.series(cell["workload"]["parameters"], out)
+        series = _checked_series(workload.series(cell["workload"]["parameters"], out))
         return {
-            "mounted": mounted.describe(out),
-            "metrics": metrics,
+            "mounted": foreign_text.line(mounted.describe(out), _MOST_MOUNTED),
+            "metrics": _checked(metrics),
             "medium": medium,
             "counted": {CPU_NS: sum(cpu_load.each_busy_ns(out)), **_told(medium["synced"])},
             "series": series,
         }
     except KeyError as error:
-        raise UnreadableError(f"its output cannot be read: it has no {error}") from None
-    except (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise UnreadableError(f"its output cannot be read: {error}") from None
+        raise UnreadableError(f"its output cannot be read: it has no {foreign_text.line(str(error))}") from None
+    except _UNREADABLE as error:
+        raise UnreadableError(f"its output cannot be read: {foreign_text.line(str(error))}") from None
+
+
+def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """The metrics, each one that there is, and a finite number. Raises WorkloadOutputError."""
+    for name, value in metrics.items():
+        if name not in METRICS:
+            raise WorkloadOutputError(f"{name} is no metric")
+        if type(value) not in (int, float) or not isfinite(value):
+            raise WorkloadOutputError(f"{name} is {shown(value)}")
+    return dict(metrics)
+
+
+def _checked_series(found: Sequence[Series]) -> list[Series]:
+    """Raises WorkloadOutputError if a number in them is none."""
+    if not all(isfinite(number) for one in found for number in (one.seconds, one.grain, *one.parts)):
+        raise WorkloadOutputError("its rate over time is not a number")
+    return [replace(one, name=foreign_text.line(one.name)) for one in found]
 
 
 def _told(medium: medium_counters.Counters) -> dict[str, int]:

@@ -19,14 +19,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from flashbed.common import locks, paths
+from flashbed.common import foreign_names, locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import attempt, measurement, memory, same_guest
+from flashbed.execution import attempt, measurement, memory, repetition, same_guest
 from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.same_guest import Twins
-from flashbed.execution.store import Store
+from flashbed.execution.store import RESULT, Store
 
 _log = logging.getLogger("flashbed")
 
@@ -174,7 +174,7 @@ def _failed_since(wanted: Repetition, before: object) -> Record | None:
     if now is None or now == before:
         return None
     try:
-        result = json.loads((folder / "result.json").read_bytes())
+        result = json.loads((folder / RESULT).read_bytes())
         return _record(wanted, result, folder)
     except (OSError, ValueError, TypeError):
         return None
@@ -218,23 +218,33 @@ def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: thr
             finished = site.attempt(wanted, limits, stop)
             if finished.kept["outcome"] == "killed":
                 finished.kept["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
-        if not finished.measured:
-            return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
+        try:
+            return _kept(store, wanted, finished)
+        except foreign_names.ForeignNameError as error:
+            return _kept(store, wanted, repetition.failed(wanted, str(error)))
     except OSError as error:
         raise host_refusal(failure_folder(wanted.key), error) from None
-    stored = store.put(wanted.key, finished.files, finished.kept)
-    return _record(wanted, stored.result, stored.folder)
+
+
+def _kept(store: Store, wanted: Repetition, finished: Finished) -> Record:
+    if finished.measured:
+        stored = store.put(wanted.key, finished.files, finished.kept)
+        return _record(wanted, stored.result, stored.folder)
+    return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
 
 
 def _keep_failure(key: str, finished: Finished) -> Path:
-    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim."""
+    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim.
+    Raises ForeignNameError for a name that leads elsewhere.
+    """
     folder = failure_folder(key)
     with locks.scratch(_failures_under_way()) as scratch:
         new, old = scratch / "new", scratch / "old"
         for name, data in finished.files.items():
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            (new / name).write_bytes(data)
-        (new / "result.json").write_text(json.dumps(finished.kept, indent=1, sort_keys=True) + "\n")
+            path = foreign_names.below(new, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        (new / RESULT).write_text(json.dumps(finished.kept, indent=1, sort_keys=True) + "\n")
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
@@ -244,7 +254,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
 def _state_of_failure(key: str) -> object:
     """Changes whenever a failure is kept; None without any."""
     try:
-        told = (failure_folder(key) / "result.json").stat()
+        told = (failure_folder(key) / RESULT).stat()
     except OSError:
         return None
     return told.st_ino, told.st_mtime_ns

@@ -15,10 +15,10 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from flashbed.common import locks
+from flashbed.common import foreign_names, locks
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import FlashbedError, HostResourceError, InputError, host_refusal
 
@@ -121,7 +121,7 @@ class Store:
 
         `files` are artefacts by name ("fio.json", "logs/console.txt"): bytes, or a file to copy. A key
         that is there already stays as it is; if this result differs from it, both are kept (`different`). Raises
-        HostResourceError.
+        ForeignNameError for a name that leads elsewhere, HostResourceError.
         """
         if not _KEY.fullmatch(key):
             raise ValueError(f"not a key: {key!r}")
@@ -228,16 +228,14 @@ def _json(result: Mapping[str, Any]) -> bytes:
 
 
 def _checked_name(name: str) -> str:
-    path = PurePosixPath(name)
-    plain = path.parts and not path.is_absolute() and ".." not in path.parts and "\n" not in name
-    if not plain or str(path) != name or name in (RESULT, DIGESTS):
-        raise ValueError(f"not a name for an artefact: {name!r}")
+    if name in (RESULT, DIGESTS):
+        raise foreign_names.ForeignNameError(f"not a name for an artefact: {name} is the store's own")
     return name
 
 
 def _write_folder(folder: Path, content: Mapping[str, bytes | Path]) -> None:
     folder.mkdir()
-    digests = {name: _write(folder / name, source) for name, source in content.items()}
+    digests = {name: _write(foreign_names.below(folder, name), source) for name, source in content.items()}
     _write(folder / DIGESTS, "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode())
     for parent in {(folder / name).parent for name in content}:
         _sync(parent)

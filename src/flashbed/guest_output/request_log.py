@@ -46,8 +46,11 @@ def read(out: Path) -> RequestLog:
     data = (out / LOG).read_bytes()
     if len(data) % _ENTRY.size:
         raise ValueError(f"{out / LOG}: is not a row of entries of {_ENTRY.size} bytes")
+    entries = list(_ENTRY.iter_unpack(data))
+    if any(operation >= len(OPERATIONS) for *_, operation, _ in entries):
+        raise ValueError(f"{out / LOG}: has an operation that there is none of")
     requests = tuple(
         Request(OPERATIONS[operation], now - began, done - began, offset, length)
-        for now, done, offset, length, operation, _ in _ENTRY.iter_unpack(data)
+        for now, done, offset, length, operation, _ in entries
     )
     return RequestLog(requests, ended - began)

@@ -91,6 +91,8 @@ def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, fl
 
 
 def _erases(data: bytes) -> tuple[int, ...]:
+    if len(data) % 4:
+        raise ValueError("the erase counts are not a row of 32-bit numbers")
     return struct.unpack(f"<{len(data) // 4}I", data)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from flashbed.common import foreign_text
 from flashbed.common.units import describe_size
 from flashbed.machine import outbox
 
@@ -51,7 +52,7 @@ def cause(console: bytes, complaint: str) -> str:
     """Why the guest ended without results: from its console, or from what QEMU complained of."""
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
-            return f"{meaning} ({match[1].decode(errors='replace').strip()})"
+            return f"{meaning} ({foreign_text.line(match[1].decode(errors='replace'))})"
     if deaf := DEAF.search(complaint):
-        return f"{HUNG} ({deaf[0]})"
-    return f"the guest ended without results. {complaint.strip()}".strip()
+        return f"{HUNG} ({foreign_text.line(deaf[0])})"
+    return f"the guest ended without results. {foreign_text.line(complaint)}".strip()

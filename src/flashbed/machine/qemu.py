@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flashbed.common import children
+from flashbed.common import children, foreign_text
 from flashbed.common.errors import HostResourceError, InterruptedByUser
-from flashbed.common.units import rough_size
+from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output.profile import RAW
 from flashbed.machine import deaths, outbox
 from flashbed.machine.base import Outcome
@@ -40,6 +40,10 @@ RAN = "ran.log"
 PRICE = "price.txt"
 """What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
 
+CONSOLE = "console.log"
+GROWING = (CONSOLE, RAW, RAN, PRICE)
+"""What a guest can make grow in its folder."""
+
 STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
 """PCI slots, fixed: guest/cell and guest/init know them too."""
 
@@ -50,7 +54,8 @@ NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not l
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """How a line of a tool reads that says why it gave up."""
 
-MOST_TOLD = 200
+MOST_WRITTEN = 64 << 20
+"""Bytes of each file that grows while a guest runs: its console, and what the emulator notes. They lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ def run(
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
     """
-    box, console, profile = folder / "outbox.bin", folder / "console.log", folder / RAW
+    box, console, profile = folder / "outbox.bin", folder / CONSOLE, folder / RAW
     with box.open("wb") as file:
         file.truncate(outbox.BYTES)
     console.touch()
@@ -155,7 +160,7 @@ def run(
     status, complaint = _execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
-    said = console.read_bytes()
+    said = _beginning(console)
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
@@ -165,11 +170,16 @@ def run(
         number = status % 128 if status > 0 else -status
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
+    if longest := next((name for name in GROWING if _is_flooded(folder / name)), None):
+        return Outcome("failed", f"the guest made {longest} longer than {describe_size(MOST_WRITTEN)}", said)
     if status == 1 and not said:
-        why = complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: ").strip()
+        why = foreign_text.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", said)
-    outcome = _outcome(outbox.read(box), said, complaint)
+    try:
+        outcome = _outcome(outbox.read(box), said, complaint)
+    except outbox.RefusedError as error:
+        return Outcome("failed", f"the guest handed out {error}", said)
     if raw := profile.read_bytes():
         outcome = replace(outcome, files={**outcome.files, RAW: raw})
     return outcome
@@ -195,13 +205,13 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
 
 def step_reason(files: Mapping[str, bytes]) -> str:
     """The step that failed, and what its tool said about it: the first telling line, else the last of all."""
-    failed = files["failed"].decode(errors="replace").strip()
+    failed = foreign_text.line(files["failed"].decode(errors="replace"))
     said = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line for line in said.splitlines() if line.strip()]
     if not lines:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
-    return f"step {failed}: {why if len(why) <= MOST_TOLD else why[:MOST_TOLD] + '...'}"
+    return f"step {failed}: {foreign_text.line(why)}"
 
 
 def _execute(arguments: list[str], console: Path, limit_s: float, stop: threading.Event) -> tuple[int, str]:
@@ -213,8 +223,8 @@ def _execute(arguments: list[str], console: Path, limit_s: float, stop: threadin
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     ) as process:
-        complaint, panicked = _wait(process, console, stop)
-    if panicked:
+        complaint, ended = _wait(process, console, stop)
+    if ended:
         return 0, complaint.decode(errors="replace")
     # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
     late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
@@ -222,8 +232,10 @@ def _execute(arguments: list[str], console: Path, limit_s: float, stop: threadin
 
 
 def _wait(process: subprocess.Popen[bytes], console: Path, stop: threading.Event) -> tuple[bytes, bool]:
-    """What it said, and whether it had to be ended after a panic: that stops the other CPUs first, and waits a second
-    for each that takes no interrupts, which many CPUs that spin make minutes of the host's time.
+    """What it said, and whether it had to be ended: after a panic, or because it writes without an end.
+
+    A panic stops the other CPUs first, and waits a second for each that takes no interrupts. Many CPUs that spin make
+    minutes of the host's time of that.
     """
     seen = _Growing(console)
     panicked_at: float | None = None
@@ -233,11 +245,21 @@ def _wait(process: subprocess.Popen[bytes], console: Path, stop: threading.Event
         except subprocess.TimeoutExpired:
             if stop.is_set():
                 raise InterruptedByUser("stopped") from None
-        if panicked_at is None and seen.has(deaths.PANIC):
+        flooded = any(_is_flooded(console.parent / name) for name in GROWING)
+        if not flooded and panicked_at is None and seen.has(deaths.PANIC):
             panicked_at = time.monotonic()
-        if panicked_at is not None and time.monotonic() - panicked_at > PANIC_ENDS_S:
+        if flooded or (panicked_at is not None and time.monotonic() - panicked_at > PANIC_ENDS_S):
             process.terminate()
             return process.communicate()[1], True
+
+
+def _is_flooded(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > MOST_WRITTEN
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MOST_WRITTEN)
 
 
 class _Growing:

@@ -12,8 +12,15 @@ from flashbed.machine.base import Outcome
 
 def named(outcome: Outcome, symbols: Path | None) -> Outcome:
     """With the profile that follows from the addresses at which CPUs were seen, if they were watched. `symbols` is the
-    kernel's System.map.
+    kernel's System.map. The guest writes the names of its modules, so what is none of these fails the cell.
     """
+    try:
+        return _named(outcome, symbols)
+    except (ValueError, IndexError):
+        return replace(outcome, status="failed", reason=f"the guest's {profile.MODULE_SYMBOLS} has a line that is none")
+
+
+def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
     files = dict(outcome.files)
     names = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
     if (raw := files.pop(profile.RAW, None)) is not None:
