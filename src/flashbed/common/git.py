@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts git, for who reads repositories of the user's: nothing in them is written.
+"""Start git, so that nothing but what the lab asks for can run: this function is the only one that starts it.
 
-Must not know what is in a repository, nor where the lab keeps objects of its own.
+Git runs programs that a configuration names: filters, hooks, a file system monitor, diff drivers, transports. Hence
+each call names a git directory of the lab's own, and no configuration of the system's, the user's or the environment's
+is read. A repository of the user's is read through such a directory (repository.py). Must not know what is in one.
 """
 
 from __future__ import annotations
@@ -13,36 +15,68 @@ from pathlib import Path
 
 from flashbed.common import children, programs
 
-_OF_A_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
-"""What git sets for the hooks that it starts; a hook may start the lab."""
+_WHERE_GIT_IS = "GIT_EXEC_PATH"
+"""The only variable of git's that the environment may set. A hook that starts the lab sets others."""
 
-_ALWAYS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+_ALWAYS = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "gc.auto=0", "-c", "core.quotePath=false")
-"""No programs of the user's beside it, and no files beside the index."""
+_SETTINGS = {
+    # What git takes from the user's home if nothing says otherwise
+    "core.excludesFile": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    # An index is read as it is: no cache in it hides a file, and no file beside it is written
+    "core.untrackedCache": "false",
+    "core.splitIndex": "false",
+    "core.quotePath": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+}
 
 
 class GitError(Exception):
     """What git said when it refused: its lines, without its own name for them."""
 
 
-def tree_of(revision: str, prefix: str, *, at: Path) -> str:
-    """The hash of a revision's tree, or of the folder `prefix` in it. Raises GitError for what git does not know."""
-    name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
-    return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, at=at)
+def git(
+    *arguments: str | Path,
+    directory: Path,
+    at: Path,
+    env: Mapping[str, str] | None = None,
+    told: Path | None = None,
+) -> str:
+    """Return what git prints, without the last line's end.
 
-
-def git(*arguments: str | Path, at: Path, env: Mapping[str, str] | None = None, told: Path | None = None) -> str:
-    """What git prints, without the last line's end; `at` is the folder it is started in, and the file `told` is its
-    standard input. Raises GitError, SetupError if there is no git.
+    `directory` is the git directory, one of the lab's own; `at` is the folder that git is started in, and the file
+    `told` is its standard input. Raises GitError, SetupError if there is no git.
     """
     if shutil.which("git") is None:
         raise programs.missing("git")
-    inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
-    environment = {**inherited, **_ALWAYS, **(env or {})}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name == _WHERE_GIT_IS
+    }
+    environment = {**inherited, **(env or {}), "GIT_DIR": str(directory), **_ALWAYS}
+    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     with (told or Path(os.devnull)).open("rb") as stdin:
         done = children.run(
-            ["git", *_QUIET, *arguments], cwd=at, env=environment, errors="surrogateescape", stdin=stdin
+            ["git", "--no-pager", *settings, *arguments],
+            cwd=at,
+            env=environment,
+            errors="surrogateescape",
+            stdin=stdin,
         )
     if done.returncode:
         said = done.stderr.strip() or f"exit status {done.returncode}"

@@ -158,10 +158,13 @@ def run(
 
 
 def stored(study: Study) -> Run:
-    """What the store has of a study, without measuring, fetching or building a guest."""
+    """What the store has of a study, without measuring, fetching or building a guest. Raises InputError for a study
+    with a kernel of its own that is not allowed.
+    """
     store = open_store()
     if not store.keys():
         return Run(study, [], 0)
+    host_commands.check_kernels(study)
     try:
         wanted = prepare(study, only_built=True)
     except image.NotBuilt:  # and so nothing is measured with the guest of today

@@ -12,20 +12,19 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from flashbed.common import locks
+from flashbed.common import locks, own_file, repository
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
-from flashbed.common.git import GitError, git, tree_of
+from flashbed.common.git import GitError, git
 from flashbed.common.progress import stage
+from flashbed.common.repository import Repository
 from flashbed.profiles.kernel_choice import Patch, Tree
 
 SHOWN = 12
 """Digits of a hash that people get to see."""
-
-_OF_THE_LAB = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
-"""What the user has set up for git changes no object of the lab's own."""
 
 _LEFT_BY_A_BUILD = (
     *("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "*.order", "*.symvers", "*.dtb", "*.so", "*.so.dbg", "*.i"),
@@ -68,15 +67,12 @@ class Sources:
 
     def of_tree(self, wanted: Tree) -> Source:
         """A revision, or the folder as it is now. Raises InputError for what git refuses."""
+        found = repository.find(wanted.folder)
         if wanted.object_id is not None:
-            objects = self._objects_of(wanted.folder)
+            objects = found.objects if found else None
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
             return Source(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
-        try:
-            git("rev-parse", "--git-dir", at=wanted.folder)
-        except GitError:
-            return self._plain(wanted.folder)
-        return self._as_it_is(wanted)
+        return self._as_it_is(wanted.folder, found) if found and found.top else self._plain(wanted.folder)
 
     def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> Source:
         """A package's source; `unpack(folder)` is asked for it the first time."""
@@ -136,7 +132,16 @@ class Sources:
 
     def changes(self, source: Source, before: str) -> str:
         """What `git diff` says of the change from another tree, without context."""
-        arguments = ("diff-tree", "-r", "-p", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff")
+        arguments = (
+            "diff-tree",
+            "-r",
+            "-p",
+            "--unified=0",
+            "--no-renames",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+        )
         return self._git(*arguments, "--src-prefix=a/", "--dst-prefix=b/", before, source.tree, env=self._reads(source))
 
     def text(self, source: Source, path: str) -> str | None:
@@ -146,38 +151,35 @@ class Sources:
         except GitError:
             return None
 
-    def _as_it_is(self, wanted: Tree) -> Source:
+    def _as_it_is(self, folder: Path, found: Repository) -> Source:
         """A folder in a repository, with all that is not committed: what git would commit, and nothing of it written to
         that repository.
         """
-        folder = wanted.folder
-        prefix = git("rev-parse", "--show-prefix", at=folder)
-        objects = self._objects_of(folder)
         self._make()
-        with locks.scratch(self.root / "looking") as scratch:
-            index = Path(git("rev-parse", "--git-path", "index", at=folder))
-            with suppress(FileNotFoundError):
-                shutil.copy2(folder / index, scratch / "index")
-            env = {
-                "GIT_INDEX_FILE": str(scratch / "index"),
-                "GIT_OBJECT_DIRECTORY": str(self._store / "objects"),
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
-            }
-            try:
-                with stage(f"Looking at {folder}"):
-                    git("add", "--all", ".", at=folder, env=env)
-                    tree = git("write-tree", *((f"--prefix={prefix}",) if prefix else ()), at=folder, env=env)
-            except GitError as error:
-                raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         name, home = folder.resolve().name, str(folder.resolve())
         committed = None
-        with suppress(GitError):
-            committed = tree_of("HEAD", prefix, at=folder)
-        if committed == tree:
-            head = git("rev-parse", "--short=12", "HEAD", at=folder)
-            return Source(tree, f"{name}@{head}", home, None, objects)
+        try:
+            with locks.scratch(self.root / "looking") as scratch, repository.opened(found) as view:
+                if own_file.is_file(found.index):
+                    shutil.copy2(found.index, scratch / "index")  # its time tells git which files to read again
+                env = {
+                    "GIT_INDEX_FILE": str(scratch / "index"),
+                    "GIT_OBJECT_DIRECTORY": str(self._store / "objects"),
+                    **_beside(found.objects),
+                }
+                with stage(f"Looking at {folder}"):
+                    _note_changes(partial(view.git, env=env), ["--exclude-standard"], scratch)
+                    prefix = [f"--prefix={found.prefix}/"] if found.prefix else []
+                    tree = view.git("write-tree", *prefix, env=env)
+                with suppress(GitError):
+                    committed = view.tree_of("HEAD", found.prefix)
+                if committed == tree:
+                    head = view.git("rev-parse", "--short=12", "HEAD")
+                    return Source(tree, f"{name}@{head}", home, None, found.objects)
+        except GitError as error:
+            raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         note = f"{folder}: has changes that are not committed; they are in what is measured"
-        return Source(tree, f"{name} (not committed)", home, committed, objects, (note,))
+        return Source(tree, f"{name} (not committed)", home, committed, found.objects, (note,))
 
     def _plain(self, folder: Path) -> Source:
         """A folder that is in no repository, without what a build leaves. A .gitignore in it does not count: that of a
@@ -193,31 +195,17 @@ class Sources:
             index.with_name(f"{name}.lock").unlink(missing_ok=True)
             env = {"GIT_WORK_TREE": home, "GIT_INDEX_FILE": str(index)}
             try:
-                with stage(f"Looking at {folder}"):
-                    self._note_changes(folder, env)
+                with stage(f"Looking at {folder}"), locks.scratch(self.root / "looking") as scratch:
+                    (scratch / "excludes").write_text("\n".join(_LEFT_BY_A_BUILD))
+                    call = partial(self._git, at=folder, env=env)
+                    _note_changes(call, [f"--exclude-from={scratch / 'excludes'}"], scratch)
                     tree = self._git("write-tree", env=env)
             except GitError as error:
                 raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         return Source(tree, folder.resolve().name, home)
 
-    def _note_changes(self, folder: Path, env: Mapping[str, str]) -> None:
-        """Brings the index in `env` to what is in the folder. Raises GitError."""
-        with locks.scratch(self.root / "looking") as scratch:
-            (scratch / "excludes").write_text("\n".join(_LEFT_BY_A_BUILD))
-            asked = ("--others", "--modified", "--deleted", f"--exclude-from={scratch / 'excludes'}")
-            names = self._git("ls-files", "-z", *asked, at=folder, env=env)
-            (scratch / "names").write_bytes(names.encode(errors="surrogateescape"))
-            told = scratch / "names"
-            self._git("update-index", "-z", "--add", "--remove", "--stdin", at=folder, env=env, told=told)
-
-    def _objects_of(self, folder: Path) -> Path:
-        try:
-            return (folder / git("rev-parse", "--git-path", "objects", at=folder)).resolve()
-        except GitError as error:
-            raise InputError(f"{folder}: git says: {error}") from None
-
     def _reads(self, source: Source) -> dict[str, str]:
-        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(source.objects)} if source.objects else {}
+        return _beside(source.objects) if source.objects else {}
 
     def _git(
         self,
@@ -228,17 +216,33 @@ class Sources:
     ) -> str:
         """In the lab's own repository."""
         self._make()
-        environment = {**_OF_THE_LAB, "GIT_DIR": str(self._store), **(env or {})}
-        return git(*arguments, at=at or self.root, env=environment, told=told)
+        return git(*arguments, directory=self._store, at=at or self.root, env=env, told=told)
 
     def _make(self) -> None:
         if (self._store / "HEAD").exists():
             return
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            git("init", "--quiet", "--bare", "--template=", self._store, at=self.root, env=_OF_THE_LAB)
+            git("init", "--quiet", "--bare", "--template=", self._store, directory=self._store, at=self.root)
         except OSError as error:
             raise host_refusal(self.root, error) from None
 
     def _alone(self, name: str) -> locks.Lock:
         return locks.wait_for(self.root / f".{name}.lock")
+
+
+def _beside(objects: Path) -> dict[str, str]:
+    """For git's environment: objects of the user's beside those of the lab."""
+    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
+
+
+def _note_changes(call: Callable[..., str], ignored: Sequence[str], scratch: Path) -> None:
+    """Bring the index of the git that `call` starts to what is in the folder that it starts in.
+
+    `git add` does the same, and asks git for the state of each submodule, by the configuration in there. What is new
+    comes first: a link in the place of a folder then removes what lay in it. Raises GitError.
+    """
+    for asked in (("--others", *ignored), ("--modified", "--deleted")):
+        (scratch / "names").write_bytes(call("ls-files", "-z", *asked).encode(errors="surrogateescape"))
+        call("update-index", "-z", "--add", "--remove", "--replace", "--stdin", told=scratch / "names")

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import own_file
+from flashbed.common import own_file, repository
 from flashbed.common.errors import SetupError
-from flashbed.common.git import GitError, git, tree_of
+from flashbed.common.git import GitError
+from flashbed.common.repository import View
 from flashbed.common.tomlfile import shown
 
 KERNELS = ("6.1", "6.12")
@@ -153,20 +154,26 @@ def _tree(source: str, base: Path) -> Tree:
     if revision is None:
         version = _version_in({name: _text(folder / name) for name in ("Makefile", *_IN_A_KERNEL)}, folder)
         return Tree(folder, version)
+    found = repository.find(folder)
+    if found is None:
+        raise KernelProblem(f"{folder} is no git repository, so {shown(revision)} is no revision of it")
     try:
-        prefix = git("rev-parse", "--show-prefix", at=folder).rstrip("/")
+        with repository.opened(found) as view:
+            return _revision(view, folder, revision)
     except GitError as error:
-        if "not a git repository" in str(error):
-            raise KernelProblem(f"{folder} is no git repository, so {revision} is no revision of it") from None
         raise KernelProblem(f"{folder}: git says: {error}") from None
     except SetupError as error:
         raise KernelProblem(error.message) from None
+
+
+def _revision(view: View, folder: Path, revision: str) -> Tree:
+    """Return a revision, or a range of them, as it is now. Raises KernelProblem."""
     begin, dots, end = revision.partition("..")
     wanted = (end.removeprefix(".") or "HEAD") if dots else begin
-    object_id = _known(folder, wanted, prefix)
+    object_id = _known(view, folder, wanted)
     against = (begin or "HEAD") if dots else None
-    against_id = _known(folder, against, prefix) if against else None
-    files = {name: _in_revision(folder, object_id, name) for name in ("Makefile", *_IN_A_KERNEL)}
+    against_id = _known(view, folder, against) if against else None
+    files = {name: view.text(object_id, name) for name in ("Makefile", *_IN_A_KERNEL)}
     return Tree(folder, _version_in(files, f"{folder}@{wanted}"), wanted, object_id, against, against_id)
 
 
@@ -184,16 +191,17 @@ def _folder(source: str, base: Path) -> tuple[Path, str | None]:
     return folder, revision
 
 
-def _known(folder: Path, revision: str, prefix: str) -> str:
-    """The tree of a revision. Raises KernelProblem for what git does not know."""
+def _known(view: View, folder: Path, revision: str) -> str:
+    """Return the tree of a revision. Raises KernelProblem for what git does not know."""
     try:
-        tree_of(revision, "", at=folder)
+        view.tree_of(revision, "")
     except GitError:
         raise KernelProblem(
             f"git knows no revision {shown(revision)} in {folder}; `git -C {folder} tag` lists tags"
         ) from None
+    prefix = view.repository.prefix
     try:
-        return tree_of(revision, prefix, at=folder)
+        return view.tree_of(revision, prefix)
     except GitError:
         raise KernelProblem(f"{revision} has no folder {prefix} in the repository of {folder}") from None
 
@@ -202,13 +210,6 @@ def _text(path: Path) -> str | None:
     try:
         return own_file.read(path).decode(errors="replace")
     except OSError:
-        return None
-
-
-def _in_revision(folder: Path, object_id: str, name: str) -> str | None:
-    try:
-        return git("cat-file", "blob", f"{object_id}:{name}", at=folder)
-    except GitError:
         return None
 
 

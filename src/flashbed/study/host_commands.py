@@ -125,6 +125,13 @@ def check(study: Study) -> None:
     _refuse(study, foreign(study), "This would run on this computer, as you, and is none of the lab's own commands.")
 
 
+def check_kernels(study: Study) -> None:
+    """Raise InputError if the study names a kernel out of a source that is not allowed yet: such a source is not even
+    read.
+    """
+    _refuse(study, list(_builds_of_kernels(study)), "Results on this kernel are of its source, which is not read yet.")
+
+
 def check_jobs(study: Study) -> None:
     """The same for what jobs run where they are carried out."""
     _refuse(study, of_jobs(study), "fio would run this wherever the jobs are carried out, as who starts them.")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A git repository of the user's, read through a git directory of the lab's own.
+
+That directory has the repository's HEAD, refs, index and ignore rules, and a configuration of the lab's. Of the user's
+configuration it takes a few words that name no program (`_TAKEN`): a repository that came with somebody's study can
+name filters, hooks and drivers, and none of them runs. Nothing is written to the repository. Must not know what the
+files in it are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed.common import own_file
+from flashbed.common.git import GitError, git
+
+_TAKEN = re.compile(
+    r"core\.(filemode|symlinks|ignorecase|autocrlf)\n(true|false|input)|core\.eol\n(lf|crlf|native)", re.IGNORECASE
+)
+"""How files of a working tree differ from what git stores, as `git config -z` prints it."""
+
+_OBJECT_NAMES = "extensions.objectformat\n"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """Where a folder's repository lies."""
+
+    folder: Path
+    """The one that was asked for, without links."""
+    top: Path | None
+    """Of the working tree; None: the folder is a bare repository."""
+    private: Path
+    """Git's directory of this working tree: HEAD and the index."""
+    shared: Path
+    """What all working trees share: objects, refs, the configuration."""
+
+    @property
+    def objects(self) -> Path:
+        return self.shared / "objects"
+
+    @property
+    def index(self) -> Path:
+        return self.private / "index"
+
+    @property
+    def prefix(self) -> str:
+        """The folder's place in the working tree, "board/linux"; "" for its top."""
+        return "" if self.top is None or self.top == self.folder else str(self.folder.relative_to(self.top))
+
+
+@dataclass(frozen=True)
+class View:
+    """A repository that git can be asked about."""
+
+    repository: Repository
+    directory: Path
+    """The git directory of the lab's own."""
+
+    def git(self, *arguments: str | Path, env: dict[str, str] | None = None, told: Path | None = None) -> str:
+        """Call git in the repository's folder, as `git.git` does."""
+        of = self.repository
+        where = {"GIT_OBJECT_DIRECTORY": str(of.objects)} | ({"GIT_WORK_TREE": str(of.top)} if of.top else {})
+        at = of.folder if of.top else self.directory
+        return git(*arguments, directory=self.directory, at=at, env=where | (env or {}), told=told)
+
+    def tree_of(self, revision: str, prefix: str) -> str:
+        """Return the hash of a revision's tree, or of the folder `prefix` in it. Raises GitError for what git does not
+        know.
+        """
+        name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
+        return self.git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+
+    def text(self, tree: str, path: str) -> str | None:
+        """Return a file of a tree as text; None if it is not there."""
+        try:
+            return self.git("cat-file", "blob", f"{tree}:{path}")
+        except GitError:
+            return None
+
+
+def find(folder: Path) -> Repository | None:
+    """Return the repository that a folder lies in, or is; None if there is none.
+
+    A repository of neither this user's nor the folder's owner's does not count: in a folder that everybody may write
+    to, such as /tmp, anybody can lay one above the tree.
+    """
+    folder = folder.resolve()
+    trusted = {os.geteuid(), _owner(folder)}
+    for top in (folder, *folder.parents):
+        private = _named_by(top / ".git")
+        if private is not None and _owner(top / ".git") in trusted:
+            return Repository(folder, top, private, _shared_by(private))
+    return Repository(folder, None, folder, folder) if _is_git_directory(folder, folder) else None
+
+
+@contextmanager
+def opened(repository: Repository) -> Iterator[View]:
+    """Make the git directory through which a repository is read. Raises GitError for one that the lab cannot read."""
+    with tempfile.TemporaryDirectory(prefix="flashbed-") as scratch:
+        directory = Path(scratch)
+        (directory / "info").mkdir()
+        (directory / "config").touch()
+        _link(repository.shared, directory, "refs", "packed-refs")
+        _link(repository.private, directory, *(path.name for path in repository.private.glob("sharedindex.*")))
+        (directory / "logs").mkdir()
+        _link(repository.shared / "logs", directory / "logs", "refs")
+        _link(repository.private / "logs", directory / "logs", "HEAD")
+        for file in (*repository.private.glob("*HEAD"), repository.shared / "info/exclude"):
+            with suppress(OSError):
+                (directory / ("info" if file.name == "exclude" else "") / file.name).write_bytes(own_file.read(file))
+        view = View(repository, directory)
+        (directory / "config").write_text(_configuration(view))
+        yield view
+
+
+def _owner(path: Path) -> int:
+    return path.lstat().st_uid
+
+
+def _named_by(place: Path) -> Path | None:
+    """The git directory that ".git" is or names; None if it is none."""
+    named = place
+    if own_file.is_file(place):
+        with suppress(OSError, ValueError):
+            key, _, path = os.fsdecode(own_file.read(place)).rstrip("\n").partition(": ")
+            named = place.parent / path if key == "gitdir" else place
+    try:
+        return named.resolve() if _is_git_directory(named, _shared_by(named)) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _shared_by(private: Path) -> Path:
+    """Where a working tree beside the first has the rest of its repository."""
+    try:
+        return (private / os.fsdecode(own_file.read(private / "commondir")).rstrip("\n")).resolve()
+    except OSError:
+        return private.resolve()
+
+
+def _is_git_directory(private: Path, shared: Path) -> bool:
+    return own_file.is_file(private / "HEAD") and (shared / "objects").is_dir() and (shared / "refs").is_dir()
+
+
+def _link(from_: Path, to: Path, *names: str) -> None:
+    for name in names:
+        if own_file.is_file(from_ / name) or (from_ / name).is_dir():
+            (to / name).symlink_to(from_ / name)
+
+
+def _configuration(view: View) -> str:
+    """The configuration for a view, which has an empty one so far."""
+    shared = view.repository.shared
+    if (shared / "reftable").is_dir():
+        raise GitError("it keeps its refs as reftable, which the lab does not read; `git refs migrate` changes that")
+    told = ""
+    if own_file.is_file(shared / "config"):
+        told = view.git("config", "--file", shared / "config", "--no-includes", "--null", "--list")
+    taken = {}
+    for entry in told.split("\0"):
+        if entry.casefold().startswith(_OBJECT_NAMES) and entry.casefold() != f"{_OBJECT_NAMES}sha1":
+            raise GitError("it names its objects by SHA-256, which the lab does not read; only SHA-1")
+        if _TAKEN.fullmatch(entry):
+            name, _, value = entry.removeprefix("core.").partition("\n")
+            taken[name] = value
+    words = "".join(f"\t{name} = {value}\n" for name, value in taken.items())
+    return f"[core]\n\trepositoryformatversion = 0\n\tbare = {str(view.repository.top is None).lower()}\n{words}"
