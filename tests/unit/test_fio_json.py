@@ -14,8 +14,9 @@ from generated_inputs import fio_document
 from samples import write_study
 
 from flashbed.common.errors import InputError
-from flashbed.external_results import fio_json, jobs, results
+from flashbed.external_results import jobs, results
 from flashbed.study.loading import Study, load_study
+from flashbed.workload import fio_json
 from flashbed.workload.base import WorkloadOutputError
 
 SOUND = fio_document("a")

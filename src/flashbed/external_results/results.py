@@ -23,10 +23,10 @@ from flashbed.common import own_file, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
-from flashbed.external_results import fio_json
 from flashbed.external_results.jobs import FORMAT, MANIFEST, Job, jobs
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
+from flashbed.workload import fio_json
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio_call import OUTPUT
 from flashbed.workload.fio_output import metrics_of

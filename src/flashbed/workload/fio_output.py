@@ -5,7 +5,6 @@ written.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +15,12 @@ from typing import Any
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.steadiness import Series
-from flashbed.workload import fio_latency, fio_series
+from flashbed.workload import fio_json, fio_latency, fio_series
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio_call import (
     FLUSHED_EACH,
     OUTPUT,
     OWN_RATE_MS,
-    document,
 )
 
 DIRECTIONS = ("read", "write")
@@ -149,10 +147,12 @@ def _read(out: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if name not in out:
         raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
     try:
-        everything: dict[str, Any] = json.loads(document(out[name]))
+        everything = fio_json.read(out[name])
         failed = [job for job in everything["jobs"] if job["error"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise WorkloadOutputError(f"{name} is not what fio writes with --output-format=json") from None
+    except WorkloadOutputError as error:
+        raise WorkloadOutputError(f"{name}: {error}") from None
+    except (KeyError, TypeError):
+        raise WorkloadOutputError(f"{name}: {fio_json.NONE}") from None
     if failed:
         number = failed[0]["error"]
         why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds fio's JSON from another computer to what fio can have written, before anything is reckoned with it.
+"""Reads fio's JSON, from a guest or from another computer: nobody trusts either, so each count is held to what fio can
+have written before anything is reckoned with it.
 
 Must not know which job it is of, nor what becomes of its numbers.
 """
@@ -14,10 +15,13 @@ from flashbed.common.tomlfile import shown
 from flashbed.workload import fio_call
 from flashbed.workload.base import WorkloadOutputError
 
+NONE = "is not what fio writes with --output-format=json"
+
 LARGEST = 2**63 - 1
 """fio counts in 64 bits."""
 
 _COUNTS = ("total_ios", "io_bytes", "runtime", "job_runtime", "N", "min", "max", "mean", "usr_cpu", "sys_cpu")
+_WHOLE = ("total_ios", "io_bytes", "runtime", "job_runtime", "N")
 _BINS = ("bins", "percentile")
 
 
@@ -28,17 +32,19 @@ def read(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise WorkloadOutputError("is not what fio writes with --output-format=json")
-    for way, value in _counts(document):
+        raise WorkloadOutputError(NONE)
+    for way, value, whole in _counts(document):
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise WorkloadOutputError(f"{way} is no number, and fio always writes one there")
+        if whole and isinstance(value, float):
+            raise WorkloadOutputError(f"{way} = {shown(value)}: fio counts in whole numbers there")
         if not 0 <= value <= LARGEST:  # nor NaN
             raise WorkloadOutputError(f"{way} = {shown(value)}: fio cannot have counted that")
     return document
 
 
-def _counts(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Each count that metrics are made of, and how to find it."""
+def _counts(document: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
+    """Each count that metrics are made of: how to find it, the count, and whether fio has whole numbers only there."""
     left: list[tuple[str, Any]] = [("", document)]
     while left:
         way, value = left.pop()
@@ -48,8 +54,8 @@ def _counts(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             for key, inner in value.items():
                 here = f"{way}.{key}" if way else key
                 if key in _BINS and isinstance(inner, dict):
-                    yield from ((f"{here}.{name}", count) for name, count in inner.items())
+                    yield from ((f"{here}.{name}", count, key == "bins") for name, count in inner.items())
                 elif key in _COUNTS:
-                    yield here, inner
+                    yield here, inner, key in _WHOLE
                 else:
                     left.append((here, inner))
