@@ -49,6 +49,12 @@ def test_no_count(way: str, value: Any) -> None:
         fio_json.read(changed(way, value))
 
 
+def test_what_a_job_was_told_is_text() -> None:
+    """A job with runtime=5s has an option of the name of a count."""
+    said = {**SOUND, "jobs": [{**SOUND["jobs"][0], "job options": {"runtime": "5s"}}]}
+    assert fio_json.read(json.dumps(said).encode()) == said
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"])
 def test_no_document(data: bytes) -> None:
     with pytest.raises(WorkloadOutputError, match="is not what fio writes"):

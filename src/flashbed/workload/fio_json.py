@@ -22,6 +22,8 @@ LARGEST = 2**63 - 1
 
 _COUNTS = ("total_ios", "io_bytes", "runtime", "job_runtime", "N", "min", "max", "mean", "usr_cpu", "sys_cpu")
 _WHOLE = ("total_ios", "io_bytes", "runtime", "job_runtime", "N")
+_OPTIONS = ("global options", "job options")
+"""What jobs were told: texts, some under the names of counts (runtime)."""
 _BINS = ("bins", "percentile")
 
 
@@ -53,6 +55,8 @@ def _counts(document: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
         elif isinstance(value, dict):
             for key, inner in value.items():
                 here = f"{way}.{key}" if way else key
+                if key in _OPTIONS:
+                    continue
                 if key in _BINS and isinstance(inner, dict):
                     yield from ((f"{here}.{name}", count, key == "bins") for name, count in inner.items())
                 elif key in _COUNTS:
