@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one chunk tells a scan. Chunks come newest first. Of an object, its newest header tells what it is; a
- * tombstone that nothing older of it counts; each header that nothing older beyond its size counts, for that was cut
- * off by then. A header that shadows an object tells that it is gone, if nothing newer is there of it and no link
- * leads to it.
+ * What one chunk tells a scan. Chunks come newest first. The newest header of an object tells its state, and nothing
+ * older beyond its size counts. Of the headers before it, only a shrink header cuts off what is older and beyond its
+ * size: the size of another one may be behind the data, for drivers of before March 2010 copy a header with the size
+ * that it had. After a tombstone nothing older of the object counts. A header that shadows an object tells that it is
+ * gone, if nothing newer is there of it and no link leads to it.
  */
 #include "scan.h"
 
@@ -110,7 +111,8 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 			newest_header(fs, obj, chunk, tags);
 		else if (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
 			obj->scan_deleted = true;
-		else if (tags->type == Y2_FILE && obj->type == Y2_FILE && tags->size < obj->scan_limit)
+		else if (tags->shrink && tags->type == Y2_FILE && obj->type == Y2_FILE &&
+			 tags->size < obj->scan_limit)
 			obj->scan_limit = tags->size;
 	}
 	if (shadows <= Y2_ID_DELETED || shadows == tags->object)

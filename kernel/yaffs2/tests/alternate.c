@@ -298,6 +298,17 @@ static void turn_of_ours(struct run *run, const char *last)
 	model_free(before);
 }
 
+/*
+ * Power cuts only with drivers since March 2010: the headers that older ones copy lose, on all drivers, what a file had
+ * before them and no header tells of yet
+ */
+static enum other_driver driver_of(struct run *run)
+{
+	if (run->cuts)
+		return ram_random(&run->random, 3) ? OTHER_TODAY : OTHER_JUNE_2010;
+	return (enum other_driver)ram_random(&run->random, 3);
+}
+
 static const char *turn_of_other(struct run *run)
 {
 	struct step step = { .what = "nothing", .loose = -1 };
@@ -306,7 +317,7 @@ static const char *turn_of_other(struct run *run)
 	const char *differs;
 
 	ram_flash_power_on(run->flash);
-	other = other_mount(run->flash, run->inband, ram_random(&run->random, 3));
+	other = other_mount(run->flash, run->inband, driver_of(run));
 	differs = other_compare(other, run->model);
 	if (differs)
 		fail(run, "the other finds", "our turn", differs);

@@ -9,7 +9,8 @@
  * - A rename over another object writes a header that shadows that one, then removes it: if links lead to it, it
  *   takes the name of one of them. Of shadows it believes only those of objects of which it knows nothing newer.
  * - It goes on with a block that it finds half written, and leaves gaps in the summary; or it knows no summaries.
- * - It copies headers without flag and shadow, and data as it lies there.
+ * - It copies headers without flag and shadow, and data as it lies there. Before March 2010 the copy keeps the size of
+ *   the header that it copies, even if the file has grown since.
  */
 #ifndef Y2_OTHER_H
 #define Y2_OTHER_H
@@ -19,8 +20,15 @@
 
 struct other;
 
-/* inband: where the tags are. summaries: it knows them, as those since July 2010 do */
-struct other *other_mount(struct ram_flash *flash, bool inband, bool summaries);
+/* The driver of which month; each knows what the ones before it know */
+enum other_driver {
+	OTHER_FEBRUARY_2010,
+	OTHER_JUNE_2010,	/* a copied header gets the size that the file has */
+	OTHER_TODAY,		/* knows summaries, as those since July 2010 do */
+};
+
+/* inband: where the tags are */
+struct other *other_mount(struct ram_flash *flash, bool inband, enum other_driver driver);
 /* Headers that are behind are written; with power off, only the memory goes */
 void other_unmount(struct other *other);
 
@@ -35,6 +43,9 @@ int other_write(struct other *other, u32 id, u64 offset, const u8 *from, u32 len
 int other_truncate(struct other *other, u32 id, u64 size);
 int other_unlink(struct other *other, u32 parent, const char *name);
 int other_rename(struct other *other, u32 from, const char *name, u32 to, const char *new_name);
+
+/* Collects the block of the newest header of the object */
+void other_collect(struct other *other, u32 id);
 
 /* NULL: its tree is that of the model; else what differs */
 const char *other_compare(struct other *other, const struct model *model);

@@ -36,7 +36,7 @@ static void what_another_has_cut_off_is_hidden_when_we_let_grow(void)
 		else
 			CHECK_EQUAL(1, (u64)y2_write(bed.fs, file, 19999, (const u8 *)"y", 1));
 		CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
-		other = other_mount(bed.flash, false, true);
+		other = other_mount(bed.flash, false, OTHER_TODAY);
 		CHECK_EQUAL(20000, other_size(other, FILE_ID));
 		CHECK_EQUAL('x', other_byte(other, "f", 99));
 		for (u64 at = 100; at < 19999; at++)
@@ -47,17 +47,77 @@ static void what_another_has_cut_off_is_hidden_when_we_let_grow(void)
 	}
 }
 
-/* The header that let the file grow again came without the flag, too */
-static void data_beyond_a_size_that_a_later_header_states_stays_away(void)
+/* Five chunks older than a header of size 0, three newer than it, and a header of all of them */
+static struct bed with_a_smaller_size_between(bool shrink)
 {
-	struct bed bed = cut_off_elsewhere();
+	const struct raw_header between = file_header("f", 0, shrink);
+	struct bed bed = bed_of(&large_geometry, false);
 
-	put_file(&bed, FILE_ID, "f", 5 * 2048);
-	bed_mount(&bed);
-	CHECK_EQUAL('x', byte_at(&bed, "f", 0));
-	for (u64 at = 100; at < 5 * 2048; at++)
-		CHECK_EQUAL(0, byte_at(&bed, "f", at));
-	bed_end(&bed);
+	for (u32 k = 1; k <= 5; k++)
+		raw_put_data(&bed.at, FILE_ID, k, 2048, 'x');
+	raw_put_header(&bed.at, FILE_ID, &between);
+	for (u32 k = 6; k <= 8; k++)
+		raw_put_data(&bed.at, FILE_ID, k, 2048, 'x');
+	put_file(&bed, FILE_ID, "f", 8 * 2048);
+	return bed;
+}
+
+static void only_a_shrink_header_cuts_off_what_a_newer_header_covers(void)
+{
+	for (u32 shrink = 0; shrink < 2; shrink++) {
+		struct bed bed = with_a_smaller_size_between(shrink);
+
+		bed_mount(&bed);
+		CHECK_EQUAL(8 * 2048, must_find(bed.fs, bed.fs->root, "f")->size);
+		for (u64 at = 0; at < 8 * 2048; at++)
+			CHECK_EQUAL(shrink && at < 5 * 2048 ? 0 : 'x', byte_at(&bed, "f", at));
+		bed_end(&bed);
+	}
+}
+
+static u8 pattern(u64 at)
+{
+	return (u8)(1 + at % 251);
+}
+
+static void check_pattern(struct bed *bed, struct other *other, u64 size)
+{
+	for (u64 at = 0; at < size; at++)
+		CHECK_EQUAL(pattern(at), other ? other_byte(other, "f", at) : byte_at(bed, "f", at));
+}
+
+/* A driver of before March 2010 collects the block of the header while the file is written */
+static void a_header_that_was_copied_with_its_old_size_cuts_nothing_off(void)
+{
+	const struct raw_header how = { .type = RAW_FILE, .mode = S_IFREG | 0644 };
+	const struct y2_geometry *geometries[] = { &large_geometry, &large_geometry, &tiny_geometry };
+
+	for (u32 i = 0; i < 3; i++) {
+		struct bed bed = bed_of(geometries[i], i == 1);
+		struct other *other = other_mount(bed.flash, i == 1, OTHER_FEBRUARY_2010);
+		u8 data[60000];
+		u32 id;
+
+		for (u32 at = 0; at < sizeof(data); at++)
+			data[at] = pattern(at);
+		CHECK_EQUAL(0, (u64)other_create(other, 1, "f", &how));
+		id = other_find(other, 1, "f");
+		CHECK_EQUAL(0, (u64)other_write(other, id, 0, data, 35000));
+		other_collect(other, id);
+		CHECK_EQUAL(0, (u64)other_write(other, id, 35000, data + 35000, 25000));
+		other_unmount(other);
+		bed_mount(&bed);
+		CHECK_EQUAL(sizeof(data), must_find(bed.fs, bed.fs->root, "f")->size);
+		check_pattern(&bed, NULL, sizeof(data));
+		collect_all_but(bed.fs, Y2_NO_BLOCK);
+		CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
+		bed_mount(&bed);
+		check_pattern(&bed, NULL, sizeof(data));
+		other = other_mount(bed.flash, i == 1, OTHER_TODAY);
+		check_pattern(&bed, other, sizeof(data));
+		other_unmount(other);
+		bed_end(&bed);
+	}
 }
 
 /* What is newer than the header of the smaller size is part of the file */
@@ -215,7 +275,7 @@ static void an_object_with_links_outlives_its_shadow(void)
 			CHECK_EQUAL(1, y2_object_links(y2_object_resolve(must_find(bed.fs, bed.fs->root, "b"))));
 			CHECK_EQUAL(0, (u64)y2_sync(bed.fs, false));
 		}
-		other = other_mount(bed.flash, false, true);
+		other = other_mount(bed.flash, false, OTHER_TODAY);
 		CHECK_EQUAL('c', other_byte(other, "a", 0));
 		CHECK_EQUAL('a', other_byte(other, "b", 0));
 		other_unmount(other);
@@ -334,7 +394,8 @@ static void what_lies_behind_a_header_goes_along(void)
 
 const struct test other_files_tests[] = {
 	TEST(what_another_has_cut_off_is_hidden_when_we_let_grow),
-	TEST(data_beyond_a_size_that_a_later_header_states_stays_away),
+	TEST(only_a_shrink_header_cuts_off_what_a_newer_header_covers),
+	TEST(a_header_that_was_copied_with_its_old_size_cuts_nothing_off),
 	TEST(data_behind_the_end_that_is_newer_counts),
 	TEST(the_last_chunk_of_a_shrunk_file_is_written_anew),
 	TEST(a_last_chunk_that_was_left_long_is_shortened_by_the_next_mount),

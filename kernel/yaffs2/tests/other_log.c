@@ -226,6 +226,26 @@ static bool older_is_dirty(struct other *other, u32 than)
 	return false;
 }
 
+static void copy_header(struct other *other, struct other_object *obj)
+{
+	const u64 size = obj->is.size;
+	const u32 old = obj->header;
+	struct raw_header header;
+	struct raw_tags tags;
+
+	if (other->keeps_size) {
+		CHECK(other_read_page(other, old, other->buffer, &tags));
+		CHECK(raw_header_unpack(other->buffer, &header));
+		obj->is.size = header.size;
+	}
+	obj->header = 0;	/* its block goes: no mark */
+	other_write_header(other, obj, (struct other_header_change) { 0 });
+	if (!obj->header)
+		obj->header = old;
+	obj->behind |= obj->is.size != size;
+	obj->is.size = size;
+}
+
 static void copy_block(struct other *other, u32 block)
 {
 	u8 *data = malloc(other->raw.chunk_bytes);
@@ -247,16 +267,18 @@ static void copy_block(struct other *other, u32 block)
 			if (old)
 				obj->chunk[k] = old;
 		}
-		if (obj->header && (obj->header - 1) / other->pages == block && !other->off) {
-			u32 old = obj->header;
-
-			obj->header = 0;	/* its block goes: no mark */
-			other_write_header(other, obj, (struct other_header_change) { 0 });
-			if (!obj->header)
-				obj->header = old;
-		}
+		if (obj->header && (obj->header - 1) / other->pages == block && !other->off)
+			copy_header(other, obj);
 	}
 	free(data);
+}
+
+static void collect(struct other *other, u32 block)
+{
+	copy_block(other, block);
+	other->counts.collected++;
+	if (!other->off)
+		other_erase(other, block);
 }
 
 static bool gc_one(struct other *other)
@@ -276,11 +298,17 @@ static bool gc_one(struct other *other)
 	}
 	if (best == other->raw.flash->geometry.blocks)
 		return false;
-	copy_block(other, best);
-	other->counts.collected++;
-	if (!other->off)
-		other_erase(other, best);
+	collect(other, best);
 	return true;
+}
+
+void other_collect(struct other *other, u32 id)
+{
+	u32 block = (other_object(other, id)->header - 1) / other->pages;
+
+	if (block == other->at)
+		close_block(other);
+	collect(other, block);
 }
 
 int other_make_room(struct other *other)

@@ -134,7 +134,7 @@ static void no_page_of_ours_makes_older_drivers_refuse_the_mount(void)
 		CHECK_EQUAL(0, tags.bytes);
 	}
 	CHECK(notes && others > 100);
-	other_unmount(other_mount(bed.flash, false, false));	/* checks each page that it meets */
+	other_unmount(other_mount(bed.flash, false, OTHER_JUNE_2010));	/* checks each page that it meets */
 	bed_end(&bed);
 }
 

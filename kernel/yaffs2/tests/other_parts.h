@@ -28,7 +28,7 @@ struct other_block {
 
 struct other {
 	struct raw raw;
-	bool yaffs1, summaries, off;
+	bool yaffs1, summaries, keeps_size, off;
 	u32 pages, data_pages;
 	struct other_block *blocks;
 	struct other_object objects[OTHER_OBJECTS];

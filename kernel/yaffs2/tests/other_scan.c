@@ -249,13 +249,14 @@ static void scan_yaffs1(struct other *other)
 			go_on(other, i);
 }
 
-struct other *other_mount(struct ram_flash *flash, bool inband, bool summaries)
+struct other *other_mount(struct ram_flash *flash, bool inband, enum other_driver driver)
 {
 	struct other *other = calloc(1, sizeof(*other));
 
 	other->raw = raw_of(flash, inband);
 	other->yaffs1 = raw_is_yaffs1(&other->raw);
-	other->summaries = summaries && !other->yaffs1;
+	other->summaries = driver >= OTHER_TODAY && !other->yaffs1;
+	other->keeps_size = driver < OTHER_JUNE_2010;
 	other->pages = flash->geometry.chunks_per_block;
 	other->data_pages = other->pages - other->summaries;
 	other->at = flash->geometry.blocks;

@@ -93,7 +93,7 @@ static void a_file_that_ends_in_a_hole_has_its_end_in_its_header(void)
 	CHECK_EQUAL(5000, must_find(bed.fs, bed.fs->root, "f")->size);
 	CHECK_EQUAL(0, byte_at(&bed, "f", 4999));
 	CHECK_EQUAL(0, (u64)y2_resize(bed.fs, must_find(bed.fs, bed.fs->root, "f"), 7000));
-	other = other_mount(bed.flash, false, false);
+	other = other_mount(bed.flash, false, OTHER_JUNE_2010);
 	CHECK_EQUAL(7000, other_size(other, FILE_ID));
 	other_unmount(other);
 	bed_end(&bed);
