@@ -27,6 +27,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
@@ -336,6 +337,27 @@ struct fb_medium *media_of(struct device *dev)
 	return mb->medium;
 }
 
+/* Whatever is written: returns when the medium has done what it does by itself in a pause, and virtual time has passed */
+static ssize_t rest_store(struct device *dev, struct device_attribute *attribute, const char *text, size_t count)
+{
+	struct media_blk *mb = dev_to_disk(dev)->private_data;
+	unsigned long flags;
+	u64 done_ns, now_ns;
+
+	spin_lock_irqsave(&mb->lock, flags);
+	done_ns = fb_rest(mb->medium, ktime_get_ns());
+	spin_unlock_irqrestore(&mb->lock, flags);
+	for (now_ns = ktime_get_ns(); now_ns < done_ns; now_ns = ktime_get_ns())
+		fsleep(div_u64(done_ns - now_ns, NSEC_PER_USEC) + 1);
+	return count;
+}
+
+static DEVICE_ATTR_WO(rest);
+
+static struct attribute *rest_attributes[] = { &dev_attr_rest.attr, NULL };
+
+static const struct attribute_group rest_group = { .attrs = rest_attributes };
+
 static struct request_log *log_of(struct gendisk *disk)
 {
 	struct media_blk *mb = disk->private_data;
@@ -347,7 +369,7 @@ REQUEST_LOG_FILE(request_group, log_of);
 
 /* What is in /sys/block/mblk0/ */
 static const struct attribute_group *groups[] = {
-	&media_counter_group, &media_wear_group, &media_erases_group, &request_group, NULL
+	&media_counter_group, &media_wear_group, &media_erases_group, &rest_group, &request_group, NULL
 };
 
 int media_blk_add(struct media_blk *mb)

@@ -9,8 +9,8 @@
 
 enum { MOST_CHANGES = 6, MOST_STEPS = 4096, VERIFY_EVERY = 64, MOST_STATE_BYTES = 1 << 20 };
 
-/* The first byte of a step: an operation, a write past the cache, or a cut */
-enum { OPERATIONS = 4, FUA = 1 << 6, CUT = 31, KINDS = 32 };
+/* The first byte of a step: an operation, a write past the cache, a rest, or a cut */
+enum { OPERATIONS = 4, FUA = 1 << 6, REST = 30, CUT = 31, KINDS = 32 };
 
 static struct fb_params any_params(struct input *input)
 {
@@ -84,6 +84,8 @@ static void put_requests(struct fb_medium *m, struct input *input)
 			now_ns += input_number(input, 2) << 8;
 			cut(m, now_ns, input_number(input, 1));
 			now_ns = 0;
+		} else if (kind % KINDS == REST) {
+			now_ns = fb_rest(m, now_ns);
 		} else {
 			struct fb_request request = any_request(input, kind, fb_medium_params(m));
 

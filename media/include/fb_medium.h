@@ -91,6 +91,12 @@ u64 fb_submit(struct fb_medium *medium, const struct fb_request *request, u64 no
 #define FB_PREFETCH_APART 8
 void fb_prefetch(const struct fb_medium *medium, const struct fb_request *request, u32 step);
 
+/*
+ * Let the medium finish what it does by itself while nobody asks for anything: fold its SLC cache, collect. Returns
+ * when it is at rest; a request that comes earlier waits. What the medium counts afterwards is due to later requests.
+ */
+u64 fb_rest(struct fb_medium *medium, u64 now_ns);
+
 /* How the request ended for which fb_submit() was last called; FB_DONE if that said FB_NEVER */
 enum fb_outcome fb_last_outcome(const struct fb_medium *medium);
 

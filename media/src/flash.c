@@ -337,6 +337,11 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 	return done_ns;
 }
 
+static u64 rest(struct fb_medium *m)
+{
+	return fb_ftl(&m->params)->rest ? fb_ftl(&m->params)->rest(m) : m->now_ns;
+}
+
 static u64 blocks(const struct fb_medium *m)
 {
 	return m->params.dies * m->flash.nand.layout.blocks_per_die;
@@ -370,6 +375,7 @@ const struct fb_kind_ops fb_kind_flash = {
 	.restart = restart,
 	.submit = submit,
 	.prefetch = prefetch,
+	.rest = rest,
 	.read_only = fb_health_read_only,
 	.wear = fb_nand_wear,
 	.blocks = blocks,

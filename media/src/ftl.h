@@ -78,6 +78,9 @@ struct fb_ftl {
 	/* Pages from first to before end hold nothing any more */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
 
+	/* All idle work that is left; returns when it is done. NULL: the layer does nothing while idle. */
+	u64 (*rest)(struct fb_medium *m);
+
 	/* The logical page whose newest content lies there; FB_NO_PAGE, if there is none */
 	u64 (*page_at)(const struct fb_medium *m, u32 die, u32 ppn);
 

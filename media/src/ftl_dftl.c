@@ -395,6 +395,7 @@ const struct fb_ftl fb_ftl_dftl = {
 	.write = write,
 	.moved = moved,
 	.discard = discard,
+	.rest = fb_page_rest,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,
 	.verify = verify,

@@ -236,12 +236,29 @@ u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_o
 	return fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
 }
 
-static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns)
 {
 	if (m->params.slc_idle_fold)
-		fb_slc_fold_while_idle(m, die, t);
+		fb_slc_fold_while_idle(m, die, t, until_ns);
 	if (m->params.gc_idle_blocks)
-		fb_page_gc_while_idle(m, die, t);
+		fb_page_gc_while_idle(m, die, t, until_ns);
+}
+
+/* An SLC block that is partly programmed is folded, too: nothing that was written earlier stays in the cache */
+u64 fb_page_rest(struct fb_medium *m)
+{
+	u64 done_ns = m->now_ns;
+	u32 die;
+
+	for (die = 0; die < m->params.dies; die++) {
+		struct fb_die_tables t = fb_die_tables(m, die);
+
+		if (m->params.slc_idle_fold && t.die->open[FB_OPEN_SLC] != FB_NO_BLOCK)
+			close_block(&t, FB_OPEN_SLC);
+		work_while_idle(m, die, &t, FB_NEVER);
+		done_ns = fb_later(done_ns, fb_array_free_ns(m, die));
+	}
+	return done_ns;
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -293,7 +310,7 @@ u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns)
 
 	if (t.map[at.index] == FB_UNMAPPED)
 		return ready_ns;
-	work_while_idle(m, at.die, &t);
+	work_while_idle(m, at.die, &t, m->now_ns);
 	return fb_array_read(m, at.die, t.map[at.index] - FB_MAPPED, ready_ns, bytes);
 }
 
@@ -313,7 +330,7 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns)
 {
-	work_while_idle(m, die, t);
+	work_while_idle(m, die, t, m->now_ns);
 	if (t->die->failed_blocks)
 		fb_page_empty_failed(m, die, t, ready_ns);
 	if (m->params.gc_step_pages && (open != FB_OPEN_SLC || fb_slc_full(t)))
@@ -422,6 +439,7 @@ const struct fb_ftl fb_ftl_page = {
 	.read = fb_page_read,
 	.write = write,
 	.discard = fb_page_discard,
+	.rest = fb_page_rest,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,
 	.restore = fb_page_restore,

@@ -184,6 +184,7 @@ bool fb_page_mapped(const struct fb_medium *m, u64 page);
 void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
+u64 fb_page_rest(struct fb_medium *m);
 u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_page_scan_pages(const struct fb_medium *m);
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
@@ -245,7 +246,7 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 
 /* With gc_step_pages, a share of the work with each write */
 u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
-void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
+void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
 /* Nothing of the block is valid any more */
@@ -261,8 +262,8 @@ u64 fb_slc_blocks_per_die(const struct fb_params *params);
 /* Folds, if need be, so that a page of the host can go to the cache; returns when the die has done so */
 u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
-/* What the die has folded since it became idle */
-void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t);
+/* What the die has folded since it became idle, until then */
+void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 
 /* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
 u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);

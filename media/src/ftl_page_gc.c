@@ -204,9 +204,9 @@ u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t
  * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step
  * that began before then holds the request up until it is done.
  */
-void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns)
 {
-	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_array_free_ns(m, die) < m->now_ns)
+	while (fb_spare_blocks(t) < m->params.gc_idle_blocks && fb_array_free_ns(m, die) < until_ns)
 		if (!gc_some(m, die, t, m->params.planes, fb_array_free_ns(m, die)))
 			return;
 }

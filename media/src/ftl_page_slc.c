@@ -97,11 +97,11 @@ u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 
 	return fb_array_free_ns(m, die);
 }
 
-void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t)
+void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns)
 {
 	u64 begin_ns = fb_array_free_ns(m, die) + m->params.slc_idle_ns;
 
-	for (; begin_ns < m->now_ns; begin_ns = fb_array_free_ns(m, die))
+	for (; begin_ns < until_ns; begin_ns = fb_array_free_ns(m, die))
 		if (!fold_some(m, die, t, m->params.planes, begin_ns))
 			return;
 }

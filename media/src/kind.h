@@ -33,6 +33,9 @@ struct fb_kind_ops {
 	/* A read or write will come soon (fb_prefetch()). May be NULL. */
 	void (*prefetch)(const struct fb_medium *m, const struct fb_request *request, u32 step);
 
+	/* All idle work that is left, from m->now_ns on; returns when it is done (fb_rest()). May be NULL. */
+	u64 (*rest)(struct fb_medium *m);
+
 	/* Every write is refused from now on. May be NULL. */
 	bool (*read_only)(const struct fb_medium *m);
 

@@ -203,6 +203,14 @@ u64 fb_submit(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 	return done_ns;
 }
 
+u64 fb_rest(struct fb_medium *m, u64 now_ns)
+{
+	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
+
+	m->now_ns = now_ns;
+	return kind->rest ? fb_later(now_ns, kind->rest(m)) : now_ns;
+}
+
 enum fb_outcome fb_last_outcome(const struct fb_medium *m)
 {
 	return m->outcome;

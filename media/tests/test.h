@@ -23,6 +23,7 @@ extern const struct test suspend_tests[];
 extern const struct test ftl_tests[];
 extern const struct test amplification_tests[];
 extern const struct test slc_tests[];
+extern const struct test rest_tests[];
 extern const struct test dftl_tests[];
 extern const struct test log_tests[];
 extern const struct test log_steps_tests[];
