@@ -7,7 +7,7 @@ no random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.beginnings import amount_axis
-from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
+from flashbed.analysis.claim_parts import Finding, Side
 from flashbed.analysis.claims import Judgement, judge, undecidable
 from flashbed.analysis.comparison import compare
 from flashbed.analysis.counted import as_counted
@@ -23,7 +23,6 @@ from flashbed.analysis.words import Words
 __all__ = [
     "MEASURED",
     "MISSING",
-    "ClaimVerdict",
     "Combination",
     "Comparison",
     "Doubt",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -58,4 +59,14 @@ def _all_cells(sides: Sequence[Side], in_time: bool) -> Side:
     """
     same = all(side.printed == sides[0].printed for side in sides)
     means = mean_by_seed([side.numbers for side in sides]) if in_time else {}
-    return Side(None, sides[0].told, means, sides[0].printed if same else None, tuple(sides))
+    of = tuple(zip(sides, _shares(sides, in_time), strict=True))
+    return Side(None, sides[0].told, means, sides[0].printed if same else None, of)
+
+
+def _shares(sides: Sequence[Side], in_time: bool) -> Sequence[float]:
+    """By how much the mean grows with each side, as an exponent: in a geometric mean all alike, in one of times each by
+    its part of their sum.
+    """
+    times = [side.spread.median for side in sides if side.spread] if in_time else []
+    whole = math.fsum(times)
+    return [time / whole for time in times] if whole else [1 / len(sides)] * len(sides)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a claim is taken apart into: findings, one ratio each, held against the band that the claim asks for.
 
-The interval of the ratio lies in the band, or outside, or across one of its ends; then the seeds do not decide. The
-paper's own figures are held against the same band. Knows numbers only.
+The interval of the ratio lies in the band, or outside, or across one of its ends; then the seeds do not decide. Where
+the models' error could move it across an end, the models do not. The paper's own figures are held against the same
+band. Knows numbers only.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flashbed.analysis.claim_errors import ErrorLeft
 from flashbed.analysis.ratio import Numbers
 from flashbed.analysis.results import Combination
 from flashbed.analysis.spread import Spread, spread
-from flashbed.study.format import Printed, Verdict
+from flashbed.study.format import Printed
 from flashbed.study.relation import Band
-
-ClaimVerdict = Verdict
+from flashbed.study.verdict import Verdict
 
 NO_SEED = "the two have no seed in common"
 
@@ -34,8 +35,17 @@ class Side:
     """What tells it from the other side."""
     numbers: Numbers
     printed: Printed | None = None
-    of: tuple[Side, ...] = ()
-    """The sides that it is made of: those that an average is of, or the two of which it is the ratio."""
+    of: tuple[tuple[Side, float], ...] = ()
+    """The sides that it is made of, each with its exponent: those that an average is of, or 1 and -1 in a ratio of two.
+    """
+
+    @property
+    def exponents(self) -> Iterator[tuple[Combination, float]]:
+        """The cells that it rests on, each with its exponent in the number: 0.5 in a geometric mean of two."""
+        if self.cell is not None:
+            yield self.cell, 1.0
+        for one, exponent in self.of:
+            yield from ((cell, exponent * own) for cell, own in one.exponents)
 
     @property
     def spread(self) -> Spread | None:
@@ -62,13 +72,15 @@ class Finding:
     """That of the paper's figures, if it has both and neither is invalid."""
     is_gap: bool = False
     """Whether each side is a ratio itself, and the finding tells how that changes."""
+    error: ErrorLeft | None = None
+    """What the models' errors leave open of the ratio; None where they have no part in it."""
     beside: Spread | None = None
     """Of a ratio of mean times, the geometric mean of the single ratios: shown, and not judged by."""
 
     @property
     def cells(self) -> list[Combination]:
         """The cells that it rests on."""
-        return [cell for side in (self.left, self.right) for cell in _cells_of(side)]
+        return [cell for side in (self.left, self.right) for cell, _ in side.exponents]
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -79,16 +91,28 @@ class Finding:
         return self.ratio.low, self.ratio.high
 
     @property
-    def verdict(self) -> ClaimVerdict:
-        if self.ratio is None:
-            return "cannot be decided"
-        held = self.band.holds(*self.interval)
-        return _verdict(bool(held) if self.band.is_exact else held)
+    def verdict(self) -> Verdict:
+        return Verdict.UNKNOWN if self.ratio is None else self._verdict(self.ratio, *self.interval)
 
     @property
-    def verdict_beside(self) -> ClaimVerdict | None:
+    def verdict_beside(self) -> Verdict | None:
         """What it would be by the geometric mean of the single ratios."""
-        return None if self.beside is None else _verdict(self.band.holds(self.beside.low, self.beside.high))
+        return None if self.beside is None else self._verdict(self.beside, self.beside.low, self.beside.high)
+
+    def _verdict(self, ratio: Spread, low: float, high: float) -> Verdict:
+        """Sameness to the last digit is a matter of counting: no error of a model makes or breaks it. Where the errors
+        cancel, a claim of sameness that holds is left alone too: its band may be narrower than what is left.
+        """
+        holds = self.band.holds(low, high)
+        if self.band.is_exact:
+            return _verdict(bool(holds))
+        found = _verdict(holds)
+        if self.error is None or holds is None:
+            return found
+        is_same = ratio.minimum == ratio.maximum == 1
+        if not self.error.sources and (is_same or (holds and self.band.low <= 1 <= self.band.high)):
+            return found
+        return found if self.band.holds(*self.error.widened(low, high)) == holds else Verdict.WITHIN_ERROR
 
     @property
     def margin(self) -> float:
@@ -102,20 +126,13 @@ class Finding:
         return _margin(self.band, self.printed_ratio, self.printed_ratio)
 
     @property
-    def printed_verdict(self) -> ClaimVerdict | None:
+    def printed_verdict(self) -> Verdict | None:
         found = self.printed_ratio
         return None if found is None else _verdict(self.band.holds(found, found))
 
 
-def _verdict(holds: bool | None) -> ClaimVerdict:
-    return "undecided" if holds is None else "holds" if holds else "does not hold"
-
-
-def _cells_of(side: Side) -> Iterator[Combination]:
-    if side.cell is not None:
-        yield side.cell
-    for one in side.of:
-        yield from _cells_of(one)
+def _verdict(holds: bool | None) -> Verdict:
+    return Verdict.UNDECIDED if holds is None else Verdict.HOLDS if holds else Verdict.REFUTED
 
 
 def _margin(wanted: Band, low: float, high: float) -> float:

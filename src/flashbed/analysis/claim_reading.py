@@ -68,7 +68,7 @@ def gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
         for relation, wanted, later, earlier in _trend(claim, list(by_value)):
             pair = by_value[later], by_value[earlier]
             left, right = (
-                Side(None, ((claim.gap_along, value),), _ratios(one), of=(one.left, one.right))
+                Side(None, ((claim.gap_along, value),), _ratios(one), of=((one.left, 1.0), (one.right, -1.0)))
                 for value, one in zip((later, earlier), pair, strict=True)
             )
             ratio_of_ratios = ratio([(left.numbers, right.numbers)])

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.claim_parts import ClaimVerdict, Finding, Side
+from flashbed.analysis.claim_errors import SAME_LOAD, Source
+from flashbed.analysis.claim_parts import Finding, Side
 from flashbed.analysis.claims import Judgement
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band
+from flashbed.study.verdict import Verdict
 
 NARROW = 1.02
 """A band whose ends lie no further apart is told with more digits."""
@@ -20,17 +22,33 @@ NARROW = 1.02
 MOST_REASONS = 2
 """So many reasons are told in a sentence; of more, only how many there are."""
 
-_PLURAL: dict[ClaimVerdict, str] = {
-    "holds": "hold",
-    "does not hold": "do not hold",
-    "undecided": "are undecided",
-    "cannot be decided": "cannot be decided",
+_PLURAL = {
+    Verdict.HOLDS: "hold",
+    Verdict.REFUTED: "do not hold",
+    Verdict.WITHIN_ERROR: "are within the model's error",
+    Verdict.UNDECIDED: "are undecided",
+    Verdict.UNKNOWN: "cannot be decided",
 }
-_SINGULAR: dict[ClaimVerdict, str] = {
-    "holds": "holds",
-    "does not hold": "does not hold",
-    "undecided": "is undecided",
-    "cannot be decided": "cannot be decided",
+_SINGULAR = {
+    Verdict.HOLDS: "holds",
+    Verdict.REFUTED: "does not hold",
+    Verdict.WITHIN_ERROR: "is within the model's error",
+    Verdict.UNDECIDED: "is undecided",
+    Verdict.UNKNOWN: "cannot be decided",
+}
+_CASES = {
+    Verdict.HOLDS: ("bears it out", "bear it out"),
+    Verdict.REFUTED: ("is against it", "are against it"),
+    Verdict.WITHIN_ERROR: ("is within the model's error", "are within the model's error"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.UNKNOWN: ("lacks results", "lack results"),
+}
+"""What a verdict says of one case, and of several."""
+
+_DECIDES = {
+    Verdict.HOLDS: "The closest is",
+    Verdict.REFUTED: "The clearest against it is",
+    Verdict.WITHIN_ERROR: "Farthest from what is asked is",
 }
 
 
@@ -49,16 +67,14 @@ def evidence(judgement: Judgement, words: Words) -> str:
     if not judgement.findings:
         return f"Not decided: {judgement.reason}."
     text = _how_many(judgement)
-    if judgement.verdict == "cannot be decided":
+    if judgement.verdict == Verdict.UNKNOWN:
         return text + _reasons(judgement.decisive, words)
     finding = judgement.deciding
     assert finding is not None  # a verdict is that of a finding
-    if judgement.verdict == "undecided":
+    if judgement.verdict == Verdict.UNDECIDED:
         return f"{text}The seeds do not agree on {told(finding, words)}."
-    if len(judgement.decisive) == 1:
-        return f"{text}Here, {told(finding, words)}."
-    closest = "The closest is" if judgement.verdict == "holds" else "The clearest against it is"
-    return f"{text}{closest} {told(finding, words)}."
+    lead = "Here," if len(judgement.decisive) == 1 else _DECIDES[judgement.verdict]
+    return f"{text}{lead} {told(finding, words)}."
 
 
 def _how_many(judgement: Judgement) -> str:
@@ -66,17 +82,11 @@ def _how_many(judgement: Judgement) -> str:
     found = list(judgement.cases.values())
     if len(found) == 1:
         return ""
-    if found.count("holds") == len(found):
+    if found.count(Verdict.HOLDS) == len(found):
         return f"Borne out in {'both' if len(found) == 2 else f'all {len(found)}'} cases. "
-    parts: dict[ClaimVerdict, tuple[str, str]] = {
-        "holds": ("bears it out", "bear it out"),
-        "does not hold": ("is against it", "are against it"),
-        "undecided": ("is undecided", "are undecided"),
-        "cannot be decided": ("lacks results", "lack results"),
-    }
     if len(set(found)) == 1:
-        return f"{'Both' if len(found) == 2 else f'All {len(found)}'} cases {parts[found[0]][1]}. "
-    told_ = [f"{found.count(name)} {words[found.count(name) != 1]}" for name, words in parts.items() if name in found]
+        return f"{'Both' if len(found) == 2 else f'All {len(found)}'} cases {_CASES[found[0]][1]}. "
+    told_ = [f"{found.count(one)} {texts[found.count(one) != 1]}" for one, texts in _CASES.items() if one in found]
     return f"Of {len(found)} cases, {listing(told_)}. "
 
 
@@ -187,8 +197,33 @@ def beside_words(judgement: Judgement) -> str:
     mean = ratio_text(finding.beside.median, is_narrow(finding.band))
     if finding.verdict_beside == finding.verdict:
         return f"The geometric mean of the single ratios is {mean} and says the same."
-    otherwise = _SINGULAR[finding.verdict_beside or "undecided"]
+    otherwise = _SINGULAR[finding.verdict_beside or Verdict.UNDECIDED]
     return f"The geometric mean of the single ratios is {mean}: by that, it {otherwise}."
+
+
+def error_words(judgement: Judgement) -> str:
+    """What the models' errors leave open of the ratio that decides, and whose they are; only if that is the verdict."""
+    finding = judgement.deciding
+    if judgement.verdict != Verdict.WITHIN_ERROR or finding is None or finding.error is None:
+        return ""
+    exact = is_narrow(finding.band)
+    low, high = (ratio_text(end, exact) for end in finding.error.widened(*finding.interval))
+    if not finding.error.sources:
+        rest = f"{100 * (SAME_LOAD - 1):.0f} %"
+        return f"Both sides load the same model alike, so its error cancels but for {rest}: {low} to {high} times."
+    return f"The models leave {low} to {high} times open: {listing([source_words(s) for s in finding.error.sources])}."
+
+
+def source_words(source: Source) -> str:
+    """ "usb-stick-2g is up to 2.9 times off in sequential writes" """
+    if source.is_too_fast:
+        return f"the CPU of {source.of} is up to {source.factor:.2g} times too fast"
+    return f"{source.of} is up to {source.factor:.2g} times off in {plural(source.load)}"
+
+
+def plural(load: str) -> str:
+    """The kinds of load as a sentence has them."""
+    return "writes flushed one by one" if load == "flush" else f"{load}s"
 
 
 def printed_words(judgement: Judgement, words: Words) -> str:
@@ -200,7 +235,7 @@ def printed_words(judgement: Judgement, words: Words) -> str:
         values = listing([f"{figure.value:,.12g}{unit} ({figure.invalid})" for figure in invalid])
         told_.append(f"Invalid in the paper: {values}.")
     if judgement.printed_verdict is not None:
-        verb = {"holds": "bear the claim out", "does not hold": "do not bear the claim out"}[judgement.printed_verdict]
+        verb = "bear the claim out" if judgement.printed_verdict == Verdict.HOLDS else "do not bear the claim out"
         which = ", where they are valid," if invalid else ""
         told_.append(f"The paper's own figures{which} {verb}{_against(judgement, words)}.")
     return " ".join(told_)
@@ -209,7 +244,7 @@ def printed_words(judgement: Judgement, words: Words) -> str:
 def _against(judgement: Judgement, words: Words) -> str:
     """ ": deadline against none is 0.9342 times (13.21 : 14.14), where 0.978 to 0.9818 is asked" """
     finding = judgement.printed_against
-    if finding is None or finding.printed_ratio is None or judgement.printed_verdict != "does not hold":
+    if finding is None or finding.printed_ratio is None or judgement.printed_verdict != Verdict.REFUTED:
         return ""
     pair = [one.printed.value for one in (finding.left, finding.right) if one.printed]
     figures = f" ({' : '.join(f'{value:,.12g}' for value in pair)})" if len(pair) == 2 else ""

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flashbed.analysis.claim_averages import averages
-from flashbed.analysis.claim_parts import Case, ClaimVerdict, Finding
+from flashbed.analysis.claim_errors import ErrorLeft, SourceOf, left_over
+from flashbed.analysis.claim_parts import Case, Finding
 from flashbed.analysis.claim_reading import comparisons, gaps
 from flashbed.analysis.results import Results
 from flashbed.study.format import Claim, Printed
 from flashbed.study.relation import FEW
+from flashbed.study.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,11 @@ class Judgement:
     """A claim with what became of it. `decisive` are the findings that made the verdict."""
 
     claim: Claim
-    verdict: ClaimVerdict
+    verdict: Verdict
     findings: Sequence[Finding]
-    cases: Mapping[tuple[str, Case], ClaimVerdict]
+    cases: Mapping[tuple[str, Case], Verdict]
     """By metric and case."""
-    printed_verdict: ClaimVerdict | None
+    printed_verdict: Verdict | None
     reason: str = ""
     """Why there is nothing to judge by."""
 
@@ -38,11 +40,11 @@ class Judgement:
 
     @property
     def deciding(self) -> Finding | None:
-        """The finding that says most: of a claim that holds the closest, of one that does not the clearest against it;
-        of one that is open, the first that leaves it open.
+        """The finding that says most: of a claim that holds the closest, of one that does not, or that the models leave
+        open, the clearest against it; of one that is open else, the first that leaves it open.
         """
         found = self.decisive
-        if not found or found[0].ratio is None or self.verdict not in ("holds", "does not hold"):
+        if not found or found[0].ratio is None or self.verdict == Verdict.UNDECIDED:
             return found[0] if found else None
         return min(found, key=lambda finding: finding.margin)
 
@@ -54,7 +56,7 @@ class Judgement:
     @property
     def printed_against(self) -> Finding | None:
         """Where the paper's own figures are clearest against it."""
-        found = [finding for finding in self.findings if finding.printed_verdict == "does not hold"]
+        found = [finding for finding in self.findings if finding.printed_verdict == Verdict.REFUTED]
         return min(found, key=lambda finding: finding.printed_margin) if found else None
 
     @property
@@ -63,24 +65,26 @@ class Judgement:
         return [printed for printed in self.claim.printed if printed.invalid]
 
 
-def judge(claim: Claim, results: Results) -> Judgement:
-    """Holds a claim, with its selections in full, against results that have its axes."""
+def judge(claim: Claim, results: Results, source_of: SourceOf | None = None) -> Judgement:
+    """Hold a claim, with its selections in full, against results that have its axes. `source_of` names the model whose
+    error is in a cell's figure; without it the figures count as exact.
+    """
     find = comparisons if claim.gap_along is None else gaps
     findings = [found for metric in claim.metric for found in find(claim, metric, results)]
     if claim.cells == "average":
         findings = list(averages(claim, findings))
-    findings = _without_constants(findings)
-    verdicts: dict[tuple[str, Case], list[ClaimVerdict]] = {}
+    findings = [replace(one, error=_error(one, source_of)) for one in _without_constants(findings)]
+    verdicts: dict[tuple[str, Case], list[Verdict]] = {}
     for finding in findings:
         verdicts.setdefault((finding.metric, finding.case), []).append(finding.verdict)
     cases = {place: every(found) for place, found in verdicts.items()}
-    printed: dict[tuple[str, Case], list[ClaimVerdict]] = {}
+    printed: dict[tuple[str, Case], list[Verdict]] = {}
     for finding in findings:
         if finding.printed_verdict is not None:
             printed.setdefault((finding.metric, finding.case), []).append(finding.printed_verdict)
     combine = {"most": most, "almost every": almost_every}.get(claim.cells, every)
     if not cases:
-        return Judgement(claim, "cannot be decided", [], {}, None, "none of its cells is among the results")
+        return Judgement(claim, Verdict.UNKNOWN, [], {}, None, "none of its cells is among the results")
     return Judgement(
         claim,
         combine(cases.values()),
@@ -92,35 +96,53 @@ def judge(claim: Claim, results: Results) -> Judgement:
 
 def undecidable(claim: Claim, reason: str) -> Judgement:
     """A claim for which there are no results at all."""
-    return Judgement(claim, "cannot be decided", [], {}, None, reason)
+    return Judgement(claim, Verdict.UNKNOWN, [], {}, None, reason)
 
 
-def every(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+OPEN = (Verdict.WITHIN_ERROR, Verdict.UNDECIDED, Verdict.UNKNOWN)
+"""What leaves a claim open, the first that is told first."""
+
+
+def every(verdicts: Iterable[Verdict]) -> Verdict:
     """One that does not hold decides, whatever else is open."""
     found = set(verdicts)
-    order: tuple[ClaimVerdict, ...] = ("does not hold", "undecided", "cannot be decided")
-    return next((verdict for verdict in order if verdict in found), "holds")
+    return next((verdict for verdict in (Verdict.REFUTED, *OPEN) if verdict in found), Verdict.HOLDS)
 
 
-def most(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+def most(verdicts: Iterable[Verdict]) -> Verdict:
     """More than half; what is open counts as neither."""
     found = list(verdicts)
-    if found.count("holds") * 2 > len(found):
-        return "holds"
-    if found.count("does not hold") * 2 >= len(found):
-        return "does not hold"
-    return "undecided" if "undecided" in found else "cannot be decided"
+    if found.count(Verdict.HOLDS) * 2 > len(found):
+        return Verdict.HOLDS
+    if found.count(Verdict.REFUTED) * 2 >= len(found):
+        return Verdict.REFUTED
+    return _open(found)
 
 
-def almost_every(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+def almost_every(verdicts: Iterable[Verdict]) -> Verdict:
     """All but a few (relation.FEW); what is open counts as neither."""
     found = list(verdicts)
     few = FEW * len(found)
-    if len(found) - found.count("holds") <= few:
-        return "holds"
-    if found.count("does not hold") > few:
-        return "does not hold"
-    return "undecided" if "undecided" in found else "cannot be decided"
+    if len(found) - found.count(Verdict.HOLDS) <= few:
+        return Verdict.HOLDS
+    if found.count(Verdict.REFUTED) > few:
+        return Verdict.REFUTED
+    return _open(found)
+
+
+def _open(found: Sequence[Verdict]) -> Verdict:
+    return next(verdict for verdict in OPEN if verdict in found)
+
+
+def _error(finding: Finding, source_of: SourceOf | None) -> ErrorLeft | None:
+    if source_of is None or finding.ratio is None:
+        return None
+    exponents = [
+        (cell, sign * exponent)
+        for side, sign in ((finding.left, 1.0), (finding.right, -1.0))
+        for cell, exponent in side.exponents
+    ]
+    return left_over(exponents, finding.metric, source_of)
 
 
 def _without_constants(findings: Sequence[Finding]) -> list[Finding]:

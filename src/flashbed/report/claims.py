@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import ClaimVerdict, Finding, Judgement, Side
+from flashbed.analysis import Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
     asked,
     beside_words,
     beside_zero,
     compared,
+    error_words,
     evidence,
     is_narrow,
     printed_words,
@@ -26,17 +27,19 @@ from flashbed.report.queues import remark
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
 from flashbed.study.format import Where
+from flashbed.study.verdict import Verdict
 
 OPEN_ROWS = 6
 """A longer table is folded."""
 
 LISTED_ROWS = 500
 
-TONES: dict[ClaimVerdict, str] = {
-    "holds": "good",
-    "does not hold": "bad",
-    "undecided": "warn",
-    "cannot be decided": "quiet",
+TONES = {
+    Verdict.HOLDS: "good",
+    Verdict.REFUTED: "bad",
+    Verdict.WITHIN_ERROR: "warn",
+    Verdict.UNDECIDED: "warn",
+    Verdict.UNKNOWN: "quiet",
 }
 
 
@@ -46,7 +49,7 @@ class ShownClaim:
 
     text: str
     source: str
-    verdict: ClaimVerdict
+    verdict: Verdict
     evidence: str
     remarks: str
     table: ReportTable | None
@@ -120,6 +123,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
 def _remarks(report: Report, judgement: Judgement) -> list[str]:
     """What is to be known beside the verdict; last the study's own words, if they are of this verdict."""
     return [
+        error_words(judgement),
         beside_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,

@@ -29,7 +29,9 @@ from flashbed.analysis import (
     unsteady,
     with_memory_told,
 )
+from flashbed.analysis.claim_errors import SourceOf
 from flashbed.analysis.decisive import is_of_the_load
+from flashbed.analysis.error_sources import sources
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.guest_output.request_log import RequestLog
 from flashbed.profiles.translation import has_queue
@@ -188,7 +190,7 @@ class Report:
 
     def _judged(self, claim: Claim) -> Judgement:
         if not claim.is_about_systems:
-            return judge(claim, self.results)
+            return judge(claim, self.results, self._source_of)
         named = [selection.get(SYSTEM, ()) for selection in (claim.where, *claim.compare)]
         wanted = dict.fromkeys(name for names in named for name in names) or self.study.systems
         found = self.elsewhere.axes[SYSTEM] if self.elsewhere else ()
@@ -198,6 +200,10 @@ class Report:
                 claim, f"no results of {listing(missing)} are imported (flashbed export, flashbed import)"
             )
         return judge(claim, self.elsewhere)
+
+    @cached_property
+    def _source_of(self) -> SourceOf:
+        return sources(self.results, self.fixed)
 
     def keeper(self, cells: Iterable[Combination]) -> str:
         """What kept bytes of these cells from the medium: memory, or compression where a file system compresses."""

@@ -14,6 +14,7 @@ from flashbed.analysis.claim_words import (
     asked,
     beside_words,
     compared,
+    error_words,
     evidence,
     is_narrow,
     printed_words,
@@ -25,6 +26,7 @@ from flashbed.report.claims import queue
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
 from flashbed.study.loading import Study
+from flashbed.study.verdict import Verdict
 
 MOST_ROWS = 16
 """Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
@@ -86,7 +88,7 @@ def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
 
 def _needs_words(judgement: Judgement) -> bool:
     """Whether the results say something else than the sentence."""
-    return judgement.verdict in ("does not hold", "undecided")
+    return judgement.verdict in (Verdict.REFUTED, Verdict.UNDECIDED)
 
 
 def _study(report: Report) -> Iterator[str]:
@@ -112,6 +114,7 @@ def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
     yield f"**{judgement.verdict.capitalize()}**{source}. {evidence(judgement, report.words)}{figures}\n"
     yield from _table(report, judgement)
     remarks = [
+        error_words(judgement),
         beside_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles.profile import Strict
+from flashbed.study.verdict import Verdict
 
 STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
 """What a cell stands on; any other axis is a parameter of the workload."""
@@ -168,15 +169,14 @@ class Printed(Strict):
     invalid: str = Field(default="", description="why the figure cannot be right: shown, and not judged by")
 
 
-Verdict = Literal["holds", "does not hold", "undecided", "cannot be decided"]
-"""What may become of a claim. Undecided: the seeds disagree. Cannot be decided: something was not measured."""
-
-
 class Claim(Strict):
     """A sentence about the results that the results decide. It has one of `compare`, `along` and `value`."""
 
     text: str = Field(min_length=1)
     source: str = Field(default="", description="where it stands: section 4, table 3")
+    own: bool = Field(default=False, description="no sentence of what the study repeats, but an addition to it")
+    sentence: str = Field(default="", description="the sentence that it judges, if other claims judge the same one")
+    condition: str = Field(default="", description="what is left open by the sentence, and how this claim takes it")
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
     metric: Names = Field(min_length=1, description="of several, the claim must hold for each")
     compare: list[Selection] = Field(default_factory=list, description="cells, each against the next")
@@ -198,7 +198,7 @@ class Claim(Strict):
     unit: str = Field(default="", description="of the printed figures")
     printed: list[Printed] = Field(default_factory=list, description="the figures of the paper")
     in_answer: bool = Field(default=False, description="its verdict stands in the answer too, in a line of its own")
-    why: dict[Verdict, str] = Field(
+    why: dict[Annotated[Verdict, Field(strict=False)], str] = Field(
         default_factory=dict, description="by verdict, why it is so: shown as long as that is the verdict"
     )
 
