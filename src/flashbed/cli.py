@@ -14,7 +14,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from flashbed.commands import on_appliance, on_kernels, on_media, on_packs, on_results, on_studies, on_this_host
-from flashbed.commands.terminal import out
+from flashbed.commands.terminal import KEPT, PlainFormatter, out
+from flashbed.common import foreign_text
 from flashbed.common.errors import (
     FlashbedError,
     HostResourceError,
@@ -79,7 +80,9 @@ def main() -> None:
     """Entry point. Every error of ours is one message and an exit status; see errors.py."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    logging.basicConfig(format="flashbed: %(message)s", level=logging.WARNING)
+    told = logging.StreamHandler()
+    told.setFormatter(PlainFormatter("flashbed: %(message)s"))
+    logging.basicConfig(handlers=[told], level=logging.WARNING)
     try:
         sys.exit(app(standalone_mode=False, prog_name="flashbed") or 0)
     except FlashbedError as error:
@@ -110,9 +113,5 @@ def _misused(told: str, context: typer.Context | None) -> str:
 
 
 def _leave(message: str, status: int) -> NoReturn:
-    # What a file says may be in a message, and must not move the cursor
-    plain = "".join(
-        letter if letter.isprintable() or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in message
-    )
-    print(f"flashbed: {plain}", file=sys.stderr)
+    print(f"flashbed: {foreign_text.plain(message, KEPT)}", file=sys.stderr)
     sys.exit(status)

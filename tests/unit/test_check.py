@@ -40,3 +40,15 @@ def test_a_checker_that_there_is_not(tmp_path: Path) -> None:
     none.filesystem.check_command = lambda data: ["fsck.nosuch", str(data)]
     with pytest.raises(SetupError, match=r"fsck\.nosuch is not installed"):
         check(none, tmp_path / "data.img")
+
+
+def test_an_image_that_keeps_its_checker_going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guest writes its medium as it likes."""
+    monkeypatch.setattr(checker, "LONGEST_S", 0.3)
+    with pytest.raises(checker.NoVerdict, match=r"sh did not come to an end in 0 s of this host's time"):
+        check(cell("sleep 60"), tmp_path / "data.img")
+
+
+def test_an_image_that_makes_its_checker_say_gigabytes(tmp_path: Path) -> None:
+    with pytest.raises(checker.NoVerdict, match="sh said more than 1048576 bytes of the image"):
+        check(cell("cat /dev/zero"), tmp_path / "data.img")

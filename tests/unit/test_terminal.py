@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from flashbed import cli
 from flashbed.cli import app
 from flashbed.commands import terminal
+from flashbed.common import progress
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.page import Table
 from flashbed.shrinking import report
@@ -110,3 +112,38 @@ def test_an_output_that_takes_nothing_has_its_status_and_the_page_is_there(
 def test_a_page_that_finds_no_room_is_named(tmp_path: Path) -> None:
     with pytest.raises(HostResourceError, match=r"^--html /dev/full: No space left on device"):
         terminal.write_page(Path("/dev/full"), "A page", ["A line."] * 10_000, [])
+
+
+HOSTILE = "\x1b]0;title\x07\x1b[31mred\x9b2J\u202e:smile:"
+SHOWN = r"\x1b]0;title\x07\x1b[31mred\x9b2J\x202e:smile:"
+
+
+def test_foreign_text_does_not_reach_the_terminal_raw(capfd: pytest.CaptureFixture[str]) -> None:
+    """Names of artefacts, titles, reasons: by each way that leads to the terminal."""
+    terminal.out.file = sys.stdout
+    terminal.out.print(HOSTILE)
+    terminal.say(HOSTILE)
+    terminal.print_table(HOSTILE, (HOSTILE,), [(HOSTILE,)])
+    with progress.stage(HOSTILE) as stage:
+        stage.note(HOSTILE)
+    logger = logging.getLogger("hostile")
+    logger.addHandler(told := logging.StreamHandler(sys.stderr))
+    told.setFormatter(terminal.PlainFormatter())
+    logger.warning("%s", HOSTILE)
+    with pytest.raises(SystemExit):
+        cli._leave(HOSTILE, 1)
+    said = capfd.readouterr()
+    assert said.out.count(SHOWN) == 5
+    assert said.err.count(SHOWN) == 4
+    assert (said.out + said.err).replace("\n", "").isprintable()
+
+
+def test_an_artefact_goes_as_it_is_into_a_pipe_and_as_text_to_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    terminal.write_artefact(b"\x1b[31m\xff\n")
+    sys.stdout.flush()
+    assert capfdbinary.readouterr().out == b"\x1b[31m\xff\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    terminal.write_artefact(b"\x1b[31m\xff\n")
+    assert capfdbinary.readouterr().out.decode() == "\\x1b[31m\N{REPLACEMENT CHARACTER}\n\n"

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from flashbed.commands.terminal import out, print_table
+from flashbed.commands.terminal import out, print_table, write_artefact
 
 image_app = typer.Typer(
     help="The guest: kernel, modules and tools. Built by itself when a run needs it.", no_args_is_help=True
@@ -36,7 +35,7 @@ def show_command(
 
     found = listing.repetition(key)
     if file is not None:
-        sys.stdout.buffer.write(found.read(file))
+        write_artefact(found.read(file))
         return
     out.print(found.describe())
 

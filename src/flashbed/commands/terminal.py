@@ -1,20 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands print to."""
+"""What all commands print to. Text of a study, a pack or a guest is shown, and never obeyed: what cannot be printed
+comes as its number, line ends excepted (common/foreign_text.py).
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Grid
 
+from flashbed.common import foreign_text
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import Table
 
-out = Console(highlight=False, markup=False, soft_wrap=True)
+KEPT = "\n\t"
+"""What cannot be printed and stands in messages all the same."""
+
+
+class _Plain(Console):
+    """A console on which text is just that."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, **how)
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        super().print(*(foreign_text.plain(one, KEPT) if isinstance(one, str) else one for one in objects), **how)
+
+
+class PlainFormatter(logging.Formatter):
+    """The same for what is logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return foreign_text.plain(super().format(record), KEPT)
+
+
+out = _Plain()
 
 _WIDE = 100_000
 """Columns of what is no terminal: more than a table needs, which takes no more than it needs."""
@@ -42,7 +68,7 @@ def check_page(file: Path | None) -> None:
 def say(line: str) -> None:
     """At once, for who follows along. Raises OSError if nobody reads it any more."""
     try:
-        print(line, flush=True)
+        print(foreign_text.plain(line, KEPT), flush=True)
     except OSError:
         # What stays in the buffer would fail again, with a message, when Python ends
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -62,15 +88,31 @@ def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Ta
         raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
 
 
+def write_artefact(content: bytes) -> None:
+    """As it is into a pipe or a file; to a terminal as text."""
+    if sys.stdout.isatty():
+        print(foreign_text.plain(content.decode(errors="replace"), KEPT))
+    else:
+        sys.stdout.buffer.write(content)
+
+
 def tell_page(file: Path) -> None:
     """Where it is."""
     out.print(f"Report: {file.absolute()}")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    table = Grid(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    """Rows are cells of text, a line each."""
+    table = Grid(
+        *map(foreign_text.plain, columns),
+        title=foreign_text.plain(title),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(foreign_text.plain(cell, KEPT) for cell in row))
     _console().print(table)
 
 
@@ -80,4 +122,4 @@ def _console() -> Console:
         return out
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdigit() else _WIDE
-    return Console(highlight=False, markup=False, soft_wrap=True, width=width)
+    return _Plain(width=width)

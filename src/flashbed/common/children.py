@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import selectors
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,6 +72,37 @@ def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Po
         except BaseException:
             process.terminate()
             raise
+
+
+class SaidTooMuch(Exception):
+    """A program that was ended for its output."""
+
+
+def run_briefly(
+    command: Sequence[str | Path], limit_s: float, most_bytes: int, **how: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """A guarded command that reads what is not trusted: it gets `limit_s` seconds (then it ends with LATE, or 137), and
+    may say `most_bytes` bytes. Raises SaidTooMuch.
+    """
+    said: dict[int, bytearray] = {}
+    with (
+        started(guarded(command, limit_s), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how) as process,
+        selectors.DefaultSelector() as ready,
+    ):
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            ready.register(stream, selectors.EVENT_READ)
+            said[stream.fileno()] = bytearray()
+        while ready.get_map():
+            for key, _ in ready.select():
+                piece = os.read(key.fd, 1 << 16)
+                said[key.fd] += piece
+                if not piece:
+                    ready.unregister(key.fileobj)
+                if sum(map(len, said.values())) > most_bytes:
+                    raise SaidTooMuch(f"said more than {most_bytes} bytes")
+    out, err = map(bytes, said.values())
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def run(command: Sequence[str | Path], *, limit_s: float = 0, **how: Any) -> subprocess.CompletedProcess[str]:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
+from flashbed.common import foreign_text
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -34,13 +36,13 @@ class Stage(Protocol):
 class _BarStage:
     def __init__(self, progress: Progress, total: int | None, title: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(title, total=total)
+        self._task = progress.add_task(foreign_text.plain(title), total=total)
 
     def advance(self, steps: int = 1) -> None:
         self._progress.advance(self._task, steps)
 
     def note(self, text: str) -> None:
-        self._progress.console.print(text, markup=False, highlight=False)
+        self._progress.console.print(foreign_text.plain(text), markup=False, highlight=False, emoji=False)
 
 
 class _PlainStage:
@@ -62,7 +64,7 @@ class _PlainStage:
         self.note(f"{self._title}: {min(self._done, self._total)}/{self._total}, about {left:.0f} s left")
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        print(foreign_text.plain(text), file=sys.stderr, flush=True)
 
 
 class _Screen:
@@ -112,7 +114,7 @@ def _bars() -> Progress:
     from rich.console import Console
 
     columns = (
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),

@@ -21,7 +21,7 @@ from flashbed.image.changed_code import Changed
 from flashbed.image.module_code import Piece
 
 _ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
-_CODE = re.compile(r"^OBJD-T: ([0-9a-f]+)$")
+_CODE = re.compile(r"^OBJD-T: ((?:[0-9a-f]{2})+)$")
 
 CHANGED_LINES = "changed lines"
 """In the manifest of a report: a sentence for each kernel."""

@@ -152,6 +152,8 @@ def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, fol
             outcome = replace(outcome, medium_check=check(cell, files.data))
         except SetupError as error:  # it was there when the run began; without it this would be another result
             outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
+        except checker.NoVerdict as error:
+            outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
         except checker.Killed as killed:
             outcome = replace(outcome, status="killed", reason=str(killed))
     return _finished(repetition, outcome)
@@ -231,7 +233,7 @@ def check_command(cell: Cell, data: Path) -> list[str] | None:
 
 def check(cell: Cell, data: Path) -> str | None:
     """What the file system's checker says of an image: "" for clean, None where there is none. Raises SetupError if
-    there is no such program, checker.Killed.
+    there is no such program, checker.Killed, checker.NoVerdict.
     """
     command = check_command(cell, data)
     return None if command is None else checker.verdict(command, data)

@@ -22,6 +22,8 @@ TRAVELS = (
     "common/children.py",
     "common/digest.py",
     "common/errors.py",
+    "common/foreign_names.py",
+    "common/foreign_text.py",
     "common/locks.py",
     "common/programs.py",
     "common/progress.py",

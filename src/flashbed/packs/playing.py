@@ -46,6 +46,8 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
     if outcome.status == "measured" and recipe.check is not None:
         try:
             outcome = replace(outcome, medium_check=checker.verdict(_command(recipe.check, data), data, files.programs))
+        except checker.NoVerdict as error:
+            return replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
         except checker.Killed as error:
             return replace(outcome, status="killed", reason=str(error))
     return outcome

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from flashbed.common import children
+from flashbed.common import children, foreign_text
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
 from flashbed.packs.verifying import How, verify
 
@@ -46,7 +46,7 @@ def _status(pack: Path, how: How) -> int:
     try:
         verify(pack, how, _say)
     except FlashbedError as error:
-        print("".join(filter(str.isprintable, error.message)), file=sys.stderr)
+        print(foreign_text.plain(error.message), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         _say_no_more()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children
+from flashbed.common import children, foreign_text
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution import memory
@@ -58,12 +58,15 @@ class Found:
     not_run: dict[str, str] = field(default_factory=dict)
 
 
-def verify(path: Path, how: How, say: Say) -> None:
-    """Says what it finds. Raises DifferentResultsError if anything differs, InputError for a file that is no whole
-    pack, HostResourceError if a guest could not be run here, InterruptedByUser.
+def verify(path: Path, how: How, print_line: Say) -> None:
+    """Says what it finds, in printable lines. Raises DifferentResultsError if anything differs, InputError for a file
+    that is no whole pack, HostResourceError if a guest could not be run here, InterruptedByUser.
     """
     pack = pack_file.open_pack(path)
-    say = _plainly(say)
+
+    def say(line: str) -> None:
+        print_line(foreign_text.plain(line))
+
     chosen = sample(pack.recipes, how.cells)
     say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {pack.digest}")
@@ -81,11 +84,6 @@ def verify(path: Path, how: How, say: Say) -> None:
         for group, outcome in _played(_groups(chosen), files, folder, how, host):
             _compare(group, outcome, results, told, found)
     _tell(pack, chosen, found, bool(doubts), say)
-
-
-def _plainly(say: Say) -> Say:
-    """What a pack says must not move the cursor."""
-    return lambda text: say("".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text))
 
 
 def _told(pack: Pack, one: Recipe, files: dict[str, bytes]) -> dict[str, Any]:
