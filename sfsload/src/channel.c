@@ -202,6 +202,10 @@ static bool read_mark(struct channel *channel)
 	channel->last_fragment = mark & LAST_FRAGMENT;
 	channel->fragment_left = mark & ~LAST_FRAGMENT;
 	channel->in_fragment = true;
+	if (!channel->fragment_left && !channel->last_fragment) {
+		broken(channel, EPROTO); /* a row of empty fragments has no end */
+		return false;
+	}
 	/* Room for the mark of the next one is needed too */
 	if (channel->fragment_left > MESSAGE_MOST - MARK - channel->record_length) {
 		broken(channel, EMSGSIZE);

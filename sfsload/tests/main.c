@@ -35,5 +35,6 @@ void check_bytes(const char *expected, const uint8_t *bytes, size_t length)
 int main(void)
 {
 	return RUN_TESTS(xdr_tests, rpc_tests, nfs2_tests, nfs3_tests, random_tests, tables_tests, fileset_tests,
-			 schedule_tests, histogram_tests, chi_square_tests, limit_tests, plain_tests, content_tests, result_tests);
+			 schedule_tests, histogram_tests, chi_square_tests, limit_tests, plain_tests, content_tests, result_tests,
+			 channel_tests);
 }

@@ -18,6 +18,6 @@ size_t bytes_of(const char *digits, uint8_t *bytes);
 extern const struct test xdr_tests[], rpc_tests[], nfs2_tests[], nfs3_tests[], random_tests[], tables_tests[];
 extern const struct test fileset_tests[], schedule_tests[], histogram_tests[], chi_square_tests[], limit_tests[];
 extern const struct test plain_tests[];
-extern const struct test content_tests[], result_tests[];
+extern const struct test content_tests[], result_tests[], channel_tests[];
 
 #endif
