@@ -143,6 +143,9 @@ enum rpc_result mount_procedure(void *state, const struct rpc_caller *caller, ui
 	char path[MOUNT_PATH + 1];
 	struct mount *mount = state;
 
+	/* Over UDP a list would go, many times as long as its call, to whom a forged sender names */
+	if ((procedure == DUMP || procedure == EXPORT) && !caller->tcp)
+		return RPC_PROCEDURE_UNAVAILABLE;
 	switch (procedure) {
 	case NONE:
 		break;

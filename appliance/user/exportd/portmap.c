@@ -81,12 +81,12 @@ enum rpc_result portmap_procedure(void *state, const struct rpc_caller *caller, 
 	(void)version;
 	if (procedure == NONE)
 		return RPC_SUCCESS;
-	if (procedure == DUMP) {
+	if (procedure == DUMP && caller->tcp) {
 		put_all(map, out);
 		return RPC_SUCCESS;
 	}
-	if (procedure > DUMP)
-		return RPC_PROCEDURE_UNAVAILABLE;
+	if (procedure >= DUMP)
+		return RPC_PROCEDURE_UNAVAILABLE; /* over UDP the list would go to whom a forged sender names */
 	asked.program = xdr_get_u32(in);
 	asked.version = xdr_get_u32(in);
 	asked.protocol = xdr_get_u32(in);

@@ -80,21 +80,37 @@ static void drop(struct connection *connection)
 	connection->socket = -1;
 }
 
-/* A free place, else that of the connection that has been quiet longest, if it was quiet long enough */
+static unsigned connections_of(const struct transport *transport, uint32_t address)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < TRANSPORT_CONNECTIONS; i++)
+		count += transport->connections[i].socket >= 0 && transport->connections[i].caller.address == address;
+	return count;
+}
+
+/*
+ * A free place, else that of the client that has most connections: of these the one that has been quiet longest. So a
+ * client that opens many takes the places of its own.
+ */
 static struct connection *place(struct transport *transport)
 {
-	struct connection *quietest = &transport->connections[0];
+	struct connection *chosen = NULL;
+	unsigned most = 0;
 
 	for (size_t i = 0; i < TRANSPORT_CONNECTIONS; i++) {
 		struct connection *connection = &transport->connections[i];
+		unsigned has = connections_of(transport, connection->caller.address);
 
 		if (connection->socket < 0)
 			return connection;
-		if (connection->heard < quietest->heard)
-			quietest = connection;
+		if (has > most || (has == most && connection->heard < chosen->heard)) {
+			most = has;
+			chosen = connection;
+		}
 	}
-	drop(quietest);
-	return quietest;
+	drop(chosen);
+	return chosen;
 }
 
 static void accept_one(struct transport *transport, const struct service *service)

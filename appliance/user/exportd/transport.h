@@ -9,7 +9,7 @@ enum {
 	TRANSPORT_SERVICES = 3,
 	TRANSPORT_CONNECTIONS = 24,
 	TRANSPORT_FILES = 3,
-	/* Seconds without a byte, then a connection may go */
+	/* Seconds without a byte, then a connection with half a call goes */
 	TRANSPORT_IDLE = 30
 };
 

@@ -124,6 +124,8 @@ void dhcp_run(const char *interface, int told)
 			if (write(told, "", 1) < 0)
 				log_line("%s: nobody waits for the address", interface);
 			keep(&client, lease);
+		} else {
+			poll(NULL, 0, LONGEST_WAIT_MS); /* the next lease may be no better */
 		}
 		network_set(interface, &none);
 		log_line("%s: the address is gone", interface);

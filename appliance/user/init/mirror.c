@@ -85,15 +85,17 @@ static bool assemble(int array, const struct member *members, int count)
 static bool create(int array, int number, const struct member *members, int count)
 {
 	mdu_array_info_t info = { .level = MIRRORED, .raid_disks = count, .nr_disks = count, .active_disks = count };
-	uint64_t bytes = members[0].bytes;
 
-	for (int i = 1; i < count; i++)
-		bytes = members[i].bytes < bytes ? members[i].bytes : bytes;
+	for (int i = 0; i < count; i++)
+		if (!superblock_may_have(members[i].bytes)) {
+			log_line("%s: is too large for a mirror: 4 TiB at most", members[i].name);
+			return false;
+		}
 	info.minor_version = 90;
 	info.md_minor = number;
 	info.working_disks = count;
 	info.state = CLEAN;
-	info.size = (int)(((bytes & ~(uint64_t)(MD_RESERVED_BYTES - 1)) - MD_RESERVED_BYTES) / 1024);
+	/* info.size stays 0, so the kernel takes what the smallest member holds: an int of KiB ends at 2 TiB */
 	if (ioctl(array, SET_ARRAY_INFO, &info))
 		return false;
 	for (int i = 0; i < count; i++)

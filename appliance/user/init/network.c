@@ -58,7 +58,7 @@ bool network_up(const char *interface, int wait_ms)
 	return control(SIOCSIFFLAGS, &request);
 }
 
-static bool set_way_out(uint32_t gateway)
+static bool set_default_route(uint32_t gateway)
 {
 	struct rtentry route;
 
@@ -82,10 +82,10 @@ bool network_set(const char *interface, const struct network *network)
 		put_address(&request.ifr_netmask, network->mask);
 		done = control(SIOCSIFNETMASK, &request);
 	}
-	if (done && network->address && network->gateway)
-		done = set_way_out(network->gateway);
 	if (!done)
 		log_line("network interface %s: the address is refused: %s", interface, strerror(errno));
+	else if (network->address && network->gateway && !set_default_route(network->gateway))
+		log_line("network interface %s: the gateway is refused: %s", interface, strerror(errno));
 	return done;
 }
 

@@ -138,10 +138,12 @@ void services_stop(void)
 	kill(-1, SIGTERM);
 	kill(-1, SIGHUP); /* shells do not hear the other */
 	for (int waited = 0; waited < STOP_MS; waited += 20) {
-		while (waitpid(-1, NULL, WNOHANG) > 0)
+		pid_t ended;
+
+		while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
 			;
-		if (kill(-1, 0))
-			return; /* nobody is left */
+		if (ended < 0)
+			return; /* no child is left; kill(-1, 0) would count the kernel's threads too */
 		usleep(20000);
 	}
 	kill(-1, SIGKILL);

@@ -59,6 +59,11 @@ bool superblock_of(int file, uint64_t bytes, struct superblock *found)
 	return magic_at(file, 4096) && take(file, 4096, 1, 2, found);
 }
 
+bool superblock_may_have(uint64_t bytes)
+{
+	return bytes >> 10 <= UINT32_MAX;
+}
+
 static bool zeros(int file, uint64_t from, uint64_t to)
 {
 	static const uint8_t none[PART];

@@ -17,6 +17,9 @@ struct superblock {
 /* That of a member of `bytes` bytes. False if it has none. */
 bool superblock_of(int file, uint64_t bytes, struct superblock *found);
 
+/* True if a superblock of 0.90 can say the size of a member of `bytes` bytes: it has 32 bits for its KiB */
+bool superblock_may_have(uint64_t bytes);
+
 /*
  * True if the first MiB and the last 128 KiB hold zeros only: there is neither a table of partitions, nor a file system,
  * a volume, or another array's superblock. False if it cannot be read.

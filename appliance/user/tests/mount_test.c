@@ -97,10 +97,12 @@ static void a_path_with_a_zero_is_garbage_or_refused(void)
 
 static unsigned entries(uint32_t procedure)
 {
-	struct xdr_in in = ask(3, procedure, NULL);
 	unsigned count = 0;
+	struct xdr_in in;
 	uint32_t length;
 
+	bed.caller.tcp = true;
+	in = ask(3, procedure, NULL);
 	while (xdr_get_u32(&in)) {
 		xdr_get_opaque(&in, 255, &length);
 		if (procedure == 2) {
@@ -123,6 +125,20 @@ static void exports_are_shown_to_whom_they_are_for(void)
 	CHECK_EQUAL(1, entries(5));
 	bed.caller.address = 0x0b000302;
 	CHECK_EQUAL(0, entries(5));
+}
+
+static void lists_go_over_tcp_only(void)
+{
+	uint8_t message[512];
+	uint32_t result;
+
+	bed_begin(&bed);
+	for (uint32_t procedure = 2; procedure < 6; procedure += 3) {
+		struct xdr_out out = call_begin(message, sizeof message, 100005, 3, procedure);
+
+		call(&bed, &out, &result);
+		CHECK_EQUAL(RPC_PROCEDURE_UNAVAILABLE, result);
+	}
 }
 
 static void all_exports_that_fit_are_shown(void)
@@ -166,6 +182,7 @@ const struct test mount_tests[] = {
 	TEST(an_ordinary_port_is_enough_where_it_is_said),
 	TEST(a_path_with_a_zero_is_garbage_or_refused),
 	TEST(exports_are_shown_to_whom_they_are_for),
+	TEST(lists_go_over_tcp_only),
 	TEST(all_exports_that_fit_are_shown),
 	TEST(mounts_are_listed_until_they_are_over),
 	END_OF_TESTS,

@@ -76,7 +76,17 @@ static void a_disk_with_anything_on_it_is_not_empty(void)
 	CHECK(!empty_with_a_byte_at(SIZE - 2 * 65536));
 }
 
+static void a_superblock_says_up_to_4_tib(void)
+{
+	CHECK(superblock_may_have(SIZE));
+	CHECK(superblock_may_have(UINT64_C(3) << 40)); /* which an int of KiB cannot */
+	CHECK(superblock_may_have((UINT64_C(4) << 40) - 1));
+	CHECK(!superblock_may_have(UINT64_C(4) << 40));
+	CHECK(!superblock_may_have(UINT64_C(6000000000000)));
+}
+
 const struct test superblock_tests[] = {
+	TEST(a_superblock_says_up_to_4_tib),
 	TEST(superblocks_are_found),
 	TEST(a_disk_with_anything_on_it_is_not_empty),
 	END_OF_TESTS,

@@ -13,6 +13,7 @@
 
 extern const struct test words_tests[], exports_tests[], caches_tests[], rpc_tests[], portmap_tests[], mount_tests[];
 extern const struct test statd_tests[], connection_tests[], dhcp_tests[], forward_tests[], superblock_tests[];
-extern const struct test keyboard_tests[], root_tests[], program_tests[], served_tests[];
+extern const struct test keyboard_tests[], root_tests[], program_tests[], served_tests[], transport_tests[], network_tests[];
+extern const struct test services_tests[];
 
 #endif
