@@ -21,6 +21,7 @@ from page_text import written
 from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import heading, page, section, sections, unexplained
+from flashbed.report.sentences import rows, rows_in
 from flashbed.study.loading import Study, shipped_studies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -61,11 +62,16 @@ def main(words: list[str] | None = None) -> int:
     for claim in unexplained(list(reports.values())):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
-    before = sections(PAGE.read_text()) if options.only else {}
-    parts = [
-        section(reports[study.name]) if study.name in reports else before.get(heading(study), "") for study in studies
-    ]
-    return 0 if written(PAGE, page(list(filter(None, parts))), check=options.check, target="papers") else 1
+    before = PAGE.read_text() if options.only else ""
+    parts, lines = sections(before), rows_in(before)
+    for study in studies:
+        if study.name in reports:
+            parts[heading(study)], lines[study.name] = section(reports[study.name]), rows(reports[study.name])
+    text = page(
+        [line for study in studies for line in lines.get(study.name, [])],
+        [parts[heading(study)] for study in studies if heading(study) in parts],
+    )
+    return 0 if written(PAGE, text, check=options.check, target="papers") else 1
 
 
 if __name__ == "__main__":

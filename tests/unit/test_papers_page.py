@@ -13,7 +13,8 @@ from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import NOT_EXPLAINED, page, section, sections, unexplained
+from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
+from flashbed.report.sentences import rows
 
 Rows = list[dict[str, Any]]
 
@@ -35,7 +36,7 @@ def lee2013(lost: int = 0) -> Report:
 
 
 def one_page(reports: list[Report]) -> str:
-    return page([section(report) for report in reports])
+    return page([line for report in reports for line in rows(report)], [section(report) for report in reports])
 
 
 def claim(text: str, number: int) -> str:
@@ -141,10 +142,15 @@ def sentences(text: str) -> str:
 
 
 def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
-    """Whatever the results are: a study that changed and a page that did not are found without any."""
+    """Whatever the results are: a study that changed and a page that did not are found without any. A page that says so
+    itself waits to be written from new results.
+    """
     studies = papers.studies_after_papers()
     stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
     now = wrapped(one_page([report_of(study, [], {}) for study in studies]))
+    assert BEHIND not in now
+    if BEHIND in stored:
+        pytest.skip("docs/papers.md is behind its studies, and says so")
     assert headings(stored) == headings(now)
     words = sentences(stored)
     assert [claim.text for study in studies for claim in study.claims if sentences(claim.text) not in words] == []

@@ -54,12 +54,14 @@ _DECIDES = {
 
 def summary(judgements: Sequence[Judgement]) -> str:
     """ "Of 9 claims, 5 hold, 2 do not hold, 1 is undecided and 1 cannot be decided." """
-    told = []
-    for verdict in _PLURAL:
-        found = sum(judgement.verdict == verdict for judgement in judgements)
-        if found:
-            told.append(f"{found} {(_SINGULAR if found == 1 else _PLURAL)[verdict]}")
-    return f"Of {count(len(judgements), 'claim')}, {listing(told)}."
+    verdicts = [judgement.verdict for judgement in judgements]
+    return f"Of {count(len(verdicts), 'claim')}, {verdicts_in_words(verdicts)}."
+
+
+def verdicts_in_words(verdicts: Sequence[Verdict]) -> str:
+    """ "5 hold, 2 do not hold and 1 is undecided" """
+    found = [(verdicts.count(verdict), verdict) for verdict in Verdict]
+    return listing([f"{n} {(_SINGULAR if n == 1 else _PLURAL)[verdict]}" for n, verdict in found if n])
 
 
 def evidence(judgement: Judgement, words: Words) -> str:

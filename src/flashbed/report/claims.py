@@ -26,13 +26,15 @@ from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
-from flashbed.study.format import Where
+from flashbed.study.format import Claim, Where
 from flashbed.study.verdict import Verdict
 
 OPEN_ROWS = 6
 """A longer table is folded."""
 
 LISTED_ROWS = 500
+
+OWN = "no sentence of the paper"
 
 TONES = {
     Verdict.HOLDS: "good",
@@ -69,7 +71,7 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
     return [
         ShownClaim(
             judgement.claim.text,
-            judgement.claim.source,
+            origin(judgement.claim),
             judgement.verdict,
             evidence(judgement, report.words),
             " ".join(filter(None, _remarks(report, judgement))),
@@ -78,6 +80,11 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
         )
         for judgement in judgements
     ]
+
+
+def origin(claim: Claim) -> str:
+    """Where a claim's sentence stands, and under which condition it is judged."""
+    return "; ".join(filter(None, (claim.source, OWN if claim.own else "", claim.condition)))
 
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:

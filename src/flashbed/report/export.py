@@ -144,6 +144,9 @@ def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
     return {
         "text": judgement.claim.text,
         "source": judgement.claim.source,
+        "own": judgement.claim.own,
+        "sentence": judgement.claim.sentence,
+        "condition": judgement.claim.condition,
         "verdict": judgement.verdict,
         "evidence": evidence(judgement, report.words),
         "printed_verdict": judgement.printed_verdict,

@@ -22,14 +22,22 @@ from flashbed.analysis.claim_words import (
     summary,
 )
 from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
-from flashbed.report.claims import queue
+from flashbed.report.claims import origin, queue
 from flashbed.report.model import Report
+from flashbed.report.sentences import HEADING, table
 from flashbed.report.trust import trust
 from flashbed.study.loading import Study
 from flashbed.study.verdict import Verdict
 
 MOST_ROWS = 16
 """Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
+
+ADDED = (
+    "*What follows is this lab's own: no sentence of the paper, or one under a condition that the paper leaves open.*"
+)
+
+BEHIND = "**This page is behind its studies**, which have changed since their results were measured."
+"""Stands on a page by hand, until `make papers` writes it from new results."""
 
 NOT_EXPLAINED = "*Why is not explained yet.*"
 
@@ -39,9 +47,10 @@ HEAD = """\
 Written by `make papers` from the results; do not edit. Times are virtual: the page is the same on every host.
 
 Each claim is held to what its sentence says, by one set of words for all studies ([studies.md](studies.md#claim)). It
-*holds*, *does not hold*, is *undecided* (the seeds disagree) or *cannot be decided* (something is not measured). Under
-"Paper" stand its figures as printed. A ratio is of the first to the second. What a study says on why a claim came to
-its verdict stands below it, and only as long as that is the verdict.
+*holds*, *does not hold*, is *within the model's error* ([the rule](studies.md#the-models-error-in-a-verdict)), is
+*undecided* (the seeds disagree) or *cannot be decided* (something is not measured). Under "Paper" stand its figures as
+printed. A ratio is of the first to the second. What a study says on why a claim came to its verdict stands below it,
+and only as long as that is the verdict.
 """
 
 
@@ -55,9 +64,9 @@ class Unexplained:
     verdict: str
 
 
-def page(sections: Sequence[str]) -> str:
-    """The whole page, a section a study."""
-    return "\n".join([HEAD, *sections]).rstrip("\n") + "\n"
+def page(rows: Sequence[str], sections: Sequence[str]) -> str:
+    """The whole page: the table of the papers' sentences, and a section a study."""
+    return "\n".join([HEAD, table(rows), *sections]).rstrip("\n") + "\n"
 
 
 def heading(study: Study) -> str:
@@ -71,9 +80,9 @@ def section(report: Report) -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a page that was written before, by their headings."""
+    """The studies' sections of a page that was written before, by their headings."""
     found = (f"## {part}".rstrip("\n") + "\n" for part in text.split("\n## ")[1:])
-    return {part.partition("\n")[0]: part for part in found}
+    return {part.partition("\n")[0]: part for part in found if not part.startswith(HEADING)}
 
 
 def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
@@ -100,13 +109,20 @@ def _study(report: Report) -> Iterator[str]:
     there = f"{count(measured, 'repetition')}{rest}"
     yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {there}."
     yield f"{summary(judgements)}\n"
-    for number, judgement in enumerate(judgements, start=1):
+    numbered = list(enumerate(judgements, start=1))
+    for number, judgement in numbered:
+        if not judgement.claim.own:
+            yield from _claim(report, number, judgement)
+    added = [(number, judgement) for number, judgement in numbered if judgement.claim.own]
+    if added:
+        yield f"{ADDED}\n"
+    for number, judgement in added:
         yield from _claim(report, number, judgement)
 
 
 def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
     claim = judgement.claim
-    source = f" ({claim.source})" if claim.source else ""
+    source = f" ({origin(claim)})" if origin(claim) else ""
     yield f"### {number}. {claim.text}\n"
     figures = ""
     if judgement.deciding and judgement.deciding.ratio and not claim.printed:

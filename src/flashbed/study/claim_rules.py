@@ -23,7 +23,7 @@ TIME_UNITS = ("s", "us")
 
 def checked_claims(file: TomlFile, study: StudyFile, skip: Sequence[Where]) -> tuple[Claim, ...]:
     """The claims with the values of their selections in full. Raises InputError."""
-    problems: list[Problem] = list(_system_problems(study))
+    problems: list[Problem] = [*_system_problems(study), *_sentence_problems(study)]
     claims = [_checked(study, skip, claim, ("claim", index), problems) for index, claim in enumerate(study.claim)]
     raise_all(file, problems)
     return tuple(claims)
@@ -35,6 +35,24 @@ def _system_problems(study: StudyFile) -> Iterator[Problem]:
     for index, name in enumerate(study.systems):
         if name in study.systems[:index]:
             yield Problem(("systems", index), f'"{name}" is there twice')
+
+
+def _sentence_problems(study: StudyFile) -> Iterator[Problem]:
+    """Claims that judge one sentence name what tells them apart; one of this lab's own adds a condition to a sentence
+    that another claim has from the paper.
+    """
+    papers = {claim.sentence for claim in study.claim if claim.sentence and not claim.own}
+    seen: set[str] = set()
+    for index, claim in enumerate(study.claim):
+        at = ("claim", index)
+        if claim.sentence and claim.sentence not in papers:
+            known = nearest(claim.sentence, papers)
+            yield Problem((*at, "sentence"), f"is that of no claim without own = true{known}")
+        if claim.condition and not claim.sentence:
+            yield Problem((*at, "condition"), "is of a sentence that other claims judge too; name it in sentence")
+        if claim.sentence in seen and not claim.condition:
+            yield Problem((*at, "sentence"), "is judged by a claim before this one; say in condition what differs here")
+        seen.update(filter(None, [claim.sentence]))
 
 
 def _checked(study: StudyFile, skip: Sequence[Where], claim: Claim, at: Keys, problems: list[Problem]) -> Claim:

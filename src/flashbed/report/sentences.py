@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that opens the page on papers: each sentence of a paper, its verdict, and whether another condition that
+the paper leaves open would make it hold.
+
+Several claims may judge one sentence, each under its own condition. Must not know results, nor where the page goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flashbed.analysis import Judgement
+from flashbed.analysis.claim_words import told, verdicts_in_words
+from flashbed.analysis.words import count, listing
+from flashbed.report.model import Report
+from flashbed.study.verdict import Verdict
+
+HEADING = "## The papers' own sentences"
+
+COLUMNS = """\
+| Study | Sentence | Verdict | Decided by | Under another condition |
+| --- | --- | --- | --- | --- |"""
+
+EXPLAINED = """\
+A number in brackets is that of the claim below. The paper leaves open what the last column names; the verdict before it
+is that of the first way in which the study takes the sentence. What this lab adds of its own is not in the table.
+"""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its number in the study and what became of it."""
+
+    number: int
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.judgement.verdict
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a paper: the claim that takes it first, and those that take it under other conditions."""
+
+    text: str
+    first: Judged
+    others: Sequence[Judged]
+
+    @property
+    def holds_otherwise(self) -> list[Judged]:
+        """The other conditions under which it holds, where it does not under the first."""
+        return [] if self.first.verdict == Verdict.HOLDS else [o for o in self.others if o.verdict == Verdict.HOLDS]
+
+
+def sentences(judgements: Sequence[Judgement]) -> list[Sentence]:
+    """The sentences of the paper in the study's order; a claim of this lab's own may only add a condition to one."""
+    groups: dict[str, list[Judged]] = {}
+    for number, judgement in enumerate(judgements, start=1):
+        claim = judgement.claim
+        groups.setdefault(claim.sentence or claim.text, []).append(Judged(number, judgement))
+    found = []
+    for text, judged in groups.items():
+        papers = [one for one in judged if not one.judgement.claim.own]
+        if papers:
+            found.append(Sentence(text, papers[0], [one for one in judged if one is not papers[0]]))
+    return found
+
+
+def rows(report: Report) -> list[str]:
+    """A line of the table for each sentence of the study."""
+    return [f"| {' | '.join(_cells(report, one))} |" for one in sentences(report.judgements())]
+
+
+def rows_in(text: str) -> dict[str, list[str]]:
+    """The lines of a page that was written before, by study."""
+    found: dict[str, list[str]] = {}
+    for line in text.partition(HEADING)[2].partition("\n## ")[0].splitlines():
+        if line.startswith("| ") and not line.startswith(("| Study |", "| --- |")):
+            found.setdefault(line.split(" | ")[0].removeprefix("| "), []).append(line)
+    return found
+
+
+def table(lines: Sequence[str]) -> str:
+    """The opening of the page: how many sentences came to each verdict, and the table of all of them."""
+    verdicts = [_verdict(line.split(" | ")[2]) for line in lines]
+    otherwise = sum(f"*{Verdict.HOLDS}*" in line for line in lines)
+    verb = "holds" if otherwise == 1 else "hold"
+    more = f" Under another condition that the paper leaves open, {otherwise} more {verb}." if otherwise else ""
+    summary = f"Of {count(len(lines), 'sentence')}, {verdicts_in_words(verdicts)}.{more}"
+    return "\n".join([f"{HEADING}\n", f"{summary}\n", EXPLAINED, COLUMNS, *lines]) + "\n"
+
+
+def _verdict(cell: str) -> Verdict:
+    return Verdict(cell.rpartition(" (")[0])
+
+
+def _cells(report: Report, sentence: Sentence) -> Iterator[str]:
+    yield report.study.name
+    yield sentence.text
+    yield f"{sentence.first.verdict} ({sentence.first.number})"
+    condition = sentence.first.judgement.claim.condition
+    yield f"{condition + ': ' if condition else ''}{_figures(report, sentence.first)}"
+    if not sentence.others:
+        yield "–"
+        return
+    holding = sentence.holds_otherwise
+    if holding:
+        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(one)}: {_figures(report, one)}" for one in holding)
+        return
+    yield "; ".join(f"{one.verdict} {_condition(one)}" for one in sentence.others)
+
+
+def _condition(one: Judged) -> str:
+    return f"{one.judgement.claim.condition} ({one.number})"
+
+
+def _figures(report: Report, one: Judged) -> str:
+    """The comparison that decides, or why there is none."""
+    deciding = one.judgement.deciding
+    if deciding is None or deciding.ratio is None:
+        reasons = dict.fromkeys(finding.reason for finding in one.judgement.decisive if finding.reason)
+        return listing(list(reasons)[:1]) or one.judgement.reason
+    return told(deciding, report.words)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the papers' own sentences, which opens docs/papers.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import papers
+import pytest
+from made_up_papers import paper, paper_rows
+from page_text import wrapped
+
+from flashbed.common.errors import InputError
+from flashbed.report.claims import shown
+from flashbed.report.model import Report, report_of
+from flashbed.report.papers import page, section
+from flashbed.report.sentences import HEADING, rows, rows_in, sentences, table
+from flashbed.study.format import Claim
+from flashbed.study.loading import load_study
+
+FIRST = {"compare": [{"filesystem": ("yaffs2",)}, {"filesystem": ("jffs2",)}], "metric": ("write_s",), "cells": "most"}
+AGAIN = {"sentence": "YAFFS2 is slower.", "condition": "read again", "metric": ("read_s",), "relation": (">",)}
+
+
+def claim(text: str, **keys: Any) -> Claim:
+    return Claim.model_validate({"text": text, "relation": ("<",), **FIRST, **keys})
+
+
+CLAIMS = (
+    claim("YAFFS2 is slower to write.", relation=(">",), sentence="YAFFS2 is slower.", condition="in order"),
+    claim("YAFFS2 is slower to read.", own=True, **AGAIN),
+    claim("YAFFS2 is faster."),
+    claim("YAFFS2 is faster, too.", own=True),
+    claim("YAFFS2 is by far slower.", relation=(">>",)),
+)
+
+
+@cache
+def report() -> Report:
+    return report_with(CLAIMS)
+
+
+def report_with(claims: tuple[Claim, ...]) -> Report:
+    """YAFFS2 writes in half of JFFS2's time, and reads in twice of it."""
+    study = replace(paper("lee2013"), claims=claims)
+    seconds = {"yaffs2": (1.0, 2.0), "nilfs2": (1.0, 1.0), "jffs2": (2.0, 1.0)}
+    written = [
+        {**cell, "seed": seed, "reason": "", "key": "k", "outcome": "measured"}
+        | dict(zip(("write_s", "read_s"), seconds[cell["filesystem"]], strict=True))
+        for cell in study.combinations()
+        for seed in study.seeds
+    ]
+    return report_of(study, written, {})
+
+
+def cells(line: str) -> list[str]:
+    return line.strip("| ").split(" | ")
+
+
+def test_a_sentence_is_judged_by_each_claim_that_names_it() -> None:
+    slower, faster, by_far = sentences(report().judgements())
+    assert (slower.text, slower.first.number, [one.number for one in slower.others]) == ("YAFFS2 is slower.", 1, [2])
+    assert [one.number for one in slower.holds_otherwise] == [2]
+    assert (faster.text, faster.first.verdict, faster.others) == ("YAFFS2 is faster.", "holds", [])
+    assert (by_far.first.verdict, by_far.others) == ("does not hold", [])
+
+
+def test_the_table_says_under_which_condition_a_refuted_sentence_holds_and_by_what_figures() -> None:
+    slower, faster, by_far = map(cells, rows(report()))
+    assert slower[:3] == ["lee2013", "YAFFS2 is slower.", "does not hold (1)"]
+    assert slower[3].startswith("in order: YAFFS2 against JFFS2 at ")
+    assert ": 0.50 times (95 % confidence, 5 seeds), where at least 1.01 is asked" in slower[3]
+    assert slower[4].startswith("*holds* read again (2): YAFFS2 against JFFS2 at ")
+    assert ": 2.0 times (95 % confidence, 5 seeds), where at least 1.01 is asked" in slower[4]
+    assert faster[2] == "holds (3)"
+    assert faster[4] == by_far[4] == "–"
+
+
+def test_other_conditions_that_do_not_help_are_named_too() -> None:
+    worse = claim(
+        "YAFFS2 is by far slower.", own=True, relation=(">>",), sentence="YAFFS2 is slower.", condition="cold"
+    )
+    (line,) = rows(report_with((CLAIMS[0], worse)))
+    assert cells(line)[4] == "does not hold cold (2)"
+
+
+def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
+    text = page(rows(report()), [section(report())])
+    assert text.index(HEADING) < text.index("## I/O schedulers")
+    opening = text.partition(HEADING)[2].partition("\n## ")[0]
+    assert "Of 3 sentences, 1 holds and 2 do not hold. Under another condition that the paper leaves open, 1 more" in (
+        opening
+    )
+    assert "too." not in opening
+    order = [text.index(f"### {number}. ") for number in (1, 3, 5, 2, 4)]
+    assert order == sorted(order)
+    assert order[2] < text.index("*What follows is this lab's own") < order[3]
+    told = [one.source for one in shown(report(), report().judgements())]
+    assert told == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
+
+
+def test_lines_of_a_page_that_was_written_before_are_found_again() -> None:
+    found = rows_in(wrapped(page(rows(report()), [section(report())])))
+    assert found == {"lee2013": rows(report())}
+    assert rows_in("# Without a table\n\n## A study\n| a | b |\n") == {}
+    assert table(found["lee2013"]) == table(rows(report()))
+
+
+def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    studies = [replace(paper("lee2013"), claims=CLAIMS), replace(paper("lee2013"), name="other", title="Other")]
+    monkeypatch.setattr(papers, "PAGE", tmp_path / "papers.md")
+    monkeypatch.setattr(papers, "studies_after_papers", lambda: studies)
+    monkeypatch.setattr(papers.run, "stored", lambda study: study)
+    monkeypatch.setattr(papers.run, "rows", paper_rows)
+    assert papers.main(["--partial"]) == 0
+    before = rows_in(papers.PAGE.read_text())
+    studies[0] = replace(studies[0], claims=CLAIMS[2:3])
+    assert papers.main(["--partial", "--only", "lee2013"]) == 0
+    now = rows_in(papers.PAGE.read_text())
+    assert (len(before["lee2013"]), len(now["lee2013"]), now["other"]) == (3, 1, before["other"])
+
+
+STUDY = """\
+title = "T"
+board = "arm64-1000"
+medium = "sd-good"
+[axes]
+filesystem = ["ext2", "ext4"]
+[workload]
+tool = "fio"
+pattern = "write"
+file = "1M"
+request = "4k"
+[[claim]]
+text = "A is ahead."
+metric = "bandwidth"
+compare = [{ filesystem = "ext2" }, { filesystem = "ext4" }]
+relation = ">"
+FIRST
+[[claim]]
+text = "A is ahead when cold."
+metric = "bandwidth"
+compare = [{ filesystem = "ext2" }, { filesystem = "ext4" }]
+relation = ">"
+SECOND
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("", 'own = true\nsentence = "S."\ncondition = "cold"', "claim[1].sentence: is that of no claim without own"),
+        ('sentence = "S."', 'own = true\nsentence = "S."', "claim[1].sentence: is judged by a claim before this one"),
+        ("", 'condition = "cold"', "claim[1].condition: is of a sentence that other claims judge too"),
+        ('sentence = "S."', 'own = true\nsentence = "S."\ncondition = "cold"', None),
+    ],
+)
+def test_a_condition_belongs_to_a_sentence(tmp_path: Path, first: str, second: str, expected: str | None) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(STUDY.replace("FIRST", first).replace("SECOND", second))
+    if expected is None:
+        assert [one.own for one in load_study(path).claims] == [False, True]
+        return
+    with pytest.raises(InputError) as caught:
+        load_study(path)
+    assert expected in caught.value.message
