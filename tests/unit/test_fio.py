@@ -87,6 +87,15 @@ def test_a_flush_is_waited_for_like_a_request() -> None:
     assert found["flush_mean_us"] == pytest.approx(3_302_000 / 3)
 
 
+def test_writes_and_the_flush_behind_them_are_a_commit() -> None:
+    commits = {"commit": {"lat_ns": waits({1_200_000: 99, 8_000_000: 1})}}
+    found = metrics(job("logger", 200, 7000.0, {1_100_000: 100}, **commits))
+    assert found["latency_p50_us"] == 7  # of the writes, which the page cache takes
+    assert (found["commit_p50_us"], found["commit_p99_us"], found["commit_max_us"]) == (1200, 1200, 8000)
+    assert found["commit_mean_us"] == pytest.approx(1268)
+    assert not [name for name in metrics(job("reader", 2, 7.0)) if name.startswith("commit")]
+
+
 def test_without_bins_several_distributions_have_no_percentiles() -> None:
     both = job("old", 4, 7000.0, {1_000_000: 4})
     for told in (both["read"]["lat_ns"], both["sync"]["lat_ns"]):
@@ -126,6 +135,7 @@ def test_a_request_lasts_until_its_flush_has_returned() -> None:
     assert found["latency_mean_us"] == 215
     assert (found["latency_p50_us"], found["latency_p95_us"], found["latency_max_us"]) == (110, 320, 320)
     assert (found["flush_p50_us"], found["flush_max_us"], found["flush_mean_us"]) == (100, 300, 200)
+    assert (found["commit_p50_us"], found["commit_mean_us"], found["commit_max_us"]) == (110, 215, 320)
 
 
 def test_processes_have_logs_of_their_own() -> None:
@@ -152,7 +162,13 @@ def test_a_file_that_is_gone_through_twice_is_closed_and_opened_in_between() -> 
     assert found["flush_max_us"] == 400
 
 
-def test_without_a_log_the_mean_alone_is_known_of_requests_and_their_flushes() -> None:
+def test_without_a_log_commits_tell_of_requests_and_their_flushes() -> None:
+    found = metrics(flushed_each() | {"commit": {"lat_ns": waits({110_000: 1})}})
+    assert found["latency_p99_us"] == found["commit_p99_us"] == found["latency_mean_us"] == 110
+    assert found["flush_max_us"] == 100
+
+
+def test_without_a_log_another_fio_tells_the_mean_alone_of_requests_and_their_flushes() -> None:
     found = metrics(flushed_each())
     assert found["latency_mean_us"] == 115
     assert not [name for name in found if name.startswith("latency") and name != "latency_mean_us"]

@@ -28,7 +28,7 @@ its bytes when memory answers every read.
 """
 
 TIMED = ("bandwidth", "iops", "runtime_s")
-TIMED_BEGINNINGS = ("latency_", "flush_")
+TIMED_BEGINNINGS = ("latency_", "commit_", "flush_")
 """Metrics of the load as a whole that its speed is in."""
 
 ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")

@@ -34,8 +34,8 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
     jobs together that are not background. What was written is of all jobs: the medium wears by each of them.
 
     A latency is what the program waits, from the moment at which it has a request to hand in. A flush is waited for
-    like a request, and counts as one; but in a job that says FLUSHED_EACH a request lasts until it is flushed. Raises
-    WorkloadOutputError.
+    like a request, and counts as one; but in a job that says FLUSHED_EACH a request lasts until it is flushed. A commit
+    is the writes between two flushes with the second flush. Raises WorkloadOutputError.
     """
     everything = _read(out, name)
     every = everything["jobs"]
@@ -111,17 +111,30 @@ def _flushes(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [job["sync"]["lat_ns"] for job in jobs if job.get("sync", {}).get("lat_ns", {}).get("N")]
 
 
+def _commits(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The distributions of writes with the flush behind them, which the lab's fio alone has."""
+    return [job["commit"]["lat_ns"] for job in jobs if job.get("commit", {}).get("lat_ns", {}).get("N")]
+
+
 def _each_call(jobs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     flushes = _flushes(jobs)
     requests = [job[d]["lat_ns"] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
-    return {**fio_latency.waits("latency", [*requests, *flushes]), **fio_latency.waits("flush", flushes)}
+    return {
+        **fio_latency.waits("latency", [*requests, *flushes]),
+        **fio_latency.waits("flush", flushes),
+        **fio_latency.waits("commit", _commits(jobs)),
+    }
 
 
 def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> dict[str, float]:
-    """Latencies of requests with the flushes behind them, and of the flushes. Without logs only the mean of a request
-    is known, and nothing of the last flush of each process.
+    """Latencies of requests with the flushes behind them, which are commits of one request each, and of the flushes.
+    Without logs nothing is known of the last flush of each process, and of another fio than the lab's only the mean of
+    a request.
     """
     flushes, requests = _flushes(jobs), [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
+    if not logs and (commits := _commits(jobs)):
+        waits = {prefix: fio_latency.waits(prefix, commits) for prefix in ("latency", "commit")}
+        return {**waits["latency"], **waits["commit"], **fio_latency.waits("flush", flushes)}
     if not logs:
         means = [fio_latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
         both = {"latency_mean_us": fsum(one["latency_mean_us"] for one in means)} if all(means) else {}
@@ -130,8 +143,10 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
     calls = fio_latency.logged_calls(logs, fsum(one["mean"] * one["N"] for one in counted))
     last = [took for process in calls if (took := fio_latency.last_flush_us(process)) is not None]
     alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
+    durable = [us for process in calls for us in fio_latency.durable_us(process)]
     return {
-        **fio_latency.of_samples("latency", [us for process in calls for us in fio_latency.durable_us(process)]),
+        **fio_latency.of_samples("latency", durable),
+        **fio_latency.of_samples("commit", durable),
         **fio_latency.waits("flush", [*flushes, *alone]),
     }
 
