@@ -60,6 +60,14 @@ def test_a_queue_is_driven_by_the_systems_own_engine(tmp_path: Path) -> None:
     assert all("ioengine=${FLASHBED_ENGINE}" in job.files["measure"].decode() for job in jobs.jobs(study))
 
 
+def test_what_only_the_labs_fio_does_has_no_job_and_is_counted(tmp_path: Path) -> None:
+    study = sample(tmp_path, ('pattern    = ["read", "write"]', 'pattern = ["write"]'), ('"fsync"', '"close"'))
+    assert list(jobs.jobs(study)) == []
+    assert jobs.left_out(study) == 8  # two file systems, two sizes, two seeds
+    with pytest.raises(InputError, match="no job is left"):
+        jobs.export(study, tmp_path / "none")
+
+
 def test_a_job_of_the_users_has_its_variables_put_in(tmp_path: Path) -> None:
     (tmp_path / "mail.fio").write_text("[deliver]\nsize=${request}\nrw=${pattern}\n")
     pairs = [('tool  = "fio"\nfile  = "8M"\nflush = "fsync"\n', 'tool = "fio"\njob = "mail.fio"\n')]

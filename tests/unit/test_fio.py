@@ -203,6 +203,33 @@ def test_no_log_where_it_tells_nothing_or_grows_too_large(other: dict[str, Any])
     assert "numjobs=2\n" in text
 
 
+def test_a_time_that_ends_with_the_close_is_fios_own() -> None:
+    text = Fio().files(PARAMETERS | {"flush": "close"}, 3)["measure.fio"].decode()
+    assert "end_close=1\n" in text
+    assert "fsync" not in text
+    assert "end_close" not in Fio().files(PARAMETERS | {"flush": "fsync"}, 3)["measure.fio"].decode()
+
+
+def test_a_warm_cache_is_filled_before_the_measurement_and_not_dropped() -> None:
+    warm = Fio().files(PARAMETERS | {"pattern": "randread", "flush": "none", "cache": "warm"}, 3)
+    assert warm["warm"] == b"cat /mnt/test.* >/dev/null\n"
+    assert "invalidate=0\n" in warm["measure.fio"].decode()
+    cold = Fio().files(PARAMETERS | {"pattern": "randread", "flush": "none", "cache": "cold"}, 3)
+    assert "warm" not in cold
+    assert "invalidate" not in cold["measure.fio"].decode()
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [({"pattern": "read", "flush": "close"}, "flush"), ({"pattern": "write", "cache": "warm"}, "cache"),
+     ({"pattern": "read", "cache": "warm", "direct": True}, "cache"), ({"pattern": "randwrite", "cache": "warm"}, ""),
+     ({"pattern": "write", "flush": "close"}, "")],
+)  # fmt: skip
+def test_what_a_close_and_a_warm_cache_cannot_be_of(said: dict[str, Any], key: str) -> None:
+    problems = FioParameters(request=4096, file=1 << 20, **said).problems()
+    assert [problem.keys for problem in problems] == ([(key,)] if key else [])
+
+
 def test_less_than_the_file_can_be_asked_for() -> None:
     files = Fio().files(PARAMETERS | {"io_size": 65536}, 3)
     assert "size=1048576\n" in files["prepare.fio"].decode()

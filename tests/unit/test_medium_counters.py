@@ -23,6 +23,24 @@ def test_a_device_knows_what_the_host_wrote() -> None:
     assert found["total_write_amplification"] == 4
 
 
+def test_requests_of_the_mount_are_counted_apart() -> None:
+    notes = {
+        medium_counters.UNMOUNTED: (7, 1),
+        medium_counters.BEFORE: (10, 2),
+        medium_counters.MEASURED: (11, 2),
+        medium_counters.SYNCED: (11, 4),
+        medium_counters.FINISHED: (11, 5),
+    }
+    out = {
+        name: f"/m/host_reads:{r}\n/m/host_writes:{w}\n/m/host_read_bytes:0\n/m/host_written_bytes:0\n".encode()
+        for name, (r, w) in notes.items()
+    }
+    found = medium_counters.metrics(medium_counters.phases(out), None, None, 0)
+    assert (found["medium_requests"], found["medium_requests_with_mount"]) == (3, 7)
+    del out[medium_counters.UNMOUNTED]
+    assert "medium_requests_with_mount" not in medium_counters.metrics(medium_counters.phases(out), None, None, 0)
+
+
 def test_of_a_chip_the_block_device_of_the_translation_does() -> None:
     stat = "  5 0 40 1 {} 0 {} 1 0 1 1\n"
     out = {medium_counters.BLOCK_BEFORE: stat.format(8, 100).encode()}

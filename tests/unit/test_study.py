@@ -121,7 +121,7 @@ def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
         ('file  = "8M"', "", "11: workload: file is missing; give it here or as an axis"),
         ('"8M"', '"32k"', "9: axes.request[1]: 64k is larger than file = 32k: no request would fit"),
         (TOOL, TOOL + "\nqueue_depth = 4", "13: workload.queue_depth: 4 needs direct = true"),
-        ('"fsync"', '"sync"', '14: workload.flush: must be "none", "fsync" or "fsync-each", not "sync"'),
+        ('"fsync"', '"sync"', '14: workload.flush: must be "none", "close", "fsync" or "fsync-each", not "sync"'),
         (
             '["4k", "64k"]',
             '["4k", "1000"]\ndirect = [true]',

@@ -53,6 +53,7 @@ VALUE_WORDS = {
     },
     "flush": {
         "none": "not flushed",
+        "close": "timed until it is closed",
         "fsync": "flushed at the end",
         "fsync-each": "flushed after each request",
     },

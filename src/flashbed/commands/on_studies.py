@@ -120,9 +120,12 @@ def export_command(
     """
     from flashbed.external_results import jobs
 
-    count, folders = jobs.export(load(study, where), folder)
+    wanted = load(study, where)
+    count, folders = jobs.export(wanted, folder)
     there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
     out.print(f"{folder}: {there}; README.txt there says how to run them")
+    if left_out := jobs.left_out(wanted):
+        out.print(f'{left_out} repetitions have none: flush = "close" needs the lab\'s own fio')
 
 
 def import_command(

@@ -22,7 +22,7 @@ from flashbed.study import host_commands
 from flashbed.study.format import STACK
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
-from flashbed.workload.fio_pattern import portable_jobs
+from flashbed.workload.fio_pattern import is_portable, portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
 FORMAT = 2
@@ -54,7 +54,9 @@ class Job:
 
 
 def jobs(study: Study) -> Iterator[Job]:
-    """All jobs of a study, in its order. Raises InputError for a study whose tool is not fio."""
+    """All jobs of a study that any fio carries out, in its order. Raises InputError for a study whose tool is not
+    fio.
+    """
     if study.tool != "fio":
         raise InputError(f"{study.path}: its tool is {study.tool}; only the jobs of fio can be run elsewhere")
     folders: dict[tuple[str, ...], str] = {}
@@ -62,12 +64,19 @@ def jobs(study: Study) -> Iterator[Job]:
         stack = tuple(cell.coordinates[axis] for axis in study.axes if axis in STACK)
         folder = folders.setdefault(stack, f"{len(folders) + 1:02d}")
         parameters = cell.workload.parameters
+        if not is_portable(parameters):
+            continue
         digest = _digest(study, cell)
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
         words = "-".join([*values, f"seed{cell.seed}"])
         plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
         name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
         yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
+
+
+def left_out(study: Study) -> int:
+    """How many repetitions of a study of fio have no job, because only the lab's fio can carry it out."""
+    return sum(not is_portable(cell.workload.parameters) for cell in plan(study))
 
 
 def _digest(study: Study, cell: Cell) -> str:
@@ -88,6 +97,8 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
     _check_values(study)
     host_commands.check_jobs(study)
     wanted = list(jobs(study))
+    if not wanted:
+        raise InputError(f'{study.path}: no job is left: flush = "close" needs the lab\'s own fio')
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
     manifest = {

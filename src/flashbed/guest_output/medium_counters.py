@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
 """Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
 
+UNMOUNTED = "counters.mount.down"
+"""Before the file system is mounted for the measurement: nothing of the medium is in memory."""
+
 BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "block.synced"
 """What Linux counted of the cell's block device: its stat file, where the seventh number is of sectors written."""
 
@@ -37,9 +40,14 @@ def parse(text: bytes) -> Counters:
 
 
 def phases(out: Mapping[str, bytes]) -> dict[str, Counters]:
-    """What the medium did during the measurement, until all had reached it, and in its whole life."""
+    """What the medium did during the measurement, from then until all had reached it, from the mount before until then,
+    and in its whole life.
+    """
     before, measured, synced, finished = (parse(out[name]) for name in (BEFORE, MEASURED, SYNCED, FINISHED))
-    return {"measured": _difference(measured, before), "synced": _difference(synced, before), "life": finished}
+    found = {"measured": _difference(measured, before), "synced": _difference(synced, before), "life": finished}
+    if UNMOUNTED in out:
+        found["with_mount"] = _difference(synced, parse(out[UNMOUNTED]))
+    return found
 
 
 def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters]:
@@ -85,8 +93,8 @@ def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, floa
 def metrics(
     phases: Mapping[str, Counters], page_bytes: int | None, translated_bytes: int | None, workload_bytes: float
 ) -> dict[str, float]:
-    """Bytes that the medium read and wrote while measured, requests that it got until all had reached it, and write
-    amplification: bytes programmed against bytes written.
+    """Bytes that the medium read and wrote while measured, requests that it got until all had reached it, without and
+    with those of the mount, and write amplification: bytes programmed against bytes written.
 
     `page_bytes` is the size of a flash page, None for a medium without. Write amplification counts until all data
     have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only: what was written
@@ -97,7 +105,9 @@ def metrics(
     found = {"medium_read_bytes": read, "medium_written_bytes": moved}
     synced = phases["synced"]
     if "host_reads" in synced:
-        found["medium_requests"] = float(synced["host_reads"] + synced["host_writes"])
+        found["medium_requests"] = _requests(synced)
+        if "with_mount" in phases:
+            found["medium_requests_with_mount"] = _requests(phases["with_mount"])
     programmed = synced.get("flash_programmed_pages", 0) * (page_bytes or 0)
     written = synced.get("host_written_bytes", translated_bytes)
     if page_bytes and written:
@@ -113,6 +123,10 @@ def translated_bytes(out: Mapping[str, bytes]) -> int | None:
         return None
     before, synced = (int(out[name].split()[SECTORS_WRITTEN]) for name in (BLOCK_BEFORE, BLOCK_SYNCED))
     return (synced - before) * SECTOR_BYTES
+
+
+def _requests(counters: Counters) -> float:
+    return float(counters["host_reads"] + counters["host_writes"])
 
 
 def _difference(later: Counters, earlier: Counters) -> Counters:

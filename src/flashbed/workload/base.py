@@ -49,7 +49,9 @@ class Needs(NamedTuple):
 
 
 class Workload(Protocol):
-    """A tool that the lab can run. The guest runs /job/prepare, mounts the file system anew, and times /job/measure."""
+    """A tool that the lab can run. The guest runs /job/prepare, mounts the file system anew, runs /job/warm if there is
+    one, and times /job/measure.
+    """
 
     parameters: type[ToolParameters]
     built: tuple[str, ...]

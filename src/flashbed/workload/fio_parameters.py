@@ -30,10 +30,16 @@ class FioParameters(FileParameters):
     io_size: Size = Field(
         default=0, ge=0, description="what each process asks for in all, bytes; 0: every byte of its file once"
     )
-    flush: Literal["none", "fsync", "fsync-each"] = Field(
+    flush: Literal["none", "close", "fsync", "fsync-each"] = Field(
         default="none",
-        description="none: what is still in memory at the end is not waited for; fsync: once at the end, inside the "
-        "time measured; fsync-each: after each request",
+        description="none: what is still in memory at the end is not waited for; close: nor is it, but the time ends "
+        "when the file has been closed, and some file systems write back then; fsync: once at the end, inside the time "
+        "measured; fsync-each: after each request",
+    )
+    cache: Literal["cold", "warm"] = Field(
+        default="cold",
+        description="the page cache when the measurement begins: cold, as after a boot; warm, with all of each file, "
+        "which was written before",
     )
     direct: Switch = Field(default=False, description="past the page cache (O_DIRECT)")
     allocate: Switch | None = Field(
@@ -60,6 +66,12 @@ class FioParameters(FileParameters):
                 f'true cannot stand with pattern = "{self.pattern}": what is read must have been written before; take '
                 "allocate away, or set it to false",
             )
+        if self.flush == "close" and self.pattern in ("read", "randread"):
+            yield Problem(("flush",), f'"close" cannot stand with pattern = "{self.pattern}": nothing is written back')
+        if self.cache == "warm" and self.allocates:
+            yield Problem(("cache",), '"warm" needs a file that was written before: set allocate to false, or read')
+        if self.cache == "warm" and self.direct:
+            yield Problem(("cache",), '"warm" cannot stand with direct = true, which goes past the page cache')
         if self.request > self.file:
             yield Problem(
                 ("request",),

@@ -42,6 +42,8 @@ def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
     if not allocates(parameters):
         files["prepare.fio"] = section("prepare", _preparing_job(parameters, seed))
         files["prepare"] = f"{FIO} --output=/out/prepare.json /job/prepare.fio\n".encode()
+    if is_warm(parameters):
+        files["warm"] = b"cat /mnt/test.* >/dev/null\n"
     run = f"{FIO} --output=/out/{OUTPUT} /job/measure.fio\n"
     files["measure"] = (_NOTED.format(run=run) if is_cached(parameters) else run).encode()
     return files
@@ -62,6 +64,8 @@ def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, byt
         jobs["prepare"] = _preparing_job(parameters, seed)
     for job in jobs.values():
         del job["directory"], job["ioengine"]
+    if is_warm(parameters):
+        jobs[name]["pre_read"] = 1
     if queued:
         jobs[name]["ioengine"] = "${FLASHBED_ENGINE}"
     return {"prepare" if title == "prepare" else "measure": section(title, job) for title, job in jobs.items()}
@@ -78,8 +82,12 @@ def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
     }
     if parameters["io_size"]:
         job["io_size"] = parameters["io_size"]
+    if is_warm(parameters):
+        job["invalidate"] = 0  # fio would drop the file's pages when it opens it
     flush = parameters["flush"]
-    if flush == "fsync":
+    if flush == "close":
+        job["end_close"] = 1  # of the lab's fio: guest/patches
+    elif flush == "fsync":
         job["end_fsync"] = 1
     elif flush == "fsync-each":
         # fio ends before the flush that is due after the last request
@@ -91,6 +99,16 @@ def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
 
 def allocates(parameters: Parameters) -> bool:
     return bool(parameters.get("allocate", parameters["pattern"] == "write"))
+
+
+def is_portable(parameters: Parameters) -> bool:
+    """Whether any fio can carry it out: only the lab's counts the closing of a file."""
+    return parameters.get("flush") != "close"
+
+
+def is_warm(parameters: Parameters) -> bool:
+    """Whether the page cache has the file when the measurement begins."""
+    return parameters.get("cache", "cold") == "warm"
 
 
 def is_cached(parameters: Parameters) -> bool:
