@@ -8,6 +8,7 @@ import inspect
 import logging
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -113,5 +114,6 @@ def _misused(told: str, context: typer.Context | None) -> str:
 
 
 def _leave(message: str, status: int) -> NoReturn:
-    print(f"flashbed: {foreign_text.plain(message, KEPT)}", file=sys.stderr)
+    with suppress(OSError):  # a full disk takes the message, and not the status
+        print(f"flashbed: {foreign_text.plain(message, KEPT)}", file=sys.stderr, flush=True)
     sys.exit(status)

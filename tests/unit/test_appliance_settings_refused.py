@@ -64,6 +64,7 @@ def read(folder: Path, text: str) -> Settings:
         ('[network]\ninterface = "eth-0"\n', 2, "small letters and digits, a letter first, 15 at most"),
         ("[nfs]\nversions = []\n", 2, "must have at least 1 item, not 0"),
         ('[disks.data]\ndevice = "/dev/vda/"\n', 2, "is no device such as"),
+        ('[disks.data]\ndevice = "/dev/vda\\n.."\n', 2, '"/dev/vda\\n.." is no device such as'),
         ('[disks.data]\ndevice = "/dev/null"\n', 2, '"/dev/null" is no disk; give one such as "/dev/vda"'),
         ('[disks.data]\ndevice = "/dev/tty0"\n', 2, '"/dev/tty0" is no disk'),
         ('[disks.Data]\ndevice = "/dev/vda"\n', 1, "disks.Data: is no name here: small letters, digits and -"),

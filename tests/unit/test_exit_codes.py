@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +18,8 @@ from flashbed import cli
 from flashbed.commands import on_studies
 from flashbed.execution import run as run_module
 from flashbed.execution.store import Different
+
+FLASHBED = Path(sys.executable).with_name("flashbed")
 
 
 def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
@@ -101,3 +105,15 @@ def test_what_the_host_refuses_is_no_traceback(
     assert left.value.code == 4
     told = "flashbed: /reports/quick: Read-only file system; mend that, or use another folder\n"
     assert capsys.readouterr().err == told
+
+
+def test_a_full_standard_error_takes_the_message_and_not_the_status(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([FLASHBED, "report", "none-of-that-name"], stderr=full, cwd=tmp_path)
+    assert done.returncode == 2
+
+
+def test_a_width_of_nothing_is_no_width(tmp_path: Path) -> None:
+    env = {**os.environ, "COLUMNS": "0", "FLASHBED_CACHE": str(tmp_path)}
+    done = subprocess.run([FLASHBED, "list"], capture_output=True, text=True, env=env, check=True)
+    assert "quick" in done.stdout

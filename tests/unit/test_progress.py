@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import re
 import sys
 
 import pytest
@@ -36,9 +38,34 @@ def test_two_stages_at_once_share_the_terminal(monkeypatch: pytest.MonkeyPatch) 
         outer.note("a warning")
     said = terminal.getvalue()
     last = said.rpartition("Kernel")[2]
-    assert "1/2" in last
+    assert re.search(r"1/2, 0:00:0\d elapsed, (about 0:00:0\d|time) left", last)
     assert "Emulator" in last
     assert "a warning" in said
     with progress.stage("Later", total=1):
         pass
     assert "Kernel" not in terminal.getvalue()[len(said) :]
+
+
+def test_where_the_end_is_not_known_only_what_has_elapsed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.stage("Building") as stage:
+        stage.note("begun")
+    with progress.stage("Linking") as stage:
+        stage.advance(3)
+    said = terminal.getvalue()
+    assert re.search(r"Building.* 0:00:0\d elapsed", said)
+    assert re.search(r"Linking.* 3 steps, 0:00:0\d elapsed", said)
+    assert "left" not in said
+    assert "?" not in said.replace("\x1b[?25", "")
+
+
+def test_work_goes_on_where_its_lines_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    with progress.stage("Building", total=1) as stage:
+        stage.advance()

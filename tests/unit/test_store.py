@@ -216,7 +216,9 @@ def test_a_full_disk_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(store_module, "_sync", full)
-    with pytest.raises(HostResourceError, match=r"no room left on this disk \(\d+ bytes free\); what was finished"):
+    with pytest.raises(
+        HostResourceError, match=r"no room left on this disk \([\d.]+ [KMGT]iB free now\); what was finished"
+    ):
         store.put(OTHER, {"a": b"1"}, RESULT)
     assert store.keys() == [KEY]
     assert list((store.root / "tmp").iterdir()) == []

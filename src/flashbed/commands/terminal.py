@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,6 +40,9 @@ class PlainFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return foreign_text.plain(super().format(record), KEPT)
 
+
+if not (re.fullmatch(r"[0-9]{1,6}", os.environ.get("COLUMNS", "")) and int(os.environ["COLUMNS"])):
+    os.environ.pop("COLUMNS", None)  # Rich takes 0 for a width, and prints nothing
 
 out = _Plain()
 
@@ -120,6 +124,4 @@ def _console() -> Console:
     """Who reads a pipe or a file wants all of a table, unless COLUMNS says how wide it is to be."""
     if out.is_terminal:
         return out
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdigit() else _WIDE
-    return _Plain(width=width)
+    return _Plain(width=int(os.environ.get("COLUMNS", _WIDE)))

@@ -8,10 +8,20 @@ not know who prints it, nor how.
 
 import errno
 import os
-import shutil
+import re
+import resource
+from collections.abc import Iterable
 from pathlib import Path
 
-_OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+from flashbed.common.units import rough_size
+
+MOST_LINES = 20
+"""Of a message. Who has made a mistake a thousand times mends it everywhere."""
+
+_KEPT = "what was finished is kept: make room and run again"
+_NUMBER = re.compile(r"\[Errno (\d+)\]")
+_FEW_FILES, _FEW_BYTES = 100, 1 << 20
+"""A disk that refuses a file with so little left of one and more of the other. What failed may be removed by now."""
 
 
 class FlashbedError(Exception):
@@ -63,17 +73,37 @@ class InterruptedByUser(FlashbedError):
 
 
 def host_refusal(path: Path, error: OSError) -> HostResourceError:
-    """What to tell when the host refuses to write under `path`: no room, no permission, a broken disk."""
-    if error.errno in _OUT_OF_ROOM:
+    """Return what to tell when the host refuses to write under `path`: no room, no permission, a broken disk."""
+    if error.errno is None and (number := _NUMBER.search(str(error))):  # shutil.Error, of many files
+        error = OSError(int(number[1]), os.strerror(int(number[1])))
+    if error.errno == errno.EFBIG:
+        return no_room(path, too_large=True)
+    if error.errno == errno.EDQUOT:
+        return HostResourceError(f"{path}: this user's quota on this disk is used up; {_KEPT}")
+    if error.errno == errno.ENOSPC:
         return no_room(path)
     what = error.filename if isinstance(error.filename, str) else path
     return HostResourceError(f"{what}: {error.strerror or error}; mend that, or use another folder")
 
 
-def no_room(path: Path) -> HostResourceError:
-    """What to tell when the disk of `path` is full."""
+def no_room(path: Path, *, too_large: bool = False) -> HostResourceError:
+    """Return what to tell when the disk of `path` is full, or when a file would be `too_large`."""
+    if too_large:
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        if limit == resource.RLIM_INFINITY:
+            return HostResourceError(f"{path}: a file is larger than this file system can have; use another folder")
+        most = f"a file is larger than this process may write ({rough_size(limit)}, by `ulimit -f`)"
+        return HostResourceError(f"{path}: {most}; what was finished is kept: raise that limit and run again")
     there = next(folder for folder in (path, *path.parents) if os.access(folder, os.F_OK))
-    free = shutil.disk_usage(there).free
-    return HostResourceError(
-        f"{path}: no room left on this disk ({free} bytes free); what was finished is kept: make room and run again"
-    )
+    disk = os.statvfs(there)
+    free = disk.f_bavail * disk.f_frsize
+    if disk.f_files and disk.f_favail < _FEW_FILES and free > _FEW_BYTES:
+        return HostResourceError(f"{path}: no room for more files on this disk (`df -i` shows its inodes); {_KEPT}")
+    return HostResourceError(f"{path}: no room left on this disk ({rough_size(free)} free now); {_KEPT}")
+
+
+def several(lines: Iterable[str]) -> str:
+    """Return one message of several lines, each said once; of many the first, and how many more there are."""
+    told = list(dict.fromkeys(lines))
+    more = [f"... and {len(told) - MOST_LINES:,} more like these"] if len(told) > MOST_LINES else []
+    return "\n".join([*told[:MOST_LINES], *more])

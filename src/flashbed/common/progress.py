@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,7 +65,8 @@ class _PlainStage:
         self.note(f"{self._title}: {min(self._done, self._total)}/{self._total}, about {left:.0f} s left")
 
     def note(self, text: str) -> None:
-        print(foreign_text.plain(text), file=sys.stderr, flush=True)
+        with suppress(OSError):  # nobody reads it, or its disk is full: the work goes on
+            print(foreign_text.plain(text), file=sys.stderr, flush=True)
 
 
 class _Screen:
@@ -112,13 +114,24 @@ def stage(title: str, total: int | None = None) -> Iterator[Stage]:
 def _bars() -> Progress:
     from rich import progress
     from rich.console import Console
+    from rich.text import Text
 
-    columns = (
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left:"),
-        progress.TimeRemainingColumn(),
-    )
+    class Counts(progress.ProgressColumn):
+        """How many steps, and how long: nothing is said of an end that nobody knows."""
+
+        def render(self, task: progress.Task) -> Text:
+            elapsed = f"{_clock(task.finished_time if task.finished else task.elapsed)} elapsed"
+            if task.total is None:
+                return Text(f"{task.completed:.0f} steps, {elapsed}" if task.completed else elapsed)
+            left = (
+                f"about {_clock(task.time_remaining)} left" if task.time_remaining is not None else "time left unknown"
+            )
+            return Text(f"{task.completed:.0f}/{task.total:.0f}, {elapsed}, {left}")
+
+    columns = (progress.TextColumn("{task.description}", markup=False), progress.BarColumn(), Counts())
     return progress.Progress(*columns, console=Console(stderr=True))
+
+
+def _clock(seconds: float | None) -> str:
+    """58 -> "0:00:58"."""
+    return str(timedelta(seconds=int(seconds or 0)))

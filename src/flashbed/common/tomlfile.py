@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from flashbed.common import foreign_text, own_file
-from flashbed.common.errors import InputError
+from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys, lines_of
 from flashbed.common.units import by_size
 
@@ -60,7 +60,8 @@ class TomlFile:
         try:
             text = own_file.read(path).decode("utf-8-sig")
         except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
+            why = "is a link to a file that is not there" if path.is_symlink() else "no such file"
+            raise InputError(f"{path}: {why}") from None
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; name the TOML file in it") from None
         except UnicodeDecodeError as error:
@@ -99,15 +100,19 @@ class TomlFile:
             valid = model.model_validate(self.data)
         except ValidationError as error:
             lines = [self._describe(details, model) for details in error.errors()]
-            raise InputError("\n".join(dict.fromkeys(lines))) from None
+            raise InputError(several(lines)) from None
         problems = list(getattr(valid, "problems", tuple)())
         if problems:
-            raise InputError("\n".join(self.message(problem.keys, problem.text) for problem in problems))
+            raise InputError(several(map(self.told, problems)))
         return valid
 
     def error(self, keys: Keys, text: str) -> InputError:
         """The error to raise for a value of this file."""
         return InputError(self.message(keys, text))
+
+    def told(self, problem: Problem) -> str:
+        """The message of a problem, on one line: it may quote what the file says."""
+        return self.message(problem.keys, problem.text.replace("\n", "\\n"))
 
     def message(self, keys: Keys, text: str) -> str:
         """ "studies/quick.toml:12: axes.filesystem[0]: text" """
@@ -209,7 +214,7 @@ def plain(details: "ErrorDetails") -> str:
     """pydantic's message in the words of a TOML file."""
     kind, value = details["type"], details["input"]
     if kind == "value_error":
-        return str(details["ctx"]["error"])
+        return str(details["ctx"]["error"]).replace("\n", "\\n")
     said = (
         details["msg"]
         .replace("String should have", "must have")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from flashbed.common import programs
-from flashbed.common.errors import InputError, SetupError
+from flashbed.common.errors import InputError, SetupError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution.repetition import check_command
@@ -29,7 +29,7 @@ def check(study: Study, cells: Sequence[Cell]) -> None:
     # Last: the first time, it builds the emulator
     refused = {cpu: why for cpu in dict.fromkeys(cell.board.cpu for cell in cells) if (why := refusal(cpu))}
     if refused:
-        raise InputError("\n".join(_of_boards(study, refused)))
+        raise InputError(several(_of_boards(study, refused)))
 
 
 def refusal(cpu: str) -> str:

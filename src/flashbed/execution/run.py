@@ -15,10 +15,11 @@ from typing import Any
 
 from flashbed import image
 from flashbed.common import children, own_file, paths
-from flashbed.common.errors import InputError
+from flashbed.common.errors import InputError, several
 from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition, same_guest
 from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
@@ -219,6 +220,9 @@ def find_study(name: str) -> Path:
     for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
         if own_file.is_file(path):
             return path
+    for path in (Path(name), Path(f"{name}.toml")):
+        if own_file.is_there(path):
+            TomlFile.read(path)  # says why it is none: a folder, a pipe, a link to itself
     known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
 
@@ -270,4 +274,4 @@ def _condition(study: Study, missing: Sequence[Repetition]) -> None:
                 dead.append(parameter_list.told_of(study, text, ("condition",), error.message))
             progress.advance()
     if dead:
-        raise InputError("\n".join(dead))
+        raise InputError(several(dead))

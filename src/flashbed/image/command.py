@@ -72,6 +72,6 @@ def run(
         # The guard ends with 128 and the signal's number, a shell below it, too
         too_large = TOO_LARGE in tail or process.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
         if NO_ROOM.search(tail) or too_large:
-            raise no_room(Path(cwd or paths.cache_root()))
+            raise no_room(Path(cwd or paths.cache_root()), too_large=too_large)
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)

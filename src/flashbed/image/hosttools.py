@@ -93,8 +93,9 @@ class MediaTool:
             return done.stdout
         files = [argument for argument in arguments if isinstance(argument, Path)]
         # It maps its files, which have holes; and a file may be larger than its user's may be
-        if done.returncode in (-signal.SIGBUS, -signal.SIGXFSZ) or NO_ROOM.search(done.stderr):
-            raise no_room(files[-1])
+        too_large = done.returncode == -signal.SIGXFSZ
+        if done.returncode == -signal.SIGBUS or too_large or NO_ROOM.search(done.stderr):
+            raise no_room(files[-1], too_large=too_large)
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from flashbed.common.errors import InputError
+from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.image.hosttools import MediaTool
@@ -92,7 +92,7 @@ def check_study(study: Study, tool: MediaTool) -> None:
     selectors = study.axes.get("medium") or (study.fixed["medium"],)
     problems = [problem for text in selectors for problem in _of_selector(study, text, tool)]
     if problems:
-        raise InputError("\n".join(dict.fromkeys(problems)))
+        raise InputError(several(problems))
 
 
 def check_selector(library: Library, text: str, tool: MediaTool) -> None:
@@ -102,7 +102,7 @@ def check_selector(library: Library, text: str, tool: MediaTool) -> None:
         for problem in _wrong(library.medium(text), tool)
     ]
     if problems:
-        raise InputError("\n".join(problems))
+        raise InputError(several(problems))
 
 
 def told_of(study: Study, text: str, keys: Keys, what: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
-from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.errors import InputError, host_refusal, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.profiles.library import Kind, Library, Selector
@@ -142,7 +142,7 @@ def _refuse(study: Study, commands: Sequence[HostCommand], why: str) -> None:
     if waiting:
         names = " ".join(dict.fromkeys(command.owner for command in waiting))
         raise InputError(
-            "\n".join(f"{command.described()}" for command in waiting)
+            several(command.described() for command in waiting)
             + f"\n{why} If you trust it: flashbed allow {study.path} {names}"
         )
 

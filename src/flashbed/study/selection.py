@@ -7,7 +7,7 @@ The one place where an axis or a metric that a study names is looked up. Must no
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from flashbed.common.errors import InputError
+from flashbed.common.errors import InputError, several
 from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
@@ -84,6 +84,6 @@ def skip_hint(study: StudyFile, pair: Mapping[str, str]) -> str:
 
 def raise_all(file: TomlFile, problems: Iterable[Problem]) -> None:
     """Raises InputError with all problems, if there are any."""
-    lines = dict.fromkeys(file.message(problem.keys, problem.text) for problem in problems)
+    lines = [file.told(problem) for problem in problems]
     if lines:
-        raise InputError("\n".join(lines))
+        raise InputError(several(lines))
