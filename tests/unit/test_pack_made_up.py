@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from made_up_pack import KERNEL, recipe, write
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.comparing import result_set
-from flashbed.packs import pack_file, verifying, writing
+from flashbed.packs import members, pack_file, verifying, writing
 from flashbed.packs.recipe import EMULATOR
 from flashbed.packs.unpacked import Unpacked
 from flashbed.packs.verifying import How
@@ -37,9 +38,9 @@ Told = dict[str, Any]
 Members = dict[str, bytes]
 
 
-def with_programs(told: Told, members: Members) -> None:
+def with_programs(told: Told, its: Members) -> None:
     digest = digest_bytes(PROGRAM)
-    members[f"files/{digest}"] = PROGRAM
+    its[f"files/{digest}"] = PROGRAM
     for name in (EMULATOR, "fsck"):
         told["programs"][name] = {"program": digest, "loader": None, "libraries": {"libx.so.1": digest}}
 
@@ -160,8 +161,9 @@ def test_a_pack_without_repetitions_is_none(tmp_path: Path) -> None:
 
 
 def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
-    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    file = write(tmp_path / "x.flashbed")
+    monkeypatch.setattr(members, "MOST_READ_BYTES", 100)
+    error, _ = verify(file, tmp_path / "scratch")
     assert "it says that it has " in error.message
 
 
@@ -230,3 +232,50 @@ def test_a_configuration_may_have_any_bytes(tmp_path: Path) -> None:
 
     pack = pack_file.open_pack(write(tmp_path / "x.flashbed", with_bytes))
     assert pack.options(digest_bytes(KERNEL)) == {"CONFIG_A": '"\N{REPLACEMENT CHARACTER}"'}
+
+
+def test_files_of_a_repetition_are_small_together_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros are packed to nothing, and many files of them were gigabytes in memory."""
+    monkeypatch.setattr(members, "MOST_READ_BYTES", 100_000)
+
+    def heavy(_: Told, said: Members) -> None:
+        said |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
+
+    error, _ = verify(write(tmp_path / "x.flashbed", heavy), tmp_path / "scratch")
+    assert f"the result {recipe().key[:12]} says that it has 27" in error.message
+
+
+def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
+    def heavy(_: Told, said: Members) -> None:
+        said |= {f"results/{recipe().key}/out/{number}": bytes(3 << 20) for number in range(12)}
+
+    pack = pack_file.open_pack(write(tmp_path / "x.flashbed", heavy))
+    tracemalloc.start()
+    verifying._told(pack, pack.recipes[0])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 24 << 20
+
+
+def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three bytes of it are a hundred in memory."""
+    monkeypatch.setattr(members, "MOST_VALUES", 50)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "it has more than 50 values" in error.message
+
+
+def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LZMA says how much of what it unpacked it keeps."""
+    monkeypatch.setattr(writing, "LEAST_BYTES", 0)
+    monkeypatch.setattr(members, "MOST_DICTIONARY_BYTES", 1 << 20)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "unpacking it takes 8388608 bytes of memory" in error.message
+    monkeypatch.setattr(members, "MOST_DICTIONARY_BYTES", 8 << 20)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "of memory" not in error.message
+
+
+def test_a_study_that_is_too_large_for_a_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "MOST_READ_BYTES", 100)
+    with pytest.raises(InputError, match="1 repetitions are more than a pack can hold; pack a part"):
+        write(tmp_path / "x.flashbed")

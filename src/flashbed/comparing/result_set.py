@@ -6,7 +6,6 @@ REPORT is the folder of a report, its results.json, or a pack, which has such a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.packs import pack_file
+from flashbed.packs import members, pack_file
 from flashbed.packs.pack_file import Pack
 
 FILE = "results.json"
@@ -133,7 +132,7 @@ def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
 
 def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
-        said = json.loads(text)
+        said = members.parsed(text)
         return _of(said, name, _wanted(part, name, said["study"]["axes"]))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is no set of results, or a damaged one; {COMPARED} can be compared") from None

@@ -42,6 +42,7 @@ TRAVELS = (
     "machine/sampled.py",
     "packs/__init__.py",
     "packs/differing.py",
+    "packs/members.py",
     "packs/pack_file.py",
     "packs/playing.py",
     "packs/provenance.py",

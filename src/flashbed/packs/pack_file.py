@@ -8,19 +8,15 @@ repetition. Must not know how a recipe is run.
 from __future__ import annotations
 
 import hashlib
-import json
-import lzma
 import re
-import struct
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from flashbed.common.errors import InputError
-from flashbed.packs import recipe, shape
+from flashbed.packs import members, recipe, shape
 from flashbed.packs.recipe import Recipe
 
 FORMAT = 1
@@ -36,23 +32,6 @@ BEGINNING = STARTER + b"PK\3\4"
 
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
-
-READ_BYTES = 4 << 10
-"""Of a member at a time: zipfile unpacks all that so many packed bytes hold at once, and of zeros that is 7,000 times
-as much.
-"""
-
-MOST_READ_BYTES = 1 << 30
-"""Of what is kept in memory: pack.json of 100,000 repetitions has a fifth of it."""
-
-Damaged = (
-    *(ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
-    *(struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-)
-"""What Python raises for archives that are none, by the place of the damage; MemoryError and RuntimeError for a
-packing's parameters that no packer writes.
-"""
-Unreadable = (OSError, *Damaged)
 
 
 @dataclass(frozen=True)
@@ -90,10 +69,10 @@ class Pack:
     def read(self, member: str) -> bytes:
         """Raises InputError, also if it is not what pack.json says of it."""
         try:
-            found = _read(self._archive, member)
+            found = members.read(self._archive, member)
         except KeyError:
             raise InputError(f"{self.path}: has no {member}; get it again") from None
-        except Unreadable as error:
+        except members.Unreadable as error:
             raise InputError(f"{self.path}: {member} cannot be read: {error}; get the pack again") from None
         self._compare(member, hashlib.sha256(found).hexdigest(), self.members.get(member))
         return found
@@ -104,11 +83,11 @@ class Pack:
         """
         member = f"{FILES}/{digest}"
         try:
-            with self._archive.open(member) as source, to.open("wb") as out:
-                found = copy(source, out)
+            with members.opened(self._archive, member) as source, to.open("wb") as out:
+                found = members.copy(source, out)
         except KeyError:
             raise InputError(f"{self.path}: has no {self._named(member)}; get it again") from None
-        except Damaged as error:
+        except members.Damaged as error:
             raise InputError(
                 f"{self.path}: {self._named(member)} cannot be read: {error}; get the pack again"
             ) from None
@@ -118,9 +97,9 @@ class Pack:
         """Why a member is not as it was written; "" if it is."""
         try:
             found = hashlib.sha256()
-            for piece in _pieces(self._archive, member):
+            for piece in members.pieces(self._archive, member):
                 found.update(piece)
-        except Unreadable:
+        except members.Unreadable:
             return f"{self._named(member)} cannot be unpacked"
         wanted = self.members[member]
         return "" if found.hexdigest() == wanted else self._other(member, found.hexdigest(), wanted)
@@ -149,7 +128,22 @@ class Pack:
 
     def result(self, key: str) -> dict[str, bytes]:
         """What was kept of a repetition, by name: result.json, console.log, out/... Raises InputError."""
-        return {name: self.read(f"{RESULTS}/{key}/{name}") for name in self._results.get(key, ())}
+        self.check_result(key)
+        return {name: self.read(member) for name, member in self._members_of(key).items()}
+
+    def check_result(self, key: str) -> None:
+        """Raises InputError unless what was kept of a repetition is as it was written; keeps none of it in memory."""
+        its = self._members_of(key).values()
+        if missing := next((member for member in its if member not in self._archive.NameToInfo), ""):
+            raise InputError(f"{self.path}: has no {missing}; get it again")
+        size = sum(self._archive.getinfo(member).file_size for member in its)
+        if size > 2 * members.MOST_READ_BYTES:
+            raise InputError(f"{self.path}: the result {key[:12]} says that it has {size} bytes; get the pack again")
+        if fault := next(filter(None, map(self.fault, its)), ""):
+            raise InputError(f"{self.path}: {fault}; get the pack again")
+
+    def _members_of(self, key: str) -> dict[str, str]:
+        return {name: f"{RESULTS}/{key}/{name}" for name in self._results.get(key, ())}
 
     def options(self, kernel: str) -> dict[str, str]:
         """What a kernel was configured with, by the digest of its image: values by name, without those not set."""
@@ -168,12 +162,12 @@ def open_pack(path: Path) -> Pack:
     damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
-        told = json.loads(_read(archive, CONTENTS))
+        told = members.parsed(members.read(archive, CONTENTS))
         if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
         shape.check_contents(told)
         pack = Pack(path, digest, archive, told)
-    except Unreadable as error:
+    except members.Unreadable as error:
         if not _begins_like_one(path):
             none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."
             raise InputError(none) from None
@@ -230,30 +224,3 @@ def _damage(body: str, end: str) -> str:
 def _which(pack: Pack) -> str:
     """The first member that is not as it was written."""
     return next(filter(None, map(pack.fault, pack.members)), "")
-
-
-def _read(archive: zipfile.ZipFile, member: str) -> bytes:
-    """Raises one of Unreadable."""
-    size = archive.getinfo(member).file_size
-    if size > MOST_READ_BYTES:
-        raise ValueError(f"it says that it has {size} bytes")
-    return b"".join(_pieces(archive, member))
-
-
-def _pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
-    with archive.open(member) as source:
-        while piece := source.read(READ_BYTES):
-            yield piece
-
-
-def copy(source: IO[bytes], out: BinaryIO) -> str:
-    """Copies a file into an empty one, without what is all zero in it. Gives its SHA-256."""
-    found = hashlib.sha256()
-    while piece := source.read(READ_BYTES):
-        found.update(piece)
-        if piece.count(0) == len(piece):
-            out.seek(len(piece), 1)
-        else:
-            out.write(piece)
-    out.truncate(out.tell())
-    return found.hexdigest()

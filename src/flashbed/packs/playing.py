@@ -13,7 +13,7 @@ from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.memory import Memory
 from flashbed.machine import checker, qemu, sampled
 from flashbed.machine.base import Outcome
-from flashbed.packs import pack_file
+from flashbed.packs import members
 from flashbed.packs.recipe import EMULATOR, Check, Recipe
 from flashbed.packs.unpacked import Unpacked
 
@@ -37,7 +37,8 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
     initramfs, state, data = (folder / name for name in ("initramfs", "state.bin", "data.img"))
     with initramfs.open("wb") as out:
         for _, digest in recipe.archives:
-            out.write(files.file(digest).read_bytes())
+            with files.file(digest).open("rb") as part:
+                shutil.copyfileobj(part, out)
     shutil.copyfile(files.file(recipe.state), state)
     _write_content(recipe.content, files, data)
     started = qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR))
@@ -56,7 +57,7 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
 def _write_content(content: str | int, files: Unpacked, to: Path) -> None:
     if isinstance(content, str):
         with files.file(content).open("rb") as source, to.open("wb") as out:
-            pack_file.copy(source, out)
+            members.copy(source, out)
         return
     if shutil.disk_usage(to.parent).free < content:
         raise HostResourceError(f"{to.parent}: this disk has no room for a medium of {content} bytes; see --folder")

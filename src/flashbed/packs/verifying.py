@@ -6,7 +6,6 @@ Runs on bare Python too. Must not know how a pack is made.
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import threading
@@ -23,7 +22,7 @@ from flashbed.common.progress import stage
 from flashbed.execution import memory
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
-from flashbed.packs import pack_file, playing, provenance, shape
+from flashbed.packs import members, pack_file, playing, provenance, shape
 from flashbed.packs.differing import RESULT, differences
 from flashbed.packs.pack_file import Pack
 from flashbed.packs.recipe import EMULATOR, Recipe
@@ -70,8 +69,7 @@ def verify(path: Path, how: How, print_line: Say) -> None:
     chosen = sample(pack.recipes, how.cells)
     say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {pack.digest}")
-    results = {one.key: pack.result(one.key) for one in pack.recipes}
-    told = {one.key: _told(pack, one, results[one.key]) for one in pack.recipes}
+    told = {one.key: _told(pack, one) for one in pack.recipes}
     doubts = _doubts(pack, told)
     for sentence, labels in doubts.items():
         say(f"Not as measured: {sentence} ({_listed(labels)})")
@@ -82,16 +80,18 @@ def verify(path: Path, how: How, print_line: Say) -> None:
         files.take((digest for one in chosen for digest in one.files), programs)
         _check_emulator(files)
         for group, outcome in _played(_groups(chosen), files, folder, how, host):
-            _compare(group, outcome, results, told, found)
+            _compare(group, outcome, pack, told, found)
     _tell(pack, chosen, found, bool(doubts), say)
 
 
-def _told(pack: Pack, one: Recipe, files: dict[str, bytes]) -> dict[str, Any]:
+def _told(pack: Pack, one: Recipe) -> dict[str, Any]:
+    pack.check_result(one.key)
+    member = f"{pack_file.RESULTS}/{one.key}/{RESULT}"
+    if member not in pack.members:
+        raise InputError(f"{pack.path}: has no result of {one.label}; get it again")
     try:
-        told = json.loads(files[RESULT])
+        told = members.parsed(pack.read(member))
         shape.check_result(told)
-    except KeyError:
-        raise InputError(f"{pack.path}: has no result of {one.label}; get it again") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{pack.path}: the result of {one.label} is none: {error}; get it again") from None
     return dict(told)
@@ -152,14 +152,14 @@ def _played(
 def _compare(
     group: Sequence[Recipe],
     outcome: Outcome,
-    results: dict[str, dict[str, bytes]],
+    pack: Pack,
     told: dict[str, dict[str, Any]],
     found: Found,
 ) -> None:
     for one in group:
         if outcome.status in NOT_RUN:
             found.not_run[one.label] = outcome.reason
-        elif sentences := differences(results[one.key], told[one.key], outcome):
+        elif sentences := differences(pack.result(one.key), told[one.key], outcome):
             found.differ[one.label] = sentences
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from flashbed.common.digest import digest_bytes, digest_file
+from flashbed.common.errors import InputError
 from flashbed.common.progress import stage
-from flashbed.packs import pack_file
+from flashbed.packs import members, pack_file
 
 _DAY = (1980, 1, 1, 0, 0, 0)
 """The first of ZIP's days: no time of this host is in a pack."""
@@ -53,6 +54,10 @@ def _archive(
     digests = {name: digest_bytes(data) for name, data in texts.items()}
     digests |= {name: digest_file(path) for name, path in files.items()}
     told = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
+    if len(told.encode()) > members.MOST_READ_BYTES:
+        raise InputError(
+            f"{len(contents['recipes'])} repetitions are more than a pack can hold; pack a part of the study (--where)"
+        )
     all_bytes = sum(map(len, texts.values())) + sum(path.stat().st_size for path in files.values())
     with (
         zipfile.ZipFile(out, "w", allowZip64=True) as archive,
