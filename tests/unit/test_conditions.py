@@ -201,7 +201,8 @@ def test_a_cells_limit_is_that_of_most_seeds() -> None:
 
 
 def flash(**more: Any) -> Any:
-    parameters = {"discard": more.pop("discard")} if "discard" in more else {}
+    core = ("discard", "dies", "blocks_per_die", "pages_per_block", "page_bytes")
+    parameters = {name: more.pop(name) for name in core if name in more}
     return SimpleNamespace(**{"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, **more})
 
 
@@ -218,6 +219,14 @@ def flash(**more: Any) -> Any:
         (flash(used_bytes=17 << 30, condition="full"), "written in order once, and the rest stays full;"),
         (flash(used_bytes=17 << 30, condition="worn"), "at random in 64 KiB, and the rest stays full;"),
         (flash(start="kept"), "are shown; it starts as a medium that was kept; it takes discards."),
+        (
+            flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=29 << 30),
+            "it takes discards. It has 32.2 GiB of flash, over-provisioning of 11.2 %.",
+        ),
+        (
+            flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=8 << 30),
+            "It has 32.2 GiB of flash: over-provisioning of 303 %, where devices have 2 to 30 %: it hardly ever",
+        ),
         (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), f"All of its {size(320 * GB)} are shown."),
         (SimpleNamespace(title="known by name only"), None),
     ],

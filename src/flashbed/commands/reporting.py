@@ -23,6 +23,7 @@ from flashbed.execution.store import Different
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
+from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.study.loading import Study
@@ -38,6 +39,12 @@ def check_folder(study: Study, folder: Path) -> None:
         folders.check(folder, _owner(study, folder))
     except OSError as error:
         raise host_refusal(folder, error) from None
+
+
+def warn_of_media(study: Study) -> None:
+    """Logs what is unlikely of the study's media, before it is measured."""
+    for sentence in parameter_list.cautions(study):
+        _log.warning("%s", sentence)
 
 
 def write(done: Run, folder: Path) -> Path:

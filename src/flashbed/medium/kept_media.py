@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,10 @@ def parameters(which: str | None) -> Iterator[str]:
             raise InputError(str(problem)) from None
         raise InputError(f'no kind and no profile of a medium "{which}"{nearest(which, known)}') from None
     parameter_list.check_selector(library, which, tool)
-    return parameter_list.lines(tool.parameters, medium.kind, medium.core_parameters)
+    return chain(
+        parameter_list.lines(tool.parameters, medium.kind, medium.core_parameters),
+        (f"caution: {said}" for said in parameter_list.caution(library, which)),
+    )
 
 
 def _library() -> Library:

@@ -16,6 +16,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.library import Library, Selector, profile_schema
+from flashbed.profiles.over_provisioning import flash_of
 from flashbed.profiles.profile import Medium
 from flashbed.study.loading import Study
 
@@ -93,6 +94,21 @@ def check_study(study: Study, tool: MediaTool) -> None:
     problems = [problem for text in selectors for problem in _of_selector(study, text, tool)]
     if problems:
         raise InputError(several(problems))
+
+
+def cautions(study: Study) -> Iterator[str]:
+    """What is unlikely of the study's media, a sentence each; the media core takes them all the same."""
+    for text in study.axes.get("medium") or (study.fixed["medium"],):
+        flash = flash_of(study.library.medium(text))
+        if flash and flash.caution:
+            yield told_of(study, text, ("capacity_bytes",), flash.caution)
+
+
+def caution(library: Library, text: str) -> Iterator[str]:
+    """The same of a medium that is named on the command line."""
+    flash = flash_of(library.medium(text))
+    if flash and flash.caution:
+        yield library.file("medium", Selector.parse(text).name).message(("capacity_bytes",), flash.caution)
 
 
 def check_selector(library: Library, text: str, tool: MediaTool) -> None:

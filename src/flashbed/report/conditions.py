@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flashbed.analysis.words import count, listing, size
+from flashbed.analysis.words import count, listing, number, size
 from flashbed.profiles.condition import MEANINGS, Condition
+from flashbed.profiles.over_provisioning import flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
@@ -95,16 +96,27 @@ def _condition(medium: Any) -> str:
     if not capacity:
         return ""
     if getattr(medium, "start", None) is not None:
-        return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}."
+        return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}.{_flash(medium)}"
     condition: Condition = getattr(medium, "condition", "fresh")
     rest = f", and {RESTS[condition]}" if medium.kind == "flash" and 0 < used < capacity else ""
     before = f"; the whole device was {MEANINGS[condition]}{rest}" if medium.kind == "flash" else ""
-    return f"{_shown(capacity, used)}{before}{_discards(medium)}."
+    return f"{_shown(capacity, used)}{before}{_discards(medium)}.{_flash(medium)}"
 
 
 def _shown(capacity: int, used: int) -> str:
     part = f"{size(used)} of" if 0 < used < capacity else "All of its"
     return f"{part} {size(capacity)} are shown"
+
+
+def _flash(medium: Any) -> str:
+    """How much flash there is for the capacity, as a sentence with a space before it."""
+    flash = flash_of(medium)
+    if flash is None:
+        return ""
+    if flash.caution:
+        return f" It has {size(flash.raw_bytes)} of flash: {flash.caution}."
+    percent = number(flash.over_provisioning_percent)
+    return f" It has {size(flash.raw_bytes)} of flash, over-provisioning of {percent} %."
 
 
 def _discards(medium: Any) -> str:
