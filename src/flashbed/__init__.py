@@ -27,7 +27,8 @@ def results(study: str | Path) -> "pandas.DataFrame":
 
 def requests(key: str) -> "pandas.DataFrame":
     """The requests that the block device of a repetition got, in order of arrival; `key` is its key, or the first
-    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
+    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes (NA of a flush),
+    length_bytes.
 
     Raises FlashbedError for a repetition that is not in the store, or one that a [[trace]] did not make keep its log.
     """

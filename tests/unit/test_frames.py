@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import pytest
 
 import flashbed
 from flashbed.common.errors import InputError
+from flashbed.execution import frames
+from flashbed.guest_output import request_log
+from flashbed.report import traces
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +63,39 @@ def test_what_is_no_study(study: Any, said: str) -> None:
 
 def test_a_study_of_which_nothing_is_measured_is_an_empty_frame() -> None:
     assert flashbed.results("quick").empty
+
+
+def test_an_empty_frame_has_all_columns() -> None:
+    frame = flashbed.results("logger")
+    assert frame.empty
+    assert {"medium", "filesystem", "night", "seed", "outcome", "key", "steady", "bandwidth"} <= set(frame.columns)
+    assert frame[frame.bandwidth > 1].empty
+    assert frame[frame.steady.str.startswith("not")].empty
+
+
+ROWS = [
+    {"seconds": seconds, "share": share, "allocate": allocate, "request": "4k", "seed": 1, "outcome": "measured"}
+    for seconds, share, allocate in (("20", "0.5", "true"), ("120", "2", "false"))
+]
+
+
+def test_axes_of_numbers_are_numbers() -> None:
+    axes = {"seconds": ("20", "120"), "share": ("0.5", "2"), "allocate": ("true", "false"), "request": ("4k", "64k")}
+    frame = frames._frame(ROWS, axes)
+    assert len(frame[frame.seconds == 20]) == 1
+    assert frame["share"].tolist() == [0.5, 2.0]
+    assert len(frame[frame.allocate]) == 1
+    assert frame["request"].tolist() == ["4k", "4k"]
+    assert frame["seconds"].dtype == "int64"
+    assert frames._frame([], axes).dtypes[list(axes)].astype(str).tolist() == ["int64", "float64", "bool", "object"]
+
+
+def test_a_flush_has_no_address(tmp_path: Path) -> None:
+    for name, now in (("idle.before", 100), ("idle.measured", 900)):
+        (tmp_path / name).write_text(f"now at {now} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 0 nsecs\n")
+    entry = struct.Struct("<4Q2I")
+    log = entry.pack(150, 250, 4096, 512, 1, 0) + entry.pack(260, 300, 2**64 - 512, 0, 3, 0)
+    (tmp_path / request_log.LOG).write_bytes(log)
+    write, flush = request_log.read(tmp_path).requests
+    assert (write.offset_bytes, flush.offset_bytes) == (4096, None)
+    assert traces._told([flush, flush])[2:] == ["–", "–"]

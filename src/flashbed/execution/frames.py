@@ -7,15 +7,30 @@ Who calls this writes Python, so also a wrong type gets a sentence. Must not kno
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import pandas
 
 from flashbed.common.errors import InputError
+from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.common.tomlfile import shown
 from flashbed.execution import run
 from flashbed.guest_output import request_log
 from flashbed.study.loading import load_study
+
+_WHOLE, _NUMBER = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
+_TRUTHS = {"true": True, "false": False}
+_REQUEST = {
+    "operation": "object",
+    "begun_ns": "int64",
+    "done_ns": "int64",
+    "offset_bytes": "Int64",
+    "length_bytes": "int64",
+}
+"""The columns of requests, and their types; a flush has no address (NA)."""
 
 
 def results(study: object) -> pandas.DataFrame:
@@ -24,7 +39,32 @@ def results(study: object) -> pandas.DataFrame:
     """
     if not isinstance(study, str | os.PathLike) or not (name := os.fspath(study)) or not isinstance(name, str):
         raise InputError(f'results({_said(study)}): wants the name of a study or its file, such as results("quick")')
-    return pandas.DataFrame(run.rows(run.stored(load_study(run.find_study(name)))))
+    read = load_study(run.find_study(name))
+    return _frame(run.rows(run.stored(read)), read.axes)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], axes: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
+    """The rows with the axes first. An axis of numbers has a type of numbers, one of true and false is boolean. Without
+    a row there are all columns that a row may have.
+    """
+    frame = pandas.DataFrame(rows)
+    if not rows:
+        frame = pandas.DataFrame({name: [] for name in (*axes, *BOOKKEEPING)}, dtype="object")
+        frame = frame.assign(seed=frame["seed"].astype("int64"))
+        frame = frame.join(pandas.DataFrame({name: [] for name in METRICS if name not in frame}, dtype="float64"))
+    for axis, values in axes.items():
+        dtype, read = _type_of(values)
+        frame[axis] = frame[axis].map(read).astype(dtype)
+    return frame
+
+
+def _type_of(values: Sequence[str]) -> tuple[Any, Callable[[str], object]]:
+    """The type of an axis, and what makes a value of a text."""
+    if all(_WHOLE.fullmatch(value) for value in values):
+        return "int64", int
+    if all(_NUMBER.fullmatch(value) for value in values):
+        return "float64", float
+    return ("bool", _TRUTHS.__getitem__) if set(values) <= _TRUTHS.keys() else ("object", str)
 
 
 def requests(key: object) -> pandas.DataFrame:
@@ -44,7 +84,7 @@ def requests(key: object) -> pandas.DataFrame:
         raise InputError(
             f"{key}: kept no log of its requests; a [[trace]] in the study makes the cells that it shows keep one"
         ) from None
-    return pandas.DataFrame(asdict(request) for request in log.requests)
+    return pandas.DataFrame(map(asdict, log.requests), columns=list(_REQUEST)).astype(_REQUEST)
 
 
 def _said(value: object) -> str:

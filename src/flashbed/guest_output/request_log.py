@@ -14,18 +14,19 @@ from pathlib import Path
 from flashbed.guest_output import cpu_load
 
 LOG = "requests.bin"
-OPERATIONS = ("read", "write", "discard", "flush")
+FLUSH = "flush"
+OPERATIONS = ("read", "write", "discard", FLUSH)
 _ENTRY = struct.Struct("<4Q2I")
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request as the device got it. Times are ns since the measurement began."""
+    """A request as the device got it. Times are ns since the measurement began. A flush has no address."""
 
     operation: str
     begun_ns: int
     done_ns: int
-    offset_bytes: int
+    offset_bytes: int | None
     length_bytes: int
 
 
@@ -50,7 +51,13 @@ def read(out: Path) -> RequestLog:
     if any(operation >= len(OPERATIONS) for *_, operation, _ in entries):
         raise ValueError(f"{out / LOG}: has an operation that there is none of")
     requests = tuple(
-        Request(OPERATIONS[operation], now - began, done - began, offset, length)
+        Request(
+            OPERATIONS[operation],
+            now - began,
+            done - began,
+            None if OPERATIONS[operation] == FLUSH else offset,
+            length,
+        )
         for now, done, offset, length, operation, _ in entries
     )
     return RequestLog(requests, ended - began)

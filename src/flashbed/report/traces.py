@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from flashbed.analysis.words import number
@@ -104,7 +105,7 @@ class TraceDrawing:
                             "label": name,
                             "slot": slot,
                             "x": [round(r.begun_ns / MS, 3) for r in panel.drawn if r.operation == name],
-                            "y": [round(r.offset_bytes / MIB, 3) for r in panel.drawn if r.operation == name],
+                            "y": [round((r.offset_bytes or 0) / MIB, 3) for r in panel.drawn if r.operation == name],
                         }
                         for name, slot in self.legend
                     ],
@@ -165,8 +166,8 @@ def table(drawing: TraceDrawing) -> ReportTable:
 
 
 def _told(requests: Sequence[Request]) -> list[str]:
-    ends = [request.offset_bytes + request.length_bytes for request in requests]
-    jumps = [abs(after.offset_bytes - end) for after, end in zip(requests[1:], ends, strict=False)]
+    spans = [(r.offset_bytes, r.offset_bytes + r.length_bytes) for r in requests if r.offset_bytes is not None]
+    jumps = [abs(after - end) for (_, end), (after, _) in pairwise(spans)]
     away = [jump for jump in jumps if jump]
     return [
         f"{len(requests):,}",
