@@ -16,7 +16,7 @@ import typer
 
 from flashbed.commands import on_appliance, on_kernels, on_media, on_packs, on_results, on_studies, on_this_host
 from flashbed.commands.terminal import KEPT, PlainFormatter, out
-from flashbed.common import foreign_text
+from flashbed.common import foreign_text, paths
 from flashbed.common.errors import (
     FlashbedError,
     HostResourceError,
@@ -27,6 +27,7 @@ from flashbed.common.errors import (
 app = typer.Typer(
     help="Compare embedded-Linux storage stacks on a real kernel, in virtual time, on modelled media.\n\n"
     "Start with `flashbed run quick`. `flashbed list` shows what else there is.",
+    epilog=f"The pages that messages name as docs/PAGE are in {paths.docs()}.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -125,6 +125,9 @@ def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cac
         return done.stdout or done.stderr
 
     assert said(programs / "flashbed", "--version") == "flashbed 0.1.0\n"
+    (docs,) = (tmp_path / "environment").glob("lib/python*/site-packages/flashbed/_data/docs")
+    assert {page.name for page in docs.glob("*.md")} == {page.name for page in (REPOSITORY / "docs").glob("*.md")}
+    assert str(docs) in "".join(said(programs / "flashbed", "--help").split())  # wherever the terminal breaks it
     listed = said(programs / "flashbed", "list")
     assert all(word in listed for word in ("quick", "arm64-1000", "usb-stick-2g", "yaffs2", "cfq"))
     assert said(programs / "flashbed", "show", "abc", status=2).startswith("flashbed: no result with a key that starts")

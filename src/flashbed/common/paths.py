@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
 
-Data folders are profiles/, studies/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not know what is
-in them.
+Data folders are profiles/, studies/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not know
+what is in them.
 """
 
 import os
@@ -29,6 +29,11 @@ def profiles() -> Path:
 def studies() -> Path:
     """The studies as shipped."""
     return data_root() / "studies"
+
+
+def docs() -> Path:
+    """The documentation, which messages name as docs/PAGE."""
+    return data_root() / "docs"
 
 
 def media() -> Path:
