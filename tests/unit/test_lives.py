@@ -9,9 +9,11 @@ from pathlib import Path
 from made_up_limits import limited, report
 from made_up_results import MANIFEST, made_up_study, rows_of
 
+from flashbed.common import paths
 from flashbed.report import lives
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import report_of
+from flashbed.study.loading import load_study
 
 
 def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> None:
@@ -73,3 +75,13 @@ def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
 
 def test_without_a_load_no_years_are_told() -> None:
     assert lives.table(report()) is None
+
+
+def test_the_lifetime_study_asks_for_less_than_its_numbers_allow() -> None:
+    """With five years, its answer was known before measuring: 16,777,216 bytes x 100,000 erases carry 4.28 years."""
+    study = load_study(paths.studies() / "lifetime.toml")
+    said = study.library.medium(study.fixed["medium"]).parameters
+    assert study.bytes_per_day
+    most = int(said["capacity_bytes"]) * int(said["endurance_erases"]) / (study.bytes_per_day * 365.25)
+    assert round(most, 2) == 4.28
+    assert [claim.value for claim in study.claims] == [round(most / 2, 2)] * 2
