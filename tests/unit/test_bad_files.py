@@ -14,7 +14,7 @@ from samples import write, write_study
 
 from flashbed import image
 from flashbed.common import paths
-from flashbed.common.errors import InputError
+from flashbed.common.errors import InputError, SetupError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import run
 from flashbed.execution.run import find_study
@@ -69,6 +69,13 @@ def test_a_number_of_a_claim_that_is_none(tmp_path: Path, value: str) -> None:
     assert "claim[0].value: must be a finite number" in message(tmp_path, ("[[table]]", claim.format(value)))
     figure = claim.format(f"1.0\nprinted = [{{ value = {value} }}]")
     assert "claim[0].printed[0].value: must be a finite number" in message(tmp_path, ("[[table]]", figure))
+
+
+@pytest.mark.parametrize("value", ["0", "0.0", "-3"])
+def test_a_printed_figure_of_nothing_has_no_ratio(tmp_path: Path, value: str) -> None:
+    claim = f'[[claim]]\ntext = "c"\nmetric = "iops"\nrelation = ">"\nvalue = 1\nprinted = [{{ value = {value} }}]'
+    told = message(tmp_path, ("[[table]]", f"{claim}\n[[table]]"))
+    assert "claim[0].printed[0].value: must be greater than 0" in told
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(2**63), str(-(2**63) - 1)], ids=len)
@@ -156,6 +163,22 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     with pytest.raises(InputError, match="not a file"):
         TomlFile.read(tmp_path / "pipe.toml")
+
+
+def test_a_file_with_holes_is_not_read_into_memory(tmp_path: Path) -> None:
+    with (tmp_path / "holes.toml").open("wb") as file:
+        file.truncate(5 << 30)
+    with pytest.raises(InputError, match=r"holes\.toml: cannot be read: has 5\.0 GiB, and none of its kind has more"):
+        TomlFile.read(tmp_path / "holes.toml")
+
+
+def test_a_relative_cache_would_be_another_in_each_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FLASHBED_CACHE", "cache")
+    with pytest.raises(SetupError, match=rf"FLASHBED_CACHE=cache: is relative.*such as {tmp_path}/cache$"):
+        paths.cache_root()
+    monkeypatch.setenv("FLASHBED_CACHE", "~/cache")
+    assert paths.cache_root() == Path.home() / "cache"
 
 
 def test_a_study_of_a_long_name() -> None:

@@ -60,6 +60,8 @@ def test_words_become_bands(relation: str, by: str, low: float, high: float) -> 
         ("<", "at least 100 %", "nothing is 100 % below"),
         (">", "at most 0.5 %", "less than 1% counts as equal"),
         (">", "about 3 to 4 times", 'must be such as "at least 8 %"'),  # a range says itself how wide it is
+        (">", "4 to 3 times", 'write "3 to 4 times"'),
+        (">", "3 to 3 %", "goes from the smaller number to the larger"),
         ("=", "about 6 %", '"within" goes with "=" and "flat"'),
         (">", "no difference", '"no difference" goes with "=" and "flat"'),
         (">=", "at least 8 %", '">=" takes no number'),

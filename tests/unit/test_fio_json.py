@@ -22,8 +22,8 @@ from flashbed.workload.base import WorkloadOutputError
 SOUND = fio_document("a")
 
 
-def changed(way: str, value: Any) -> bytes:
-    document = copy.deepcopy(SOUND)
+def changed(way: str, value: Any, document: dict[str, Any] = SOUND) -> bytes:
+    document = copy.deepcopy(document)
     *around, last = way.split(".")
     place: Any = document["jobs"][0]
     for key in around:
@@ -47,6 +47,26 @@ def test_a_sound_one_is_read() -> None:
 def test_no_count(way: str, value: Any) -> None:
     with pytest.raises(WorkloadOutputError, match=rf"jobs\[0\]\.{way} "):
         fio_json.read(changed(way, value))
+
+
+@pytest.mark.parametrize(
+    ("ways", "told"),
+    [
+        ({"write.total_ios": 0}, r"jobs\[0\]\.write: \d+ bytes in 0 requests, and fio's largest has 4294967295"),
+        ({"write.io_bytes": 2**62, "write.total_ios": 5}, "4611686018427387904 bytes in 5 requests"),
+        (
+            {"write.io_bytes": 2**50, "write.total_ios": 2**20, "write.runtime": 1},
+            "in 1 ms, and no computer is as fast",
+        ),
+        ({"write.lat_ns.min": 5, "write.lat_ns.max": 4}, r"write\.lat_ns: its min is above its max"),
+    ],
+)
+def test_counts_that_cannot_be_together(ways: dict[str, int], told: str) -> None:
+    document = copy.deepcopy(SOUND)
+    for way, value in ways.items():
+        document = json.loads(changed(way, value, document))
+    with pytest.raises(WorkloadOutputError, match=told):
+        fio_json.read(json.dumps(document).encode())
 
 
 def test_what_a_job_was_told_is_text() -> None:

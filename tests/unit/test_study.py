@@ -108,6 +108,9 @@ def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
         # values
         ('["4k", "64k"]', "[]", "9: axes.request: has no values"),
         ('["4k", "64k"]', '["4k", "4k"]', '9: axes.request[1]: "4k" is there twice'),
+        ('["4k", "64k"]', '["4k", "4K"]', '9: axes.request[1]: "4K" is the same as "4k"; keep one of them'),
+        ('["4k", "64k"]', '["64k", "4k", 4096]', '9: axes.request[2]: "4096" is the same as "4k"; keep one of them'),
+        ("ext2:block=4k", "fat16:cluster=32768", '"fat16:cluster=32768" is the same as "fat16:cluster=32k"'),
         ('["4k", "64k"]', '"4k"', "9: axes.request: must be a list of values in [ ]"),
         ('["4k", "64k"]', '["4q"]', '9: axes.request[0]: "4q" is not a size'),
         ('["4k", "64k"]', '["0"]', "9: axes.request[0]: must be greater than 0, not 0"),
@@ -255,3 +258,14 @@ def test_a_library_of_ones_own(tmp_path: Path) -> None:
 def test_no_parameter_of_a_tool_is_a_column_of_the_results() -> None:
     parameters = {name for workload in WORKLOADS.values() for name in workload.parameters.model_fields}
     assert not {*parameters, *STACK} & {*BOOKKEEPING, *METRICS, SYSTEM}
+
+
+def test_a_scheduler_must_have_requests_to_order(tmp_path: Path) -> None:
+    raw = (('"stick"', '"slc-nand-64m:factory_bad_blocks=0"'), (FILESYSTEMS, '"jffs2", "ubifs"'))
+    told = message(tmp_path, *raw, (SEEDS, f'{SEEDS}\nscheduler = "mq-deadline"'))
+    assert "5: scheduler: mq-deadline orders nothing: requests to raw flash pass no queue" in told
+    told = message(tmp_path, *raw, ("[axes]", '[axes]\nscheduler = ["none", "bfq"]'))
+    assert "7: axes.scheduler[1]: bfq orders nothing" in told
+    assert "none orders" not in told
+    on_a_layer = f'{SEEDS}\ntranslation = "mtdblock"\nscheduler = "bfq"'
+    load_study(write_study(tmp_path, raw[0], (SEEDS, on_a_layer), ("fat16:cluster=32k", "fat16")))

@@ -10,6 +10,8 @@ import os
 import stat
 from pathlib import Path
 
+from flashbed.common.units import rough_size
+
 
 def is_there(path: Path) -> bool:
     """Whether there is anything under that name, be it a link to nowhere; False for what no disk can have."""
@@ -21,11 +23,21 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file() raises for names that are too long)
 
 
+MOST_BYTES = 1 << 28
+"""Of a file that is read whole: far more than any of these is. One with holes may claim terabytes."""
+
+
 def read(path: Path) -> bytes:
-    """All of a file. Raises OSError, with its `strerror`, also for what is no file and for what no disk can have."""
+    """Return all of a file. Raises OSError, with its `strerror`, also for what is no file, for what is larger than
+    MOST_BYTES, and for what no disk can have.
+    """
     try:
-        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not path.is_dir():
             raise OSError(errno.EINVAL, "not a file", str(path))
+        if found.st_size > MOST_BYTES:
+            why = f"has {rough_size(found.st_size)}, and none of its kind has more than {rough_size(MOST_BYTES)}"
+            raise OSError(errno.EFBIG, why, str(path))
         return path.read_bytes()
     except ValueError:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None

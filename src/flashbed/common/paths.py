@@ -79,7 +79,10 @@ def cache_root() -> Path:
     chosen = os.environ.get("FLASHBED_CACHE")
     try:
         if chosen:
-            root = Path(chosen).expanduser().absolute()
+            root = Path(chosen).expanduser()
+            if not root.is_absolute():
+                why = "is relative, and would be another cache in each folder"
+                raise SetupError(f"FLASHBED_CACHE={chosen}: {why}; set it to a full path, such as {root.absolute()}")
             if root.is_dir() or not root.exists():
                 return root
             raise SetupError(f"FLASHBED_CACHE={chosen}: is no folder; set it to the path of one, or leave it out")

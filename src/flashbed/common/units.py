@@ -6,6 +6,7 @@ Prefixes of sizes are binary, whatever their case: "1k" = "1K" = "1KiB" = 1024 b
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 LARGEST = 2**63 - 1
 """Of sizes and durations: what files, the kernel and the models reckon with."""
@@ -68,6 +69,15 @@ def parse_duration_ns(text: str) -> int:
     if duration > LARGEST:
         raise ValueError(f"{text.strip()} is too long; a duration goes up to {LARGEST} ns")
     return duration
+
+
+def meaning(text: str) -> int | tuple[str, int] | str:
+    """Return what a text stands for: the bytes of a size, the nanoseconds of a duration, else itself."""
+    with suppress(ValueError):
+        return parse_size(text)
+    with suppress(ValueError):
+        return "ns", parse_duration_ns(text)
+    return text
 
 
 def format_duration_ns(duration_ns: int) -> str:

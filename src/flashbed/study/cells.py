@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each cell of a study puts together must go together: medium, translation, file system, workload."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import ValidationError
 
@@ -9,7 +9,9 @@ from flashbed.common.tomlfile import Problem, TomlFile, plain
 from flashbed.common.units import describe_size
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.profiles.library import Library
+from flashbed.profiles.translation import has_queue
 from flashbed.study.format import (
+    DEFAULTS,
     STACK,
     StudyFile,
     Where,
@@ -42,9 +44,13 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     stacks: set[tuple[str, str, str]] = set()
     own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
     workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
+    queues: dict[tuple[str, str, str], bool] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
         medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
+        queued = (cell["scheduler"], cell["medium"], cell["translation"])
+        if queued not in queues:
+            queues[queued] = has_queue(library.medium(queued[1]), library.translation(queued[2]))
         if stack not in stacks:
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
@@ -59,7 +65,17 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             problems.update(
                 dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
             )
-    raise_all(file, problems)
+    raise_all(file, [*problems, *_idle_schedulers(study, queues)])
+
+
+def _idle_schedulers(study: StudyFile, queues: Mapping[tuple[str, str, str], bool]) -> Iterator[Problem]:
+    """A scheduler must have requests to order in one of its cells at least. `queues`: whether the cells with this
+    scheduler, medium and translation have a queue.
+    """
+    for scheduler in dict.fromkeys(name for name, _, _ in queues):
+        if scheduler != DEFAULTS["scheduler"] and not any(has for cell, has in queues.items() if cell[0] == scheduler):
+            why = "orders nothing: requests to raw flash pass no queue, and none of its cells has another medium"
+            yield Problem(study.keys_of("scheduler", scheduler), f"{scheduler} {why}; leave it out")
 
 
 def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.units import meaning
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library, LookupProblem
@@ -54,11 +55,25 @@ def _name_problems(study: StudyFile) -> Iterator[Problem]:
     for name in study.parameters():
         if name in study.axes:
             yield Problem(("workload", name), "is fixed here and varied under [axes]; keep one of the two")
+    yield from _values_twice(study)
     yield from _job_name_problems(study) if study.has_jobs else _parameter_name_problems(study)
     count = prod(len(values) for values in study.axes.values())
     if count * len(study.seeds) > LARGEST:
         text = f"{count} combinations with {len(study.seeds)} seeds are more than {LARGEST} repetitions"
         yield Problem(("axes",), f"{text}; take values away")
+
+
+def _values_twice(study: StudyFile) -> Iterator[Problem]:
+    """Two values of an axis that mean the same are one cell, measured under two names."""
+    for name, values in study.axes.items():
+        seen: dict[object, str] = {}
+        for index, value in enumerate(values):
+            # What a value of the user's own job means, only fio knows
+            meant = value if study.has_jobs and name not in STACK else tuple(map(meaning, re.split("([:,=])", value)))
+            if meant in seen:
+                same = "is there twice" if value == seen[meant] else f'is the same as "{seen[meant]}"; keep one of them'
+                yield Problem(("axes", name, index), f'"{value}" {same}')
+            seen.setdefault(meant, value)
 
 
 def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:

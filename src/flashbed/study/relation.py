@@ -83,6 +83,10 @@ def band(relation: str, by: str = "", clear: float = CLEAR) -> Band:
     found = _FORMS.fullmatch(by)
     if found is None or (found[1] and found[3]) or not (found[1] or found[3]):
         raise ValueError(_HELP)
+    if found[3] and float(found[2]) >= float(found[3]):
+        raise ValueError(
+            f'"{by}" goes from the smaller number to the larger; write "{found[3]} to {found[2]} {found[4]}"'
+        )
     if (found[1] == "within") != (sign == "="):
         raise ValueError('"within" goes with "=" and "flat", and these with nothing else')
     numbers = [float(number) for number in (found[2], found[3]) if number]

@@ -20,6 +20,12 @@ NONE = "is not what fio writes with --output-format=json"
 LARGEST = 2**63 - 1
 """fio counts in 64 bits."""
 
+LARGEST_REQUEST = 2**32 - 1
+"""In bytes; fio's block sizes have 32 bits."""
+
+MOST_BYTES_A_MS = 10**10
+"""10 TB/s: some ten times the memory bandwidth of the fastest servers of 2025."""
+
 _COUNTS = ("total_ios", "io_bytes", "runtime", "job_runtime", "N", "min", "max", "mean", "usr_cpu", "sys_cpu")
 _WHOLE = ("total_ios", "io_bytes", "runtime", "job_runtime", "N")
 _OPTIONS = ("global options", "job options")
@@ -42,7 +48,31 @@ def read(data: bytes) -> dict[str, Any]:
             raise WorkloadOutputError(f"{way} = {shown(value)}: fio counts in whole numbers there")
         if not 0 <= value <= LARGEST:  # nor NaN
             raise WorkloadOutputError(f"{way} = {shown(value)}: fio cannot have counted that")
+    for way, moved in _transfers(document):
+        if why := _impossible(moved.get("io_bytes", 0), moved.get("total_ios", 0), moved.get("runtime", 0)):
+            raise WorkloadOutputError(f"{way}: {why}")
+        times = moved.get("lat_ns")
+        if isinstance(times, dict) and times.get("min", 0) > times.get("max", LARGEST):
+            raise WorkloadOutputError(f"{way}.lat_ns: its min is above its max")
     return document
+
+
+def _impossible(moved_bytes: int, requests: int, runtime_ms: int) -> str:
+    """Why no job can have moved so much; "" if one can."""
+    if moved_bytes > requests * LARGEST_REQUEST:
+        return f"{moved_bytes} bytes in {requests} requests, and fio's largest has {LARGEST_REQUEST}"
+    if runtime_ms and max(moved_bytes, requests) > runtime_ms * MOST_BYTES_A_MS:
+        return f"{moved_bytes} bytes in {requests} requests in {runtime_ms} ms, and no computer is as fast"
+    return ""
+
+
+def _transfers(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each job read, wrote and discarded, with the way to it."""
+    jobs = document.get("jobs")
+    for number, job in enumerate(jobs if isinstance(jobs, list) else ()):
+        for direction in ("read", "write", "trim") if isinstance(job, dict) else ():
+            if isinstance(job.get(direction), dict):
+                yield f"jobs[{number}].{direction}", job[direction]
 
 
 def _counts(document: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
