@@ -108,14 +108,12 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 }
 
 /* Of a block, as it is now */
-int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number)
+int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number, u32 *chunk)
 {
 	struct y2_tags tags = {
 		.used = true, .object = Y2_ID_SUMMARY, .extra = true, .type = Y2_FILE, .parent = Y2_ID_DELETED,
 	};
 	struct y2_header *header = y2_zalloc(sizeof(*header));
-	u32 chunk;
-	int err;
 
 	if (!header)
 		return -ENOMEM;
@@ -130,28 +128,29 @@ int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number)
 	put_unaligned_le32(kind, fs->page + Y2_NOTE_KIND);
 	put_unaligned_le32(number, fs->page + Y2_NOTE_BLOCK);
 	put_unaligned_le32(fs->blocks[number].seq, fs->page + Y2_NOTE_SEQ);
-	err = y2_append(fs, fs->page, &tags, Y2_CRITICAL, &chunk);
-	if (!err)
-		y2_chunk_obsolete(fs, chunk);
-	return err;
+	return y2_append(fs, fs->page, &tags, Y2_CRITICAL, chunk);
 }
 
 /* All that lived in the block is elsewhere */
 static int gc_finish(struct y2_fs *fs, u32 number)
 {
-	int err = 0;
+	u32 note = Y2_NO_CHUNK;
 
 	fs->gc_block = Y2_NO_BLOCK;
 	if (fs->blocks[number].shrink_header) {
+		int err;
+
 		if (!y2_gc_may_erase(fs, number))
 			return 0;	/* an older block got dirty meanwhile: this one waits */
-		err = y2_note_write(fs, Y2_NOTE_VOID, number);
-		fs->stats.erase_intents += !err;
+		err = y2_note_write(fs, Y2_NOTE_VOID, number, &note);
+		if (err)
+			return err;
+		fs->stats.erase_intents++;
 	}
-	if (err)
-		return err;
 	fs->stats.gc_blocks++;
 	y2_block_erase(fs, number);
+	if (note != Y2_NO_CHUNK)
+		y2_chunk_obsolete(fs, note);
 	return 0;
 }
 

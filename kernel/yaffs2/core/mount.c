@@ -142,13 +142,15 @@ static void erase_dirty(struct y2_fs *fs)
  */
 static void gc_torn_full(struct y2_fs *fs)
 {
-	u32 block = fs->torn_full;
+	u32 block = fs->torn_full, note;
 	int err;
 
 	fs->torn_full = Y2_NO_BLOCK;
 	if (block == Y2_NO_BLOCK)
 		return;
-	err = y2_note_write(fs, Y2_NOTE_TORN, block);
+	err = y2_note_write(fs, Y2_NOTE_TORN, block, &note);
+	if (err)
+		return;
 	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_gc_may_erase(fs, block); tries--) {
 		u32 oldest = y2_gc_oldest_dirty(fs);
 
@@ -156,13 +158,17 @@ static void gc_torn_full(struct y2_fs *fs)
 	}
 	if (!err && y2_gc_may_erase(fs, block))
 		y2_gc_block(fs, block);
+	y2_chunk_obsolete(fs, note);
 }
 
 /* Of the block that is written now: a newer one, with which others go on */
 static void note_torn_newest(struct y2_fs *fs)
 {
-	if (fs->torn_newest != Y2_NO_BLOCK && fs->alloc_block == Y2_NO_BLOCK)
-		y2_note_write(fs, Y2_NOTE_TORN, fs->torn_newest);
+	u32 note;
+
+	if (fs->torn_newest != Y2_NO_BLOCK && fs->alloc_block == Y2_NO_BLOCK &&
+	    !y2_note_write(fs, Y2_NOTE_TORN, fs->torn_newest, &note))
+		y2_chunk_obsolete(fs, note);
 	fs->torn_newest = Y2_NO_BLOCK;
 }
 

@@ -262,7 +262,8 @@ int y2_gc_make_room(struct y2_fs *fs, u32 chunks);
 int y2_gc_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
 int y2_gc_block(struct y2_fs *fs, u32 block);
 int y2_gc_unmarked(struct y2_fs *fs);
-int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 block);
+/* The note lives until the caller makes its chunk obsolete: a block without live chunks is erased at once */
+int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 block, u32 *chunk);
 u32 y2_gc_victim_best(struct y2_fs *fs);
 u32 y2_gc_victim_sampled(struct y2_fs *fs);
 u32 y2_gc_victim_prioritised(struct y2_fs *fs);

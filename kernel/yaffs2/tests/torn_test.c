@@ -213,7 +213,64 @@ static void half_a_mark_deletes_only_in_a_torn_erase(void)
 	}
 }
 
+/* Set while a test looks at each erase: what is erased, and whether the note of it is on flash */
+static struct y2_fs *watched;
+static u32 noted_erases;
+
+static bool has_note(struct ram_flash *flash, u32 block)
+{
+	for (u32 i = 0; i < flash->geometry.blocks * flash->geometry.chunks_per_block; i++) {
+		const u8 *page = flash->data + (size_t)i * flash->geometry.page_bytes;
+
+		if (get_unaligned_le32(page + Y2_NOTE) == Y2_NOTE_MAGIC &&
+		    get_unaligned_le32(page + Y2_NOTE_KIND) == Y2_NOTE_VOID &&
+		    get_unaligned_le32(page + Y2_NOTE_BLOCK) == block &&
+		    get_unaligned_le32(page + Y2_NOTE_SEQ) == watched->blocks[block].seq)
+			return true;
+	}
+	return false;
+}
+
+static int erase_that_is_noted(void *flash, u32 block)
+{
+	if (watched && watched->blocks[block].shrink_header) {
+		CHECK(has_note(flash, block));
+		noted_erases++;
+	}
+	return ram_flash_ops.erase(flash, block);
+}
+
+/* Blocks of tombstones alone: one after another they are collected, and a block of the log gets nothing but notes */
+static void a_note_stays_on_flash_until_its_block_is_erased(void)
+{
+	const struct y2_geometry geometry = {
+		.page_bytes = 2048, .oob_bytes = 38, .chunks_per_block = 4, .blocks = 128,
+	};
+	struct y2_flash_ops ops = ram_flash_ops;
+	struct ram_flash *flash = ram_flash_new(&geometry, 1);
+	const struct y2_options options = { .no_summary = true, .no_checkpoint = true };
+	char name[8];
+
+	ops.erase = erase_that_is_noted;
+	CHECK_EQUAL(0, (u64)y2_mount(&watched, &geometry, &ops, flash, &options, test_now));
+	for (u32 i = 0; i < 64; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		must_create(watched, watched->root, name, S_IFREG | 0644);
+	}
+	for (u32 i = 0; i < 64; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		CHECK_EQUAL(0, (u64)y2_unlink(watched, must_find(watched, watched->root, name)));
+	}
+	collect_all_but(watched, Y2_NO_BLOCK);
+	CHECK(noted_erases >= 16);
+	CHECK_EQUAL(0, (u64)y2_verify(watched));
+	y2_abandon(watched);
+	watched = NULL;
+	ram_flash_free(flash);
+}
+
 const struct test torn_tests[] = {
+	TEST(a_note_stays_on_flash_until_its_block_is_erased),
 	TEST(a_torn_page_that_looks_corrected_does_not_count), TEST(a_wrong_bit_of_a_sound_page_is_corrected),
 	TEST(wrong_bits_of_tags_are_no_torn_erase), TEST(the_last_page_of_a_full_block_counts_where_no_other_does),
 	TEST(the_last_page_of_a_full_block_that_may_be_torn_yields), TEST(half_a_mark_deletes_only_in_a_torn_erase),
