@@ -59,7 +59,7 @@ static void note_shrink(const struct y2_fs *fs, struct y2_block *block, const st
 /* The chunk counts as live. tags->seq is filled in. */
 int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency, u32 *chunk)
 {
-	int err = y2_checkpoint_invalidate(fs);
+	int err = fs->options.read_only ? -EROFS : y2_checkpoint_invalidate(fs);
 
 	for (u32 tries = 0; !err && tries < WRITE_TRIES; tries++) {
 		struct y2_block *block;

@@ -53,12 +53,23 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 		y2_chunk_mark(fs, chunk);
 }
 
-void y2_block_bad(struct y2_fs *fs, u32 number)
+/*
+ * A mount would find the chunks of a block that is neither erased nor marked bad, and by then the headers that hide
+ * them may be gone. So those headers must stay: nothing is changed any more.
+ */
+static void retire(struct y2_fs *fs, u32 number, bool erased)
 {
 	struct y2_block *block = &fs->blocks[number];
+	bool marked = !fs->ops->mark_bad(fs->flash, number);
 
-	y2_warn("block %u failed and is marked bad", number);
-	fs->ops->mark_bad(fs->flash, number);
+	if (marked) {
+		y2_warn("block %u failed and is marked bad", number);
+	} else if (erased || block->state == Y2_BLOCK_EMPTY) {
+		y2_warn("block %u failed and cannot be marked bad: the next mount will use it again", number);
+	} else {
+		y2_warn("block %u can neither be erased nor marked bad: read-only from now on", number);
+		fs->failed = fs->options.read_only = true;
+	}
 	if (block->state == Y2_BLOCK_EMPTY)
 		fs->empty_blocks--;
 	if (block->state != Y2_BLOCK_DEAD)
@@ -74,17 +85,13 @@ int y2_block_erase(struct y2_fs *fs, u32 number)
 
 	if (err)
 		return err;
-	if (block->retire) {
-		y2_block_bad(fs, number);
-		return 0;
-	}
 	if (fs->cached_chunk / fs->geometry.chunks_per_block == number)
 		fs->cached_chunk = Y2_NO_CHUNK;
 	fs->stats.blocks_erased++;
 	fs->erased_since_forced++;
 	err = fs->ops->erase(fs->flash, number);
-	if (err) {
-		y2_block_bad(fs, number);
+	if (err || block->retire) {
+		retire(fs, number, !err);
 		return err;
 	}
 	if (block->state != Y2_BLOCK_EMPTY)

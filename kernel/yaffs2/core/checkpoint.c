@@ -111,5 +111,6 @@ int y2_checkpoint_invalidate(struct y2_fs *fs)
 		return -EROFS;
 	fs->checkpoint_valid = false;
 	erase_blocks(fs);
-	return 0;
+	fs->checkpoint_valid = fs->failed;
+	return fs->failed ? -EROFS : 0;
 }

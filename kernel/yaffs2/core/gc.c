@@ -151,7 +151,7 @@ static int gc_finish(struct y2_fs *fs, u32 number)
 	y2_block_erase(fs, number);
 	if (note != Y2_NO_CHUNK)
 		y2_chunk_obsolete(fs, note);
-	return 0;
+	return fs->failed ? -EROFS : 0;
 }
 
 /* Goes on with gc_block; copies at most so many chunks */

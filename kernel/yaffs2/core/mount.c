@@ -265,22 +265,27 @@ int y2_set_read_only(struct y2_fs *fs, bool read_only)
 {
 	int err = 0;
 
-	if (read_only && !fs->options.read_only)
-		err = y2_sync(fs, true);
-	if (err)
+	if (read_only) {
+		if (!fs->options.read_only)
+			err = y2_sync(fs, true);
+		fs->options.read_only |= !err;
 		return err;
-	if (!read_only && fs->options.read_only) {
+	}
+	if (fs->options.read_only && !fs->failed) {
 		fs->options.read_only = false;
 		make_writable(fs);
 	}
-	fs->options.read_only = read_only;
-	return 0;
+	return fs->failed ? -EROFS : 0;
 }
 
 int y2_unmount(struct y2_fs *fs)
 {
-	int err = fs->options.read_only ? 0 : y2_sync(fs, true);
+	int err = 0;
 
+	if (fs->failed)
+		err = list_empty(&fs->dirty) ? 0 : -EROFS;
+	else if (!fs->options.read_only)
+		err = y2_sync(fs, true);
 	y2_abandon(fs);
 	return err;
 }

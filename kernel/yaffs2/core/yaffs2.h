@@ -129,6 +129,7 @@ struct y2_fs {
 	u32 torn_newest;		/* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
 	bool mark_failed;		/* a block is unmarked */
 	bool unmarked;			/* what a mount without the right to write has found obsolete */
+	bool failed;			/* read-only until the next mount, see block.c */
 	u32 reserved;			/* chunks for what the caller has taken and will write later */
 	u8 *summary;			/* of alloc_block */
 
@@ -163,7 +164,6 @@ u8 y2_serial_after(struct y2_fs *fs, u32 chunk);
 int y2_blocks_init(struct y2_fs *fs);
 size_t y2_live_bytes(const struct y2_fs *fs);	/* of the bitmap */
 int y2_block_erase(struct y2_fs *fs, u32 block);
-void y2_block_bad(struct y2_fs *fs, u32 block);
 u32 y2_block_find_empty(struct y2_fs *fs, u32 after);
 bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk);
 void y2_chunk_live(struct y2_fs *fs, u32 chunk);

@@ -2,8 +2,9 @@
 /*
  * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS. A round runs random
  * operations until the power fails in the midst of one, mounts again and compares whole trees: all that had returned is
- * there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks and flipped bits; -n: no
- * checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the cuts: see torn_last.h.
+ * there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks, in half of the rounds without
+ * bad marks, and flipped bits; -n: no checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the
+ * cuts: see torn_last.h.
  */
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ struct run {
 	struct y2_options options;
 	struct model *model;
 	u64 random, steps, cuts, torn_erases, in_write, in_mount, ops_that_stayed;
-	u64 gc_blocks, intents, checkpoints, summaries, torn_last;
+	u64 gc_blocks, intents, checkpoints, summaries, torn_last, read_only;
 	u32 chunks;
 };
 
@@ -143,13 +144,15 @@ static struct y2_fs *go_on_without(struct run *run, struct ram_flash **at_cut, c
 static struct y2_fs *remount(struct run *run, struct y2_fs *fs)
 {
 	note(run, fs);
-	y2_unmount(fs);
+	if (y2_unmount(fs))
+		run->flash->off = true;
 	if (run->flash->off)
 		return NULL;
 	/* As before a cut: the last page of a block that is not full must not fade (docs/yaffs2.md, Limits) */
 	run->flash->newest = RAM_NO_PAGE;
 	fs = must_mount(run->flash, &run->options);
-	CHECK(run->options.no_checkpoint || fs->stats.checkpoint_mounts == 1);
+	/* A checkpoint is not believed that calls a block dead which could not be marked bad */
+	CHECK(run->options.no_checkpoint || run->flash->fail_bad_marks || fs->stats.checkpoint_mounts == 1);
 	return fs;
 }
 
@@ -190,6 +193,10 @@ static struct model *run_until_cut(struct run *run, struct step *step)
 		}
 		*step = step_random(fs, run->model, &run->random, run->chunks);
 		run->steps++;
+		if (fs->failed && !run->flash->off) {
+			run->read_only++;
+			run->flash->off = true;
+		}
 		if (!run->flash->off && step->err)
 			take_what_had_room(run, fs, before, step);
 	}
@@ -260,14 +267,16 @@ int main(int argc, char **argv)
 		run.flash->flip_per_million = faults ? 2000 : 0;
 		run.flash->fail_program_per_million = faults && run.flash->failures < geometry.blocks / 8 ? 50 : 0;
 		run.flash->fail_erase_per_million = faults && run.flash->failures < geometry.blocks / 8 ? 500 : 0;
+		run.flash->fail_bad_marks = faults && ram_random(&run.random, 2);
 		round_of_cut(&run);
 	}
 	printf("seed %" PRIu64 ": %" PRIu64 " cuts (%" PRIu64 " in erases, %" PRIu64 " in writes, %" PRIu64
 	       " more in mounts), %" PRIu64 " steps, %" PRIu64 " blocks collected, %" PRIu64 " erase intents, %" PRIu64
 	       " checkpoint mounts, %" PRIu64 " summaries used, %" PRIu64 " of %" PRIu64 " marks again, %" PRIu64
-	       " torn last pages\n",
+	       " torn last pages, %" PRIu64 " times read-only\n",
 	       seed, run.cuts, run.torn_erases, run.in_write, run.in_mount, run.steps, run.gc_blocks, run.intents,
-	       run.checkpoints, run.summaries, run.flash->marks_again, run.flash->marks, run.torn_last);
+	       run.checkpoints, run.summaries, run.flash->marks_again, run.flash->marks, run.torn_last,
+	       run.read_only);
 	CHECK(run.torn_last <= 1 + run.cuts / TORN_LAST_PART);
 	model_free(run.model);
 	ram_flash_free(run.flash);

@@ -339,7 +339,7 @@ static int ram_mark_bad(void *context, u32 block)
 {
 	struct ram_flash *flash = context;
 
-	if (flash->off)
+	if (flash->off || flash->fail_bad_marks)
 		return -EIO;
 	flash->bad[block] = 1;
 	return 0;

@@ -30,6 +30,7 @@ struct ram_flash {
 	bool off;
 	bool lenient;		/* a write that breaks the rules only fails */
 	u32 fail_program_per_million, fail_erase_per_million;
+	bool fail_bad_marks;	/* a block cannot be marked bad */
 	u32 flip_per_million;	/* programs that turn a bit of the page before; not of the last before a cut */
 	size_t newest;		/* that page; RAM_NO_PAGE: none since power is on */
 	u64 failures, marks;
