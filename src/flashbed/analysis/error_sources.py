@@ -23,8 +23,8 @@ OTHER_DEVICE = 2.0
 ENOUGH = 3
 
 CPU_FACTOR = 3.5
-"""By so much a board's CPU may be too fast: an instruction takes it a cycle, and published NVMe hosts write at random
-no faster than a board of 800 MIPS, where this lab's has 2830 (docs/accuracy.md, "Why rows are off"; 2830 / 800).
+"""By so much a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts write at
+random no faster than a board of 800 MIPS, where this lab's has 2830 (docs/accuracy.md, "Why rows are off"; 2830 / 800).
 """
 
 BLOCK = 4096
