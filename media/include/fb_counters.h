@@ -15,6 +15,7 @@
 	C(host_writes, FB_OF_BLOCK, "requests", "write requests") \
 	C(host_discards, FB_OF_BLOCK, "requests", "discard requests") \
 	C(host_flushes, FB_OF_BLOCK, "requests", "flush requests") \
+	C(host_fua_writes, FB_OF_BLOCK, "requests", "writes that passed the volatile cache (FUA); also among the writes") \
 	C(host_read_bytes, FB_OF_BLOCK, "bytes", "bytes read by the host") \
 	C(host_written_bytes, FB_OF_BLOCK, "bytes", "bytes written by the host") \
 	C(host_discarded_bytes, FB_OF_BLOCK, "bytes", "bytes discarded by the host") \

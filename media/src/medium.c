@@ -147,6 +147,7 @@ static void count(struct fb_counters *counters, const struct fb_request *request
 	case FB_WRITE:
 		counters->host_writes++;
 		counters->host_written_bytes += request->length_bytes;
+		counters->host_fua_writes += request->fua;
 		break;
 	case FB_DISCARD:
 		counters->host_discards++;

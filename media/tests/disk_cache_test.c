@@ -51,6 +51,9 @@ static void fua_passes_the_cache_by(void)
 	CHECK_EQUAL(51 * OUTER_NS, fb_submit(m, &request, 0));
 	CHECK_EQUAL(51 * OUTER_NS, submit(m, FB_FLUSH, 0, 0, 0));
 	CHECK_EQUAL(0, fb_medium_counters(m)->disk_cached_writes);
+	CHECK_EQUAL(1, fb_medium_counters(m)->host_fua_writes);
+	CHECK_EQUAL(51 * OUTER_NS + OUTER_NS, submit(m, FB_WRITE, 52 * SECTOR, SECTOR, 51 * OUTER_NS) + OUTER_NS);
+	CHECK_EQUAL(1, fb_medium_counters(m)->host_fua_writes);
 	free(m);
 }
 

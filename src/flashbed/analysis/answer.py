@@ -56,11 +56,15 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
+    if group.best is None and group.not_durable and not group.in_doubt:
+        return "nothing that was measured kept what the load committed."
     if group.in_doubt and not group.leads:
         return f"not decided: {_why_open(group)}."
     if group.best is None:
         return "nothing was measured."
     best = words.named(comparison.compare, group.best)
+    if not group.leads and group.not_durable:
+        return f"only {best} kept what the load committed, so there is nothing to compare."
     if not group.leads:
         return f"only {best} was measured, so there is nothing to compare."
 
@@ -199,7 +203,9 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
         return listing([words.named(comparison.compare, value) for value in values])
 
     text = ""
-    missing = [value for value in group.left_out if value not in group.in_doubt]
+    for value, doubt in group.not_durable.items():
+        text += f" NOT DURABLE, and not compared: {names([value])}, because {doubt.text}."
+    missing = [value for value in group.left_out if value not in (*group.in_doubt, *group.not_durable)]
     if group.in_doubt and group.leads:
         text += f" Not decided: {names(group.in_doubt)}, because {because(group, group.in_doubt)}."
     elif group.in_doubt and group.best:

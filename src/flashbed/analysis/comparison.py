@@ -3,7 +3,8 @@
 
 A group holds what a study wants kept apart (say, one pattern); its settings are the combinations of all other axes
 (say, request sizes), over which ratios are averaged. A figure that does not decide (decisive.py) is compared with none,
-and where fewer than half of the settings decide, nothing is. All figures of a group are over the same settings.
+and where fewer than half of the settings decide, nothing is. A value that lost commits of the load in any setting is
+out of the comparison. All figures of a group are over the same settings.
 Knows results and numbers; the words are somebody else's.
 """
 
@@ -83,16 +84,17 @@ def _group(
     higher_is_better: bool,
     in_time: bool,
 ) -> Group:
+    lost = {value for (value, _), doubt in doubts.items() if doubt.kind == "not durable"}
     table = {
         value: {
             setting: found
             for setting, found in cells.items()
-            if not ((doubt := doubts.get((value, setting))) and doubt.bars)
+            if value not in lost and not ((doubt := doubts.get((value, setting))) and doubt.bars)
         }
         for value, cells in measured.items()
     }
     values, common = _comparable(table, planned)
-    wanted = values or [value for value in measured if measured[value]]
+    wanted = values or [value for value in measured if measured[value] and value not in lost]
     settings = _meant(planned, wanted)
     if not values:
         common = _shared(table, settings, wanted)

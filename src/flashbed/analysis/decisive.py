@@ -13,9 +13,12 @@ from typing import Literal
 
 from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, ResultRow, Results
+from flashbed.guest_output.durability import NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed
 
-Kind = Literal["memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"]
+Kind = Literal[
+    "not durable", "memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"
+]
 
 MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
 
@@ -63,7 +66,11 @@ class Doubt:
 
 
 def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
-    """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does."""
+    """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does. A stack
+    that lost commits did less than it was asked for, so none of its figures compares with those of others.
+    """
+    if repetition.durable.startswith(NOT_DURABLE):
+        return _lost_commits(repetition.durable)
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
         return None
@@ -82,6 +89,10 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     if phase is None and repetition.metrics.get("platters_percent", 0.0) * REACHED_PERCENT > 100.0 * 100.0:
         return Doubt("write cache", "it went into the drive's write cache in part, faster than onto its platters")
     return None
+
+
+def _lost_commits(durable: str) -> Doubt:
+    return Doubt("not durable", f"commits of the load were lost ({durable.partition(': ')[2]})")
 
 
 def is_timed(metric: str) -> bool:
@@ -113,8 +124,9 @@ def phase_of(metrics: Iterable[str], metric: str) -> str | None:
 
 def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Combination, Doubt]:
     """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
-    that is not steady more than half, for where two seeds disagree, neither is known to be right. Along the axis
-    `amount`, if there is one, also where a cell is only the beginning of a longer one (beginnings.py).
+    that is not steady more than half, for where two seeds disagree, neither is known to be right. Of commits that were
+    lost, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the beginning of a
+    longer one (beginnings.py).
     """
     transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}
@@ -141,7 +153,13 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         for cell, why in beginnings(results, amount).items():
             if cell in measured and not (cell in told and told[cell].bars):
                 told[cell] = Doubt("too short", why)
-    return told
+    return {**told, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
+
+
+def not_durable(results: Results) -> dict[Combination, str]:
+    """By cell, what the column `durable` says of a seed whose commits were lost, where any were."""
+    lost = [r for r in results.repetitions if r.is_measured and r.durable.startswith(NOT_DURABLE)]
+    return {r.combination: r.durable for r in reversed(lost)}
 
 
 def unsteady(results: Results) -> dict[Combination, str]:

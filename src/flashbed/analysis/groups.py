@@ -158,10 +158,19 @@ class Group:
         return self.best if all(lead.verdict == "ahead" for lead in self.leads) else None
 
     @property
+    def not_durable(self) -> dict[str, Doubt]:
+        """The values that lost commits of the load in any setting. They are out of the comparison, and not in doubt: a
+        stack that does not do what it is asked for is never the best.
+        """
+        found = {value: doubt for (value, _), doubt in self.doubts.items() if doubt.kind == "not durable"}
+        return {value: found[value] for value in self.left_out if value in found}
+
+    @property
     def in_doubt(self) -> list[str]:
         """The values that were measured and of which too few figures decide: any of them may be the best."""
         barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
-        return [value for value in self.left_out if value in barred or value in self.undecided]
+        out = self.not_durable
+        return [v for v in self.left_out if v not in out and (v in barred or v in self.undecided)]
 
     @property
     def settings_planned(self) -> int:
@@ -182,8 +191,9 @@ class Group:
 
     @property
     def barred(self) -> list[Doubt]:
-        """Why figures were not compared, in the order of the study."""
-        return [doubt for doubt in self.doubts.values() if doubt.bars]
+        """Why figures of what is compared were not, in the order of the study."""
+        out = self.not_durable
+        return [doubt for (value, _), doubt in self.doubts.items() if doubt.bars and value not in out]
 
     @property
     def depends(self) -> bool:

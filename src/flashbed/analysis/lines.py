@@ -32,6 +32,7 @@ LEAST_LINES = 2
 """So many keeps each question, while another has more."""
 
 NOT_DECIDED = "Not decided"
+NOT_DURABLE = "NOT DURABLE"
 
 Verdict = tuple[str, tuple[str, ...]]
 
@@ -56,7 +57,7 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
         found.setdefault(_verdict(load), []).append((at, load))
     everywhere = [at for at, _ in placed]
     ordered = sorted(found.items(), key=lambda one: (_ORDER.index(one[0][0]), -len(one[1])))
-    told = []
+    told = _not_durable(placed, everywhere, words)
     for verdict, here in ordered:
         if verdict[0] == "not decided":
             told.append(_not_decided(here, everywhere, words))
@@ -92,7 +93,18 @@ def _first(answer: Sequence[str], most: int) -> list[str]:
     return [*told[:-1], f"{told[-1]} {rest}"]
 
 
-_ORDER = ("ahead", "just ahead", "depends", "even", "CPU", "no choice", "not decided", "alone", "nothing")
+_ORDER = (
+    "ahead",
+    "just ahead",
+    "depends",
+    "even",
+    "CPU",
+    "no choice",
+    "not decided",
+    "alone",
+    "none durable",
+    "nothing",
+)
 
 
 def _verdict(load: Load) -> Verdict:
@@ -103,7 +115,7 @@ def _verdict(load: Load) -> Verdict:
     if group.in_doubt:
         return "not decided", ()
     if group.best is None:
-        return "nothing", ()
+        return "none durable" if group.not_durable else "nothing", ()
     if not group.leads:
         return "alone", (group.best,)
     if group.is_the_cpus:
@@ -151,9 +163,30 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}{partly}."
     if kind == "no choice":
         return f"Nothing to choose{where}: {told[0]}."
+    if kind == "none durable":
+        return f"Nothing to recommend{where}: no value that was measured kept what the load committed."
+    if kind == "alone" and group.not_durable:
+        return (
+            f"Only {words.named(comparison.compare, told[0])} kept what the load committed{where}: nothing to compare."
+        )
     if kind == "alone":
         return f"Only {words.named(comparison.compare, told[0])} was measured{where}: nothing to compare."
     return f"Nothing was measured{where}."
+
+
+def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Setting], words: Words) -> list[str]:
+    """One line on the values that lost commits of the load, or none."""
+    found: dict[tuple[Setting, ...], dict[str, str]] = {}
+    for value in dict.fromkeys(value for _, load in placed for value in load.group.not_durable):
+        here = [(at, load) for at, load in placed if value in load.group.not_durable]
+        load = here[0][1]
+        name = words.named(load.comparison.compare, value)
+        found.setdefault(tuple(at for at, _ in here), {})[name] = load.group.not_durable[value].text
+    told = [
+        f"{listing(list(names))}{whereabouts(list(at), everywhere, words)}, because {next(iter(names.values()))}"
+        for at, names in found.items()
+    ]
+    return [f"{NOT_DURABLE}, and not compared: {'; '.join(told)}."] if told else []
 
 
 def _not_decided(here: Sequence[tuple[Setting, Load]], everywhere: Sequence[Setting], words: Words) -> str:

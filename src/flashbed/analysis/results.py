@@ -43,6 +43,10 @@ class ResultRow:
     """What was measured, in the words of limit.py; "" where nothing tells."""
     mounted: str = ""
     """How the kernel had its file system mounted."""
+    durable: str = ""
+    """Whether the commits that its load asked for were carried out, in the words of durability.py; "" where it asked
+    for none, or none needs a flush.
+    """
     steady: str = ""
     """Whether its rate was steady, in the words of steadiness.py; "" where nothing tells."""
     fresh: str = ""
@@ -166,6 +170,7 @@ def results_of(
             {name: float(number) for name, number in numbers.items() if _is_finite(number)},
             _text(row.get("limit")),
             _text(row.get("mounted")),
+            _text(row.get("durable")),
             _text(row.get("steady")),
             _text(row.get("fresh")),
             _text(row.get("writes")),

@@ -33,6 +33,7 @@ BOOKKEEPING = (
     "check",
     "limit",
     "mounted",
+    "durable",
     "steady",
     "fresh",
     "writes",

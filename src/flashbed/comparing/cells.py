@@ -11,7 +11,8 @@ from flashbed.common.metrics import CPU_NS
 from flashbed.comparing import chance
 from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
-from flashbed.comparing.result_set import CHECK, CLEAN, OUTCOME, Place, Repetition, ResultSet
+from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, Repetition, ResultSet
+from flashbed.guest_output.durability import NOT_DURABLE
 
 CPU_TIME = "cpu_time"
 """The figure that is made of what was counted: CPU time while measured."""
@@ -123,12 +124,18 @@ def _told(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[i
 
 
 def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
-    """A kernel that crashes, or that damages a file system, has no figure that could be worse."""
+    """A kernel that crashes, damages a file system or loses commits has no figure that could be worse."""
     if failed := [seed for seed in seeds if mine[seed].measured and not its[seed].measured]:
         yield f"measured in A, and in B {its[failed[0]].told[OUTCOME]} with {_seeds(failed)}"
     if damaged := [seed for seed in seeds if mine[seed].told[CHECK] == CLEAN and its[seed].told[CHECK]]:
         told = str(its[damaged[0]].told[CHECK]).splitlines()[0]
         yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {told}"
+    if undone := [seed for seed in seeds if _is_durable(mine[seed]) and not _is_durable(its[seed])]:
+        yield f"commits of the load were lost in B with {_seeds(undone)}: {its[undone[0]].told[DURABLE]}"
+
+
+def _is_durable(one: Repetition) -> bool:
+    return not (one.told[DURABLE] or "").startswith(NOT_DURABLE)
 
 
 def _seeds(some: list[int]) -> str:

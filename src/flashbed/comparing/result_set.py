@@ -31,6 +31,7 @@ NOT_RUN = "missing"
 CLEAN = ""
 """What a file system's checker says that finds nothing; None where there was no check."""
 
+DURABLE = "durable"
 TOLD = (OUTCOME, CHECK, "mounted", "limit", "steady", "fresh", "writes")
 """What a repetition says beside numbers. Its key is not among them: it changes with what changes no figure."""
 
@@ -176,7 +177,8 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
 
 def _repetition(row: Mapping[str, Any]) -> Repetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
-    return Repetition(figures, row.get("counted", {}), {name: row[name] for name in TOLD})
+    told = {name: row[name] for name in TOLD} | {DURABLE: row.get(DURABLE, "")}  # sets of before do not have it
+    return Repetition(figures, row.get("counted", {}), told)
 
 
 def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:

@@ -17,12 +17,12 @@ from typing import Any
 from flashbed.common import foreign_text
 from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import cpu_load, limit, medium_counters, mounted, upkeep, wear
+from flashbed.guest_output import cpu_load, durability, limit, medium_counters, mounted, upkeep, wear
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
-NONE: Mapping[str, Any] = {"mounted": "", "metrics": {}, "medium": {}, "counted": {}, "series": []}
+NONE: Mapping[str, Any] = {"mounted": "", "durable": "", "metrics": {}, "medium": {}, "counted": {}, "series": []}
 """What a repetition without an output has, and the names of what is worked out."""
 
 BYTES = "medium_bytes"
@@ -72,9 +72,12 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes)
-        series = _checked_series(workload.series(cell["workload"]["parameters"], out))
+        parameters = cell["workload"]["parameters"]
+        series = _checked_series(workload.series(parameters, out))
+        ignored = bool(cell["medium"].get("flush_ignored"))
         return {
             "mounted": foreign_text.line(mounted.describe(out), _MOST_MOUNTED),
+            "durable": durability.told(workload.commits(parameters, out), out, flush_ignored=ignored),
             "metrics": _checked(metrics),
             "medium": medium,
             "counted": {CPU_NS: sum(cpu_load.each_busy_ns(out)), **_told(medium["synced"])},

@@ -238,6 +238,7 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     told = {
         "limit": found,
         "mounted": result["mounted"],
+        "durable": result["durable"],
         "steady": _steady(result, cell) if result["outcome"] == "measured" else "",
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),

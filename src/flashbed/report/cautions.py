@@ -22,6 +22,7 @@ Caution = dict[str, str]
 def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
     """In the order in which they stand on the page."""
     return [
+        *_not_durable(report),
         *_lost(report),
         *_changed(report),
         *_limited(report, flows),
@@ -33,6 +34,19 @@ def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
 
 def _caution(text: str, link: str = "", link_text: str = "") -> Caution:
     return {"text": text, "link": link, "link_text": link_text}
+
+
+def _not_durable(report: Report) -> Iterator[Caution]:
+    """Stacks that lost what the load committed."""
+    if report.not_durable:
+        cell, why = evidence.not_durable(report)[0]
+        them = "it is" if len(report.not_durable) == 1 else "they are"
+        text = (
+            f"NOT DURABLE in {count(len(report.not_durable), 'cell')}: the load asked that its writes survive a power "
+            f"cut, and the storage stack returned before they would. Their figures are those of less work, and "
+            f"{them} never called best ({cell}: {why})."
+        )
+        yield _caution(text, "#durable", "Which")
 
 
 def _lost(report: Report) -> Iterator[Caution]:

@@ -227,6 +227,11 @@ def repetition_table(report: Report) -> ReportTable:
     )
 
 
+def not_durable(report: Report) -> list[tuple[str, str]]:
+    """The cells that lost commits of the load, by name, with what was counted."""
+    return [(report.cell_name(cell), why.partition(": ")[2]) for cell, why in report.not_durable.items()]
+
+
 def _asked_metrics(report: Report) -> list[str]:
     """What the study is about, as far as a page is wide; then what else was measured."""
     asked = dict.fromkeys([*report.asked_metrics, *report.results.metrics])

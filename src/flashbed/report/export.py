@@ -48,7 +48,7 @@ def frame_of(results: Results) -> pandas.DataFrame:
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
     own = [OWN_KERNEL] if has_own_kernels(results) else []
-    for name in (*own, "limit", "mounted", "steady", "fresh", "writes"):
+    for name in (*own, "limit", "mounted", "durable", "steady", "fresh", "writes"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
@@ -102,6 +102,7 @@ def json_bytes(report: Report) -> bytes:
                 **({OWN_KERNEL: repetition.kernel_source} if has_own_kernels(report.results) else {}),
                 "limit": repetition.limit,
                 "mounted": repetition.mounted,
+                "durable": repetition.durable,
                 "steady": repetition.steady,
                 "fresh": repetition.fresh,
                 "writes": repetition.writes,

@@ -134,6 +134,7 @@ def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
         "checks": evidence.check_summaries(report),
         "media": [*conditions.media(report), *conditions.writes(report)],
         "mounts": conditions.mounts(report),
+        "not_durable": evidence.not_durable(report),
         "lives": lives.table(report),
         "repetitions": evidence.repetition_table(report),
         "manifest": evidence.manifest_rows(report.manifest),

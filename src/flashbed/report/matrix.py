@@ -24,6 +24,7 @@ TONES = {
     "behind": ("▾", "behind, as far as the seeds tell"),
     "doubt": ("?", "too little of it decides: memory, the CPU or a transient did, or results are missing"),
     "leads": ("▴", "ahead of those that decide; a greyed one may be better, so that nothing is recommended"),
+    "lost": ("✗", "not durable: commits of the load never reached the medium, so it is out of the comparison"),
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
 }
@@ -181,6 +182,8 @@ def _open(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> Fiel
     if not found and not barred:
         return Field("missing", "no result") if value in group.left_out else None
     figure = _figure(found, look.scale) + _part_of(found, group, look.words) if found else ""
+    if lost := group.not_durable.get(value):
+        return Field("lost", lost.kind, figure, lost.text)
     if not barred:
         return Field("doubt", "too few results", figure)
     why = _kinds(barred)

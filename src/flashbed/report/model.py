@@ -30,7 +30,7 @@ from flashbed.analysis import (
     with_memory_told,
 )
 from flashbed.analysis.claim_errors import SourceOf
-from flashbed.analysis.decisive import is_of_the_load
+from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.error_sources import sources
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.guest_output.request_log import RequestLog
@@ -102,6 +102,11 @@ class Report:
         said = {**self.study.fixed, **self.results.coordinates(combination)}
         library = self.study.library
         return library.medium(said["medium"]).provides == "mtd" and library.board(said["board"]).nand_wait == "poll"
+
+    @cached_property
+    def not_durable(self) -> dict[Combination, str]:
+        """The cells that lost commits of the load, with what was counted."""
+        return not_durable(self.results)
 
     @cached_property
     def unsteady(self) -> dict[Combination, str]:

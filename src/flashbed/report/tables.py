@@ -97,7 +97,8 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
     for row in rows:
         here = {column: by_place.get((row, column)) for column in columns}
         known = {column: numbers[cell] for column, cell in here.items() if cell in numbers}
-        best = _best(known, metrics[0]) if marks_best else None
+        durable = {column: found for column, found in known.items() if here[column] not in report.not_durable}
+        best = _best(durable, metrics[0]) if marks_best else None
         texts.append(
             [
                 number_cell(report, metric.name, spreads[metric], cell, scales[metric], column == best)
@@ -181,11 +182,12 @@ def number_cell(
     limit = _limit(report, cell, metric)
     notes = [
         _range(spread, scale),
+        "not durable" if cell in report.not_durable else "",
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
         f"limit: {SHORT.get(limit, limit)}" if of_load and limit != MEDIUM else "",
         "not steady" if of_load and cell in report.unsteady else "",
     ]
-    tone = "warn" if spread.n < planned else "best" if best else ""
+    tone = "warn" if spread.n < planned or cell in report.not_durable else "best" if best else ""
     return TableCell(scale.number(spread.median), note="\n".join(filter(None, notes)), tone=tone)
 
 

@@ -24,6 +24,7 @@ class Trust:
 
     cells: int
     memory: int = 0
+    not_durable: int = 0
     not_steady: int = 0
     too_short: int = 0
     cpu: int = 0
@@ -37,6 +38,7 @@ class Trust:
     def short(self) -> str:
         """ "3 of 12 cells not steady, memory in 4 of 12" """
         told = [
+            (self.not_durable, f"{self.not_durable} of {count(self.cells, self.what)} not durable"),
             (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
             (self.too_short, f"{self.too_short} of {self.cells} too short"),
             (self.memory, f"{self.keeper} kept the bytes in {self.memory} of {self.cells}"),
@@ -49,6 +51,7 @@ class Trust:
     def sentence(self) -> str:
         """For a claim's remarks."""
         told = [
+            (self.not_durable, f"commits of the load were lost in {self.not_durable}"),
             (self.memory, f"{self.keeper} kept the bytes in {self.memory}"),
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
             (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
@@ -79,6 +82,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
     return Trust(
         cells=len(told),
         memory=sum(kind in MEMORY for kind in kinds),
+        not_durable=kinds.count("not durable"),
         not_steady=kinds.count("not steady"),
         too_short=kinds.count("too short"),
         cpu=kinds.count("CPU"),

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from flashbed.guest_output.durability import NO_COMMITS, Commits
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload.parameters import ToolParameters
 
@@ -87,6 +88,9 @@ class Workload(Protocol):
     def silent(self, parameters: Parameters) -> str:
         """Why a run may have no series, for people, as a clause."""
 
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        """How often its load asked that what it had written be durable. Raises WorkloadOutputError."""
+
 
 class OfOurs:
     """What tools have in common whose program the lab builds."""
@@ -107,6 +111,9 @@ class OfCalls:
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         return ()
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        return NO_COMMITS
 
 
 class InPhases:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_parameters import BonnieParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
@@ -91,6 +92,12 @@ class Bonnie(OfOurs, InPhases):
             metrics[name] = count / ns * 1e9
             metrics[f"{name}_cpu_percent"] = 100.0 * sum(one.cpu_ns for one in processes) / ns
         return metrics
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        """One at the end of each phase that writes, by each process, unless caches are kept."""
+        said = BonnieParameters.model_validate(dict(parameters))
+        writing = sum(phase.direction != "read" for phase in self.phases(parameters))
+        return Commits(writing * said.processes if said.caches != "kept" else 0, said.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         said = BonnieParameters.model_validate(dict(parameters))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Literal
 
+from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import MARK, InPhases, Needs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
 from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
@@ -117,6 +118,12 @@ class BonniePlus(InPhases):
         if "random_seeks_cpu_percent" in metrics:
             metrics["random_seeks_cpu_percent"] /= _number(lines[0], SEEKERS_FIELD) or 1.0
         return metrics
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        """One at the end of each phase that writes, by each process. How many seeks are flushed, it does not tell."""
+        said = BonniePlusParameters.model_validate(dict(parameters))
+        writing = sum(phase.direction != "read" for phase in self.phases(parameters))
+        return Commits(writing * said.processes, said.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         said = BonniePlusParameters.model_validate(dict(parameters))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from flashbed.guest_output import steadiness
+from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import fio_output, fio_own_job, fio_pattern, fio_series
 from flashbed.workload.base import OfOurs, Parameters, Phase
@@ -45,6 +46,9 @@ class Fio(OfOurs):
         if "job" in parameters or not fio_pattern.writes(parameters):
             return ""
         return "allocates" if fio_pattern.allocates(parameters) else "overwrites"
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        return fio_output.commits_of(out, OUTPUT)
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         """Of a pattern, all processes together; of a job of the user's, each job that is measured, by its name."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import steadiness
+from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import fio_json, fio_latency, fio_series
 from flashbed.workload.base import WorkloadOutputError
@@ -24,6 +25,9 @@ from flashbed.workload.fio_call import (
 )
 
 DIRECTIONS = ("read", "write")
+
+AT_THE_END = ("end_fsync", "fsync_on_close")
+"""Options by which each process flushes once, when it is done."""
 
 BACKGROUND = "background"
 """How the name of a job begins that makes load and is not measured."""
@@ -55,6 +59,33 @@ def metrics_of(out: Mapping[str, bytes], name: str) -> dict[str, float]:
         metrics["bandwidth"] = requested_bytes / runtime_s / 2**20
         metrics["iops"] = requests / runtime_s
     return metrics
+
+
+def commits_of(out: Mapping[str, bytes], name: str) -> Commits:
+    """The commits of all jobs, those in the background too: flushes between requests, one at the end of each process
+    that has no others (`end_fsync`, `fsync_on_close`), and each write to a file opened with `sync`.
+
+    fio counts sync_file_range() among the flushes, which makes nothing durable: jobs that use it count for none. Raises
+    WorkloadOutputError.
+    """
+    everything = _read(out, name)
+    asked = at_a_time = 0
+    for job in everything["jobs"]:
+        options = {**everything.get("global options", {}), **job.get("job options", {})}
+        processes = _whole(options.get("numjobs")) if "group_reporting" in options else 1
+        written = job["write"]["total_ios"]
+        if "sync_file_range" in options or not written:
+            continue
+        ends = processes if any(options.get(key, "0") != "0" for key in AT_THE_END) else 0
+        between = job.get("sync", {}).get("lat_ns", {}).get("N", 0)
+        asked += max(between, ends, written if options.get("sync", "0") not in ("0", "none") else 0)
+        at_a_time += processes * _whole(options.get("iodepth"))
+    return Commits(asked, max(1, at_a_time))
+
+
+def _whole(text: str | None) -> int:
+    """An option of fio's that is a number, 1 without it."""
+    return max(1, int(text)) if text and text.isdecimal() else 1
 
 
 def run_of(out: Mapping[str, bytes], name: str) -> tuple[float, float]:

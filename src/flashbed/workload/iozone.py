@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import NamedTuple
 
+from flashbed.guest_output.durability import Commits
 from flashbed.workload import fio_output
 from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_call import FIO, RANDOM, section
@@ -77,6 +78,12 @@ class Iozone(OfOurs, InPhases):
             cpu_s = fsum(one.cpu_s or 0.0 for one in found.values())
             metrics["process_cpu_percent"] = 100.0 * cpu_s / metrics["runtime_s"]
         return metrics
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        """One at the end of each test that writes, by each process."""
+        said = IozoneParameters.model_validate(dict(parameters))
+        writing = sum(not test.endswith("read") for test in said.tests)
+        return Commits(writing * said.processes if said.include_flush else 0, said.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         """A test each; IOzone itself does a test and its repetition in one call, so in one phase."""

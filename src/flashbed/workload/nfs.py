@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping
 
 from flashbed.common import paths
+from flashbed.guest_output.durability import Commits
 from flashbed.workload import nfs_link, nfs_output
 from flashbed.workload.base import Needs, OfCalls, Parameters
 from flashbed.workload.nfs_parameters import RULES_KB, NfsParameters
@@ -113,6 +114,9 @@ class Nfs(OfCalls):
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         return nfs_output.metrics(out)
+
+    def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
+        return nfs_output.commits(out)
 
     def silent(self, parameters: Parameters) -> str:
         return "sfsload offers a load at an even rate, and tells none over time"

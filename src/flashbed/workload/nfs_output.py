@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flashbed.guest_output import cpu_load
+from flashbed.guest_output.durability import Commits
 from flashbed.workload import nfs_link
 from flashbed.workload.base import WorkloadOutputError
 
@@ -42,6 +43,15 @@ def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
         return {**_of_load(said), **_lost(out), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise WorkloadOutputError(f"what the guest noted beside {RESULT} cannot be read: {error!r}") from None
+
+
+def commits(out: Mapping[str, bytes]) -> Commits:
+    """The COMMIT calls that were answered; of a mix without them, the writes, which are stable. Any number may share a
+    flush: a server gathers writes, and a COMMIT of a file that nobody wrote needs none. Raises WorkloadOutputError.
+    """
+    operations = _json(out).get("operations", {})
+    asked = operations.get("commit", operations.get("write", {})).get("good", 0)
+    return Commits(asked, max(1, asked))
 
 
 def _json(out: Mapping[str, bytes]) -> Mapping[str, Any]:

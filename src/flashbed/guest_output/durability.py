@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the storage stack carried out the commits that a load asked for: commits against flushes of the medium.
+
+A commit is a call after which the load counts on its data after a power cut: fsync(), fdatasync(), a write to a file
+opened with O_SYNC, an NFS COMMIT. If the block device has a volatile write cache, a commit needs a flush of it or a
+write that passes it (FUA). Commits that run at the same time may share one flush. Two commits of one process never do:
+the second begins after the first has returned. So a stack that carried out all commits sent at least
+
+    flushes >= commits / commits that run at a time
+
+If fewer came, some commits returned before their data were durable. The rule counts flushes from any cause, so it
+never calls a durable stack "not durable", and it can overlook a few lost commits. Must not know file systems by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from flashbed.guest_output import medium_counters
+
+DURABLE, NOT_DURABLE = "durable", "not durable"
+
+WRITE_CACHE = "write_cache.txt"
+"""What Linux knows of the block device's cache (queue/write_cache); absent where there is no block device."""
+
+_VOLATILE = b"write back"
+
+_FLUSHES, _FUA_WRITES = "host_flushes", "host_fua_writes"
+_FLUSHES_OF_BLOCK = 15
+"""The place of the flushes in a block device's stat file (Documentation/block/stat.rst)."""
+
+
+class Commits(NamedTuple):
+    """How many commits a load asked for, and at most how many of them ran at the same time."""
+
+    asked: int
+    at_a_time: int = 1
+
+
+NO_COMMITS = Commits(0)
+
+
+def told(commits: Commits, out: Mapping[str, bytes], *, flush_ignored: bool) -> str:
+    """Return "durable", or "not durable: " with the reason; "" where nothing was asked or no flush is needed.
+
+    `flush_ignored` says that the medium answers flushes without carrying them out. Raises KeyError or ValueError.
+    """
+    if not commits.asked or not _has_volatile_cache(out):
+        return ""
+    if flush_ignored:
+        return f"{NOT_DURABLE}: the medium ignores flushes"
+    got = _flushes(out)
+    if got * commits.at_a_time >= commits.asked:
+        return DURABLE
+    return f"{NOT_DURABLE}: {_count(got, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
+
+
+def _has_volatile_cache(out: Mapping[str, bytes]) -> bool:
+    return WRITE_CACHE in out and out[WRITE_CACHE].strip() == _VOLATILE
+
+
+def _flushes(out: Mapping[str, bytes]) -> int:
+    """Flushes and FUA writes that the medium got under the load; of a translation, flushes of its block device."""
+    load = medium_counters.of_load(out)
+    if _FLUSHES in load:
+        return load[_FLUSHES] + load[_FUA_WRITES]
+    before, measured = (
+        int(out[name].split()[_FLUSHES_OF_BLOCK])
+        for name in (medium_counters.BLOCK_BEFORE, medium_counters.BLOCK_MEASURED)
+    )
+    return measured - before
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
