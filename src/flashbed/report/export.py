@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 SIGNIFICANT_DIGITS = 12
 """Of computed numbers: the last bits of a logarithm differ from one C library to the next."""
+
+_FORMULA = re.compile(r"['=@\t\r]|[+-](?![0-9.]+$)")
+"""How a text begins that a spreadsheet may carry out (OWASP, "CSV injection"), or that has been marked as one already.
+A number with a sign is none.
+"""
 
 OWN_KERNEL = "kernel_source"
 """The column of what a kernel of the user's own is made of; only where there is one."""
@@ -56,8 +62,20 @@ def frame_of(results: Results) -> pandas.DataFrame:
 
 
 def csv_bytes(frame: pandas.DataFrame) -> bytes:
-    """Numbers stand in the shortest text that reads back as the same number."""
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    """Numbers stand in the shortest text that reads back as the same number.
+
+    A text that a spreadsheet would take for a formula has a "'" before it. So has one that begins with "'": who takes
+    one "'" away from the front of a text has what the study says.
+    """
+    texts = frame.select_dtypes(exclude="number")
+    return frame.assign(**texts.map(_no_formula)).to_csv(index=False, lineterminator="\n").encode()
+
+
+def _no_formula(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    marked = f"'{value}" if _FORMULA.match(value) else value
+    return marked.replace("\r", "\\r")  # it would end a row: Python's writer puts it into no quotes
 
 
 def parquet_bytes(frame: pandas.DataFrame) -> bytes:
