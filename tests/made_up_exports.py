@@ -12,6 +12,7 @@ COUNTED = {
     "cpu_ns": 1_000_000,
     "host_reads": 10,
     "host_writes": 100,
+    "host_flushes": 30,
     "host_read_bytes": 40_960,
     "host_written_bytes": 409_600,
     "flash_programmed_pages": 120,
@@ -20,6 +21,7 @@ COUNTED = {
 METRICS = {
     "bandwidth": {"title": "Bandwidth", "unit": "MiB/s", "better": "higher"},
     "latency_mean_us": {"title": "Mean latency", "unit": "us", "better": "lower"},
+    "latency_p99_us": {"title": "99th percentile latency", "unit": "us", "better": "lower"},
     "requested_bytes": {"title": "Asked for by the workload", "unit": "bytes", "better": None},
     "flush_max_us": {"title": "Longest flush", "unit": "us", "better": "lower"},
 }

@@ -70,6 +70,9 @@ def test_from_zero_is_without_end() -> None:
         ({"cpu_ns": 1_010_000}, "code:"),
         ({"host_writes": 90, "cpu_ns": 1_010_000}, "requests:"),
         ({"host_written_bytes": 413_696, "host_writes": 101, "flash_programmed_pages": 121}, "bytes:"),
+        ({"host_flushes": 60, "host_writes": 130, "cpu_ns": 1_010_000}, "flushes: the medium is told to flush more"),
+        ({"host_flushes": 20, "host_writes": 90, "cpu_ns": 1_010_000}, "flushes: the medium is told to flush less"),
+        ({"host_flushes": 60, "host_written_bytes": 413_696}, "bytes: other data reach the medium, and the medium is"),
         ({"flash_erased_blocks": 3}, "medium:"),
         ({}, "moments:"),
     ],
@@ -101,7 +104,7 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
     found = of(write(tmp_path / "a"), write(tmp_path / "b", slow))
     assert [cell.is_same for cell in found.cells] == [True, False]
     asked = limits.default([found])
-    assert [limit.metric for limit in asked] == ["bandwidth", "cpu_time"]
+    assert [limit.metric for limit in asked] == ["bandwidth", "latency_mean_us", "cpu_time"]
     [bad] = limits.broken(asked, found)
     assert bad.metric == "cpu_time"
     assert bad.share == pytest.approx(0.01, rel=1e-3)

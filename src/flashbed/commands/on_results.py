@@ -27,8 +27,8 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="METRIC=PERCENT",
-            help="Fail if a figure is worse by more, such as bandwidth=2. May be repeated. Default: 0.25 for what the "
-            "study asks about and cpu_time.",
+            help="Fail if a figure is worse by more, such as bandwidth=2. May be repeated. Default: 0.25 for "
+            "throughput, latency, what the study asks about and cpu_time; 2 for percentiles.",
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Fail if anything differs at all.")] = False,

@@ -45,9 +45,11 @@ COUNTED = "counted."
 """What columns begin with that hold what was counted, and are no metrics either: the names in LAYERS."""
 
 CPU_TIME, CPU_NS = "CPU time", "cpu_ns"
+FLUSHES = "flushes"
 LAYERS = {
     CPU_TIME: (CPU_NS,),
-    "requests": ("host_reads", "host_writes", "host_flushes", "host_discards"),
+    FLUSHES: ("host_flushes",),
+    "requests": ("host_reads", "host_writes", "host_discards"),
     "bytes": ("host_read_bytes", "host_written_bytes"),
     "pages": ("flash_read_pages", "flash_programmed_pages"),
     "erases": ("flash_erased_blocks",),

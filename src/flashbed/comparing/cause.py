@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the difference of a cell begins: in the code, in the requests, in the bytes, in the medium.
+"""Where the difference of a cell begins: in the code, in the flushes, in the requests, in the bytes, in the medium.
 
 A figure's change is narrowed down by what was counted and is the same. Knows the counters' layers, and nothing else.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flashbed.common.metrics import CPU_TIME, LAYERS
+from flashbed.common.metrics import CPU_TIME, FLUSHES, LAYERS
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def cause(pairs: Iterable[tuple[Mapping[str, int], Mapping[str, int]]]) -> Cause
     known = {layer: names for layer, names in LAYERS.items() if any(name in both[0][0] for name in names)}
     other = {layer for layer, names in known.items() if any(a.get(n) != b.get(n) for a, b in both for n in names)}
     moved = {layer: _moved(both, names) if layer in other else 0.0 for layer, names in known.items()}
-    return Cause(_sentence(other), moved)
+    return Cause(_sentence(other, moved.get(FLUSHES, 0.0)), moved)
 
 
 def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: Iterable[str]) -> float:
@@ -37,9 +37,12 @@ def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: I
     return after / before - 1 if before else float("inf") if after else 0.0
 
 
-def _sentence(other: set[str]) -> str:
+def _sentence(other: set[str], flushes: float) -> str:
+    flushed = f"the medium is told to flush {'more' if flushes > 0 else 'less'} often"
     if "bytes" in other or ("pages" in other and "requests" in other):
-        return "bytes: other data reach the medium"
+        return f"bytes: other data reach the medium{f', and {flushed}' if FLUSHES in other else ''}"
+    if FLUSHES in other:
+        return f"flushes: {flushed}, with the same bytes"
     if "requests" in other:
         return "requests: the same bytes come in other requests"
     if "pages" in other or "erases" in other:

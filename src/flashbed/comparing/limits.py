@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,21 @@ REBUILD = 0.0025
 moves CPU time by up to 0.1 % and mounting by 0.16 % (docs/compare.md), for all seeds to the same side, which no test of
 chance among seeds can tell from a regression.
 """
+
+PERCENTILE = 0.02
+"""The same of a percentile: fio counts in steps of 1.6 % of the value, and a rebuild may move all seeds by one step."""
+
+SPEED = (
+    "bandwidth",
+    "operations",
+    "commit_mean_us",
+    "commit_p99_us",
+    "latency_mean_us",
+    "latency_p99_us",
+)
+"""Throughput and latency: what a user of the file system feels, so they have a limit whatever a study asks about."""
+
+_OF_PERCENTILES = re.compile(r"_p[0-9]+_us$")
 
 
 class NotComparable(FlashbedError):
@@ -65,9 +81,12 @@ def _limit(text: str) -> Limit:
 
 
 def default(compared: Sequence[Compared]) -> list[Limit]:
-    """Without a choice: what the studies ask about, and CPU time, may not become worse than a rebuild makes them."""
-    names = dict.fromkeys((*(name for one in compared for name in one.a.headline), CPU_TIME))
-    return [Limit(name, REBUILD) for name in names if any(name in one.figures and one.better(name) for one in compared)]
+    """Without a choice: throughput, latency, what the studies ask about, and CPU time, may not become worse than a
+    rebuild makes them.
+    """
+    names = dict.fromkeys((*SPEED, *(name for one in compared for name in one.a.headline), CPU_TIME))
+    known = [name for name in names if any(name in one.figures and one.better(name) for one in compared)]
+    return [Limit(name, PERCENTILE if _OF_PERCENTILES.search(name) else REBUILD) for name in known]
 
 
 def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
@@ -85,17 +104,19 @@ def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
 
 
 def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
-    """What is worse by more than its limit, and not by chance. A single seed tells nothing of chance: there the limit
-    counts as it stands.
+    """What is worse by more than its limit, and not by chance; in the order of the limits, the worst first. A single
+    seed tells nothing of chance: there the limit counts as it stands.
     """
-    for cell in compared.cells:
-        for limit in limits:
+    for limit in limits:
+        beyond = []
+        for cell in compared.cells:
             found = cell.changes.get(limit.metric)
             if found is None or not (found.is_telling or found.seeds == 1):
                 continue
             worse = worse_by(found.mean, compared.better(limit.metric))
             if worse > limit.share:
-                yield Broken(cell, limit.metric, worse, found)
+                beyond.append(Broken(cell, limit.metric, worse, found))
+        yield from sorted(beyond, key=lambda one: -one.share)
 
 
 def worse_by(share: float, better: object) -> float:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from flashbed.common.page import Table
 from flashbed.comparing.cells import Cell, Compared
 from flashbed.comparing.chance import TELLING, Change
-from flashbed.comparing.limits import Broken, Limit, worse_by
+from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
 
 COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
@@ -34,11 +36,51 @@ def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> I
         return
     differ, cells = len(one.cells) - same, _count(len(one.cells), "cell")
     yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({_count(seeds, 'repetition')})"
+    for limit in limits:
+        yield from _moved(one, limit.metric)
+    yield from _begins(one)
     tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in one.cells)
     if limits:
         asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {asked}"
         yield _held(len(broken), tested)
+
+
+def _moved(one: Compared, metric: str) -> Iterator[str]:
+    """In how many cells a figure is better or worse, and by how much, in a sentence; nothing where it is neither."""
+    found = [(cell, change) for cell in one.cells if (change := cell.changes.get(metric)) is not None]
+    told = []
+    for word in ("worse", "better"):
+        those = [(cell, change) for cell, change in found if _is(change, one.better(metric)) == word]
+        if those:
+            cell, most = max(those, key=lambda pair: abs(pair[1].mean))
+            where = f" ({named(cell.place)})" if len(one.cells) > 1 else ""
+            most_of = f"{'up to ' if len(those) > 1 else ''}{_signed(most.mean)}{where}"
+            told.append(f"{word} in {len(those)} of {_count(len(one.cells), 'cell')}, {most_of}")
+    if told:
+        yield f"{one.metrics[metric]['title']}: {'; '.join(told)}"
+
+
+def _is(found: Change, better: object) -> str:
+    """The verdict, and of a single seed what it shows."""
+    if found.seeds > 1:
+        return verdict(found, better)
+    return "worse" if worse_by(found.mean, better) > 0 else "better"
+
+
+def _begins(one: Compared) -> Iterator[str]:
+    """Where most of the differences begin, in a sentence."""
+    causes = Counter(cell.cause.sentence for cell in one.cells if cell.cause)
+    for sentence, cells in causes.most_common():
+        layers = [cell.cause.moved for cell in one.cells if cell.cause and cell.cause.sentence == sentence]
+        moves = {layer: [by[layer] for by in layers if layer in by] for layer in layers[0]}
+        told = ", ".join(f"{layer} {_range(by)}" for layer, by in moves.items() if any(by))
+        yield f"{_count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{f' ({told})' if told else ''}"
+
+
+def _range(shares: Sequence[float]) -> str:
+    least, most = _signed(min(shares)), _signed(max(shares))
+    return least if least == most else f"{least} to {most}"
 
 
 def _held(broken: int, moved: int) -> str:
@@ -54,8 +96,26 @@ def _held(broken: int, moved: int) -> str:
 
 def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> Table:
     """A row for each figure of a cell that differs; of all figures if none are named."""
-    rows = [row for cell in one.cells for row in _rows(one, cell, figures)]
+    order = [*figures, *SPEED, *sorted(one.figures)]
+    found = [entry for cell in one.cells for entry in _rows(one, cell, figures)]
+    rows = [row for _, row in sorted(found, key=lambda entry: entry[0].key(order))]
     return Table(title, COLUMNS, rows, left=2, note=NOTE if rows else "")
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """What decides where a row stands: what is no figure first, then what is worse by the figures' order and by how
+    much, then all else in the same way.
+    """
+
+    figure: str = ""
+    verdict: str = ""
+    worse: float = 0.0
+
+    def key(self, order: Sequence[str]) -> tuple[object, ...]:
+        if not self.figure:
+            return (0, 0, 0.0)
+        return (1 if self.verdict == "worse" else 2, order.index(self.figure), -self.worse)
 
 
 NOTE = (
@@ -65,25 +125,28 @@ NOTE = (
 )
 
 
-def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
     begins = cell.cause.sentence if cell.cause else ""
     moved = ", ".join(f"{layer} {_signed(by)}" for layer, by in cell.cause.moved.items() if by) if cell.cause else ""
     begins += f" ({moved})" if moved else ""
     where = named(cell.place)
     for text in cell.told:
-        yield where, text, "", str(len(cell.seeds)), "", "", "not the same", begins
+        yield _Standing(), (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
     for name, found in cell.changes.items():
         if not figures or name in figures:
-            yield (
+            better = one.better(name)
+            standing = _Standing(name, _is(found, better), worse_by(found.mean, better) or abs(found.mean))
+            row = (
                 where,
                 str(one.metrics[name]["title"]) if name in one.metrics else name,
                 _change(found),
                 str(found.seeds),
                 _percent(found.by_seed),
                 "-" if found.chance is None else f"{100 * found.chance:.2g} %",
-                verdict(found, one.better(name)),
+                verdict(found, better),
                 begins,
             )
+            yield standing, row
 
 
 def row_line(row: Sequence[str]) -> str:
