@@ -198,6 +198,59 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 	return err;
 }
 
+/* Still in use: from now on its parent is "unlinked", and the next mount drops it */
+static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
+{
+	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
+	const struct y2_dir_pos pos = y2_dir_pos_of(obj);
+	int err;
+
+	y2_dir_remove(fs, obj);
+	obj->unlinked = true;
+	err = y2_header_write(fs, obj, &change);
+	if (err) {
+		obj->unlinked = false;
+		y2_dir_add(fs, obj, &pos);
+	}
+	return err;
+}
+
+static void touch(struct y2_fs *fs, struct y2_object *obj)
+{
+	if (y2_object_load(fs, obj))
+		return;
+	obj->ctime = fs->now();
+	y2_mark_dirty(fs, obj);
+}
+
+/*
+ * The header of by has given the name of the object to by: the change is done. If no tombstone can be written now, the
+ * object loses its name in memory, and y2_flush() tries again, before it may write by without its shadow.
+ */
+static void drop_shadowed(struct y2_fs *fs, struct y2_object *obj, struct y2_object *by)
+{
+	struct y2_object *target = obj->type == Y2_HARDLINK ? obj->target : NULL;
+	int err = obj->refs ? unlink_open(fs, obj) : destroy_on_flash(fs, obj);
+
+	if (err) {
+		y2_dir_remove(fs, obj);
+		obj->unlinked = true;
+		if (target) {
+			/* It may be gone before the link is */
+			list_del_init(&obj->links);
+			obj->target_id = target->id;
+			obj->target = NULL;
+		}
+		y2_mark_dirty(fs, obj);
+		if (!list_empty(&by->in_dirty)) {
+			list_del_init(&by->in_dirty);
+			y2_mark_dirty(fs, by);
+		}
+	}
+	if (target && target != by)
+		touch(fs, target);
+}
+
 /* The object takes the place of one of its links, so that its own name becomes free */
 static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -206,7 +259,9 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 
 	if (!err)
 		err = move(fs, obj, link->parent, link->name, (u32)strlen(link->name), link);
-	return err ? err : destroy_on_flash(fs, link);
+	if (!err)
+		drop_shadowed(fs, link, obj);
+	return err;
 }
 
 /*
@@ -236,24 +291,8 @@ int y2_promote_link(struct y2_fs *fs, struct y2_object *obj)
 	}
 	if (fs->yaffs1)
 		y2_mark_dirty(fs, obj);		/* as in move() */
-	return destroy_on_flash(fs, link);
-}
-
-/* Still in use: from now on its parent is "unlinked", and the next mount drops it */
-static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
-{
-	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
-	const struct y2_dir_pos pos = y2_dir_pos_of(obj);
-	int err;
-
-	y2_dir_remove(fs, obj);
-	obj->unlinked = true;
-	err = y2_header_write(fs, obj, &change);
-	if (err) {
-		obj->unlinked = false;
-		y2_dir_add(fs, obj, &pos);
-	}
-	return err;
+	drop_shadowed(fs, link, obj);
+	return 0;
 }
 
 static int unlink_entry(struct y2_fs *fs, struct y2_object *entry)
@@ -264,10 +303,8 @@ static int unlink_entry(struct y2_fs *fs, struct y2_object *entry)
 	if (entry->type == Y2_HARDLINK) {
 		target = entry->target;
 		err = destroy_on_flash(fs, entry);
-		if (!err && !y2_object_load(fs, target)) {
-			target->ctime = fs->now();
-			y2_mark_dirty(fs, target);
-		}
+		if (!err)
+			touch(fs, target);
 		return err;
 	}
 	if (!list_empty(&entry->links))
@@ -320,13 +357,13 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 		return err;
 	/* Not in the list before, or the file would move onto itself */
 	err = move_to_link(fs, file);
-	if (err && file->parent == link->parent && !strcmp(file->name, link->name)) {
-		destroy_on_flash(fs, link);
+	if (err) {
+		drop_shadowed(fs, link, file);
 		return err;
 	}
 	list_add_tail(&link->links, &file->links);
 	*old = link;
-	return err;
+	return 0;
 }
 
 /* Takes no space: a header replaces one */
@@ -358,10 +395,10 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 			return err;
 	}
 	err = move(fs, entry, dir, name, length, old);
-	if (!err && old)
-		err = unlink_entry(fs, old);
 	if (err)
 		return err;
+	if (old)
+		drop_shadowed(fs, old, entry);
 	touch_dir(fs, old_dir);
 	if (dir != old_dir)
 		touch_dir(fs, dir);

@@ -39,7 +39,8 @@ static void one_object(struct verifier *v, struct y2_object *obj)
 	if (obj->header != Y2_NO_CHUNK)
 		one_reference(v, obj->header);
 	EXPECT(v, obj->parent || obj->unlinked || obj == v->fs->root, obj->id);
-	EXPECT(v, obj->type != Y2_HARDLINK || obj->target->type != Y2_HARDLINK, obj->id);
+	EXPECT(v, obj->type != Y2_HARDLINK || (obj->unlinked ? !obj->target : obj->target->type != Y2_HARDLINK),
+	       obj->id);
 	if (obj->type != Y2_FILE)
 		return;
 	while ((leaf = y2_index_next_leaf(&obj->index, from, &base))) {

@@ -12,6 +12,7 @@ extern const struct test fs_tests[];
 extern const struct test torn_tests[];
 extern const struct test foreign_tests[];
 extern const struct test health_tests[];
+extern const struct test names_tests[];
 extern const struct test other_files_tests[];
 extern const struct test other_log_tests[];
 extern const struct test other_yaffs1_tests[];
