@@ -63,6 +63,26 @@ def test_a_folder_without_git_is_the_same_as_one_with_it(tmp_path: Path, sources
     assert of(sources, "./plain", tmp_path).tree != first
 
 
+def test_why_it_is_not_known_what_a_tree_is_a_change_of(tmp_path: Path, sources: Sources) -> None:
+    plain, debian, begun = (make(tmp_path / name) for name in ("plain", "debian", "begun"))
+    assert of(sources, "./plain", tmp_path).unknown.startswith("no git repository has it; `git init`, `git add --force")
+    (debian / ".gitignore").write_text("/*\n!/debian/\n")
+    git(debian, "init", "--quiet")
+    git(debian, "add", ".")
+    git(debian, "commit", "--quiet", "--message", "one", "--allow-empty")
+    (plain / ".gitignore").write_text((debian / ".gitignore").read_text())
+    found = of(sources, "./debian", tmp_path)
+    assert found.tree == of(sources, "./plain", tmp_path).tree  # all of it, and not what git has
+    assert "its .gitignore leaves out the tree itself, as Debian's does" in found.unknown
+    git(begun, "init", "--quiet")
+    assert of(sources, "./begun", tmp_path).unknown.startswith("nothing is committed there yet")
+    git(debian, "add", "--force", ".")
+    git(debian, "commit", "--quiet", "--message", "two")
+    assert of(sources, "./debian", tmp_path).unknown == ""
+    (tmp_path / "x.patch").write_text(PATCH)
+    assert of(sources, "./plain:patch=x.patch", tmp_path).unknown == ""  # of the tree without it
+
+
 def test_the_tree_may_lie_deep_in_a_repository(tmp_path: Path, sources: Sources) -> None:
     make(tmp_path / "board/linux")
     commit(tmp_path / "board", "one")

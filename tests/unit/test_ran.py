@@ -2,11 +2,14 @@
 """What is said of changed lines, by what the emulator wrote down of the code that it executed."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from flashbed.execution import ran
+from flashbed.execution import ran, run
+from flashbed.image.cache import Entry
 from flashbed.image.changed_code import Changed, from_json
+from flashbed.image.kernel import Kernel
 
 LOG = """\
 ----------------
@@ -55,6 +58,14 @@ def test_a_patch_that_never_ran_is_no_no_difference() -> None:
         "linux 1a2b: no changed line became code of this kernel; fs/two.c is no part of this kernel: no difference "
         "means nothing."
     )
+
+
+def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> None:
+    guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
+    records = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
+    assert [one.sentence for one in run._ran(records)] == [  # type: ignore[arg-type]
+        "linux 1a2b: which lines are changed in it, and whether they ran, is not known: no git repository has it."
+    ]
 
 
 def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,10 +77,10 @@ class View:
         name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
         return self.git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
 
-    def text(self, tree: str, path: str) -> str | None:
+    def text(self, tree: str, path: str, env: dict[str, str] | None = None) -> str | None:
         """Return a file of a tree as text; None if it is not there."""
         try:
-            return self.git("cat-file", "blob", f"{tree}:{path}")
+            return self.git("cat-file", "blob", f"{tree}:{path}", env=env)
         except GitError:
             return None
 

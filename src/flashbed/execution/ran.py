@@ -42,10 +42,14 @@ class Ran:
     """Lines that did not run."""
     not_told: Mapping[str, str] | None = None
     """Changed files of which nothing can be told, and why."""
+    unknown: str = ""
+    """Why it is not known which lines are changed."""
 
     @property
     def sentence(self) -> str:
         """For people."""
+        if self.unknown:
+            return f"{self.kernel}: which lines are changed in it, and whether they ran, is not known: {self.unknown}."
         beside = self._beside()
         if not self.lines:
             return f"{self.kernel}: no changed line became code of this kernel{beside}: no difference means nothing."

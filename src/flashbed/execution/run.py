@@ -177,14 +177,19 @@ def stored(study: Study) -> Run:
 def _ran(records: Sequence[Record]) -> list[Ran]:
     """By kernel, of what is noted of these guests."""
     kernels: dict[str, tuple[Changed, list[tuple[str, ran.Ranges]]]] = {}
+    unknown: dict[str, str] = {}
     for record in records:
         kernel = record.repetition.image.kernel
         if kernel.changed is None:
+            unknown |= {kernel.package_version: kernel.change_unknown} if kernel.change_unknown else {}
             continue
         _, guests = kernels.setdefault(kernel.package_version, (kernel.changed, []))
         if (ranges := _watched(record, kernel.changed)) is not None:
             guests.append((record.repetition.cell.label, ranges))
-    return [ran.told(name, changed, guests) for name, (changed, guests) in kernels.items()]
+    return [
+        *(ran.told(name, changed, guests) for name, (changed, guests) in kernels.items()),
+        *(Ran(name, 0, 0, unknown=why) for name, why in unknown.items()),
+    ]
 
 
 def _watched(record: Record, changed: Changed) -> ran.Ranges | None:

@@ -77,6 +77,8 @@ class Kernel:
     """Of such a kernel, the version of Linux."""
     changed: Changed | None = None
     """Of such a kernel, the lines that are changed in it, if it is known what it is a change of."""
+    change_unknown: str = ""
+    """Of such a kernel, why it is not known what it is a change of; "" if it is, or is no change."""
 
     @property
     def image(self) -> Path:

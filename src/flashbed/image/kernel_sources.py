@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from flashbed.profiles.kernel_choice import Patch, Tree
 
 SHOWN = 12
 """Digits of a hash that people get to see."""
+
+_HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"
 
 _LEFT_BY_A_BUILD = (
     *("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "*.order", "*.symvers", "*.dtb", "*.so", "*.so.dbg", "*.i"),
@@ -51,6 +53,8 @@ class Source:
     """The user's objects that it needs beside the lab's."""
     notes: tuple[str, ...] = ()
     """What the user is to be told of it."""
+    unknown: str = ""
+    """Why it is not known what it is a change of, and what would tell; "" if it is, or is no change."""
 
     @property
     def label(self) -> str:
@@ -72,7 +76,9 @@ class Sources:
             objects = found.objects if found else None
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
             return Source(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
-        return self._as_it_is(wanted.folder, found) if found and found.top else self._plain(wanted.folder)
+        if found is None or found.top is None:
+            return self._plain(wanted.folder, f"no git repository has it; {_HOW_TO_GET_A_BASE}")
+        return self._as_it_is(wanted.folder, found)
 
     def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> Source:
         """A package's source; `unpack(folder)` is asked for it the first time."""
@@ -116,7 +122,7 @@ class Sources:
                     ) from None
                 name += f" + {patch.path.name}"
             tree = self._git("write-tree", env=env)
-        return Source(tree, name, source.home, source.tree, source.objects, source.notes)
+        return replace(source, tree=tree, name=name, before=source.tree, unknown="")
 
     def check_out(self, source: Source, folder: Path, index: Path) -> None:
         """Brings `folder` to what the source is: files that are the same stay untouched, and so does what no source
@@ -171,6 +177,9 @@ class Sources:
                     _note_changes(partial(view.git, env=env), ["--exclude-standard"], scratch)
                     prefix = [f"--prefix={found.prefix}/"] if found.prefix else []
                     tree = view.git("write-tree", *prefix, env=env)
+                if view.text(tree, "Makefile", env) is None:
+                    why = "its .gitignore leaves out the tree itself, as Debian's does, so git does not have it"
+                    return self._plain(folder, f"{why}; {_HOW_TO_GET_A_BASE}")
                 with suppress(GitError):
                     committed = view.tree_of("HEAD", found.prefix)
                 if committed == tree:
@@ -179,11 +188,12 @@ class Sources:
         except GitError as error:
             raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         note = f"{folder}: has changes that are not committed; they are in what is measured"
-        return Source(tree, f"{name} (not committed)", home, committed, found.objects, (note,))
+        unknown = "" if committed else f"nothing is committed there yet; {_HOW_TO_GET_A_BASE}"
+        return Source(tree, f"{name} (not committed)", home, committed, found.objects, (note,), unknown)
 
-    def _plain(self, folder: Path) -> Source:
-        """A folder that is in no repository, without what a build leaves. A .gitignore in it does not count: that of a
-        package may name the whole tree.
+    def _plain(self, folder: Path, unknown: str) -> Source:
+        """A folder that no repository has, without what a build leaves. A .gitignore in it does not count: that of a
+        package may name the whole tree. `unknown`: why it is not known what it is a change of.
         """
         home = str(folder.resolve())
         self._make()
@@ -202,7 +212,7 @@ class Sources:
                     tree = self._git("write-tree", env=env)
             except GitError as error:
                 raise InputError(f"{folder}: git cannot read this tree: {error}") from None
-        return Source(tree, folder.resolve().name, home)
+        return Source(tree, folder.resolve().name, home, unknown=unknown)
 
     def _reads(self, source: Source) -> dict[str, str]:
         return _beside(source.objects) if source.objects else {}

@@ -124,7 +124,7 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelCho
     if wanted.before is None and first is not None and first != choice:
         other = source(archive, first)
         if other.home == wanted.home:
-            wanted = replace(wanted, before=other.tree)
+            wanted = replace(wanted, before=other.tree, unknown="")
     compiler = toolchain.compiler(cache, archive)
     fragment = _fragment(choice.version)
     recipe = {
@@ -151,6 +151,7 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelCho
         environment=compiler.environment,
         source=wanted.tree,
         version=choice.version,
+        change_unknown=wanted.unknown,
     )
     return replace(built, changed=_changed(cache, built, wanted, choice, fragment))
 
