@@ -22,11 +22,16 @@ def test_the_same_ends_with_0(flashbed: Flashbed, tmp_path: Path) -> None:
 def test_worse_ends_with_5_and_names_the_cell(flashbed: Flashbed, tmp_path: Path) -> None:
     done = flashbed("compare", write(tmp_path / "a"), write(tmp_path / "b", slow), "--html", tmp_path / "x/page.html")
     assert done.returncode == 5
-    assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds); code: " in done.stdout
+    assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds); begins with code\n" in done.stdout
     assert done.stderr == "flashbed: 2 figures are worse than the limits allow\n"
     page = (tmp_path / "x/page.html").read_text()
-    assert "WORSE: ext2: CPU time is worse by 1 % (3 seeds)" in page
-    assert "All figures that differ" in page
+    # In the reports' style: what came of it first, the rest folded, nothing from elsewhere
+    assert '<div class="lead bad">' in page
+    assert page.index("CPU time: worse in 2 of 2 cells, up to +1 %") < page.index("A: ") < page.index("What differs")
+    assert "--bad-ground:" in page
+    folded = page[page.index("All figures that differ") :]
+    assert "<summary>2 rows</summary>" in folded
+    assert "http" not in page.replace("http-equiv", "")
 
 
 def test_a_limit_lets_it_pass_and_exact_does_not(flashbed: Flashbed, tmp_path: Path) -> None:

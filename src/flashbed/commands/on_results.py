@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flashbed.commands.terminal import check_page, out, tell_page, write_page
 from flashbed.common.page import Table
+
+if TYPE_CHECKING:
+    from flashbed.comparing.cells import Compared
+
 
 SHOWN = 40
 """Figures on a terminal."""
@@ -55,29 +60,46 @@ def compare_command(
     asked = limits.parse(limit or ())
     limits.check(asked, compared)
     asked = asked or limits.default(compared)
-    broken, lost, told, tables = [], [], [], []
+    broken, lost, told, tables, lead = [], [], [], [], []
     for one in compared:
         found = list(limits.broken(asked, one))
         gone = list(telling.lost_lines(one))
         worse = [*gone, *(telling.broken_line(one, bad) for bad in found)]
-        sentences = [*telling.lines(one, asked, found), *(f"WORSE: {line}" for line in worse)]
+        facts = list(telling.lines(one, asked, found))
         table = telling.table(one, [limit.metric for limit in asked])
-        _show(sentences, table)
+        _show([*facts, *(f"WORSE: {line}" for line in worse)], table)
         broken += found
         lost += gone
-        told += sentences
+        told += facts
+        study = f"{one.a.study}: " if len(compared) > 1 else ""
+        lead += [f"{study}{line}" for line in (*gone, *telling.in_short(one, asked))]
         tables.append(table)
     if html is not None:
-        everything = [telling.table(one, [], "All figures that differ") for one in compared]
-        shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
-        write_page(html, "Two sets of results", told, shown)
-        tell_page(html)
+        _write_page(html, compared, tables, told, lead, is_bad=bool(broken or lost))
     if broken or lost:
         raise limits.Regression(telling.in_all(len(broken), len(lost)))
     if exact and not all(cell.is_same for one in compared for cell in one.cells):
         raise limits.Regression("not the same")
     if exact and any(one.only_a or one.only_b for one in compared):
         raise limits.Regression("not the same: one set has repetitions that the other has not")
+
+
+def _write_page(
+    file: Path,
+    compared: Sequence[Compared],
+    tables: Sequence[Table],
+    told: Sequence[str],
+    lead: Sequence[str],
+    *,
+    is_bad: bool,
+) -> None:
+    """All comparisons as one page: what came of them first, and all figures folded. `tables` has those with limits."""
+    from flashbed.comparing import telling
+
+    everything = [replace(telling.table(one, [], "All figures that differ"), most=0) for one in compared]
+    shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
+    write_page(file, "Two sets of results", [line for line in told if line not in lead], shown, lead, is_bad=is_bad)
+    tell_page(file)
 
 
 def _show(sentences: Sequence[str], table: Table) -> None:

@@ -81,13 +81,23 @@ def say(line: str) -> None:
         raise
 
 
-def write_page(file: Path, title: str, lines: Sequence[str], tables: Sequence[Table]) -> None:
-    """As one HTML file. Raises HostResourceError."""
-    from flashbed.common.page import render
+def write_page(
+    file: Path,
+    title: str,
+    lines: Sequence[str],
+    tables: Sequence[Table],
+    lead: Sequence[str] = (),
+    *,
+    is_bad: bool = False,
+) -> None:
+    """As one HTML file; `lead` are lines that stand out, `is_bad` whether they say that something is. Raises
+    HostResourceError.
+    """
+    from flashbed.report.page import render
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render(title, lines, tables))
+        file.write_text(render(title, lines, tables, lead, is_bad=is_bad))
     except OSError as error:
         raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of text, and a page of them as one HTML file that needs nothing else. Must not know what they are of."""
+"""A table of text, for a terminal or a page. Must not know what it is of, nor how it is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,12 +16,7 @@ class Table:
     rows: Sequence[tuple[str, ...]]
     left: int = 1
     note: str = ""
-
-
-def render(title: str, lines: Sequence[str], tables: Sequence[Table]) -> str:
-    """The whole page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("flashbed.common", ".")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.get_template("page.html.j2").render(title=title, lines=lines, tables=tables)
+    tones: Mapping[str, str] = field(default_factory=dict)
+    """Of texts that say whether something is good or bad: "good" or "bad"."""
+    most: int | None = None
+    """On a page, so many rows stand open, and the rest is folded; None: all."""

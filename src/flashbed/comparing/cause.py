@@ -19,6 +19,11 @@ class Cause:
     sentence: str
     moved: Mapping[str, float]
 
+    @property
+    def layer(self) -> str:
+        """Where it begins, in a word."""
+        return self.sentence.partition(":")[0]
+
 
 def cause(pairs: Iterable[tuple[Mapping[str, int], Mapping[str, int]]]) -> Cause:
     """Of a cell of which something differs; a pair of counters for each seed."""

@@ -8,11 +8,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flashbed.common.metrics import CPU_TIME
 from flashbed.common.page import Table
+from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Cell, Compared
 from flashbed.comparing.chance import TELLING, Change
 from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
+
+TONES = {"worse": "bad", "better": "good"}
+LEAST_CHANCE = 0.0001
+"""A smaller one is only said to be smaller."""
+
+_COUNTED = {"code": CPU_TIME, "medium": "pages"}
+"""The layer whose count tells how far a cause reaches, where it has another name."""
+
+MOST_OPEN = 12
+"""Rows that a page shows at once."""
 
 COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
 
@@ -36,14 +48,19 @@ def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> I
         return
     differ, cells = len(one.cells) - same, _count(len(one.cells), "cell")
     yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({_count(seeds, 'repetition')})"
-    for limit in limits:
-        yield from _moved(one, limit.metric)
-    yield from _begins(one)
+    yield from in_short(one, limits)
     tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in one.cells)
     if limits:
         asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {asked}"
         yield _held(len(broken), tested)
+
+
+def in_short(one: Compared, limits: Sequence[Limit]) -> Iterator[str]:
+    """What came of the figures that have a limit, throughput and latency first, and where the differences begin."""
+    for limit in limits:
+        yield from _moved(one, limit.metric)
+    yield from _begins(one)
 
 
 def _moved(one: Compared, metric: str) -> Iterator[str]:
@@ -99,7 +116,7 @@ def table(one: Compared, figures: Sequence[str], title: str = "What differs") ->
     order = [*figures, *SPEED, *sorted(one.figures)]
     found = [entry for cell in one.cells for entry in _rows(one, cell, figures)]
     rows = [row for _, row in sorted(found, key=lambda entry: entry[0].key(order))]
-    return Table(title, COLUMNS, rows, left=2, note=NOTE if rows else "")
+    return Table(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
 
 
 @dataclass(frozen=True)
@@ -126,9 +143,7 @@ NOTE = (
 
 
 def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
-    begins = cell.cause.sentence if cell.cause else ""
-    moved = ", ".join(f"{layer} {_signed(by)}" for layer, by in cell.cause.moved.items() if by) if cell.cause else ""
-    begins += f" ({moved})" if moved else ""
+    begins = _where(cell.cause) if cell.cause else ""
     where = named(cell.place)
     for text in cell.told:
         yield _Standing(), (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
@@ -142,11 +157,23 @@ def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[_
                 _change(found),
                 str(found.seeds),
                 _percent(found.by_seed),
-                "-" if found.chance is None else f"{100 * found.chance:.2g} %",
+                _share_of_chance(found.chance),
                 verdict(found, better),
                 begins,
             )
             yield standing, row
+
+
+def _where(found: Cause) -> str:
+    """ "flushes +100 %" """
+    by = found.moved.get(_COUNTED.get(found.layer, found.layer), 0.0)
+    return f"{found.layer} {_signed(by)}" if by else found.layer
+
+
+def _share_of_chance(chance: float | None) -> str:
+    if chance is None:
+        return "-"
+    return f"{100 * chance:.2g} %" if chance >= LEAST_CHANCE else f"below {100 * LEAST_CHANCE:g} %"
 
 
 def row_line(row: Sequence[str]) -> str:
@@ -175,7 +202,7 @@ def named(place: Place) -> str:
 
 def broken_line(one: Compared, found: Broken) -> str:
     """What is told of a limit that was broken."""
-    why = f"; {found.cell.cause.sentence}" if found.cell.cause else ""
+    why = f"; begins with {found.cell.cause.layer}" if found.cell.cause else ""
     seeds = "one seed, which may be a shuffle" if found.change.seeds == 1 else f"{found.change.seeds} seeds"
     title = one.metrics[found.metric]["title"]
     return f"{named(found.cell.place)}: {title} is worse by {_percent(found.share)} ({seeds}){why}"
