@@ -115,10 +115,12 @@ u32 fb_chip_cut(struct fb_medium *chip, u64 cut_ns, struct fb_chip_torn *torn);
 u64 fb_chip_reset(struct fb_medium *chip, u64 now_ns, struct fb_chip_torn *torn, u32 *count);
 
 /*
- * What is left of a torn page, page_bytes + spare_bytes: its content is what a finished program would have left, or
- * what it was before an erase. Of a program each bit is cleared or not, of an erase set or not, so what was erased
- * stays so; the cells of a torn neighbour hold noise. The seed decides.
+ * Makes of a page's content, page_bytes + spare_bytes, what is left of it when it is torn. The content is what a
+ * finished program would have left, and `before` what the page held before the program; of an erase the content is what
+ * the page held before, and `before` is not read. A program clears each bit or does not, and an erase sets it or does
+ * not: a program sets none, and an erase clears none. The cells of a torn neighbour hold noise. The seed decides.
  */
-void fb_chip_tear(const struct fb_params *params, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content);
+void fb_chip_tear(const struct fb_params *params, const struct fb_chip_torn *torn, u32 page, u64 seed,
+		  const u8 *before, u8 *content);
 
 #endif

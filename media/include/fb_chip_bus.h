@@ -30,8 +30,8 @@ enum fb_bus_output { FB_BUS_OF_PAGE, FB_BUS_OF_STATUS, FB_BUS_OF_ID, FB_BUS_OF_O
 struct fb_chip_bus {
 	struct fb_medium *chip;
 	u8 *content;			/* fb_content_bytes() */
-	u8 *registers;			/* fb_bus_register_bytes(): for each plane a page, and what its last block to be
-					   erased held */
+	u8 *registers;			/* fb_bus_register_bytes(): for each plane a page, what its last block to be
+					   erased held, and what the pages of its last two programs held before */
 	u64 ready_ns;			/* R/B# is high from then on */
 
 	u32 command;			/* that waits for addresses, data or another command */
@@ -45,6 +45,8 @@ struct fb_chip_bus {
 	struct fb_chip_span loading;	/* what is programmed next; bytes from the first to the last that was loaded */
 	u32 queued;			/* planes that are loaded, or told to be erased or read */
 	u32 queued_page[FB_CHIP_PLANES];
+	u32 before_page[FB_CHIP_PLANES][2];	/* of the last two programs of each plane ... */
+	u32 before_turn[FB_CHIP_PLANES];	/* ... which of them is the last */
 	u32 flips[FB_BUS_MOST_FLIPS];
 };
 

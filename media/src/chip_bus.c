@@ -26,11 +26,16 @@ static bool small_page(const struct fb_chip_bus *bus)
 	return params_of(bus)->page_bytes == 512;
 }
 
+static u32 plane_of(const struct fb_chip_bus *bus, u32 page)
+{
+	return page / (u32)params_of(bus)->pages_per_block % (u32)params_of(bus)->planes;
+}
+
 static u8 *register_of(const struct fb_chip_bus *bus, u32 page)
 {
 	const struct fb_params *p = params_of(bus);
 
-	return bus->registers + page / (u32)p->pages_per_block % (u32)p->planes * fb_raw_page_bytes(p);
+	return bus->registers + plane_of(bus, page) * fb_raw_page_bytes(p);
 }
 
 /* What the block of this page held before its erase; behind the pages of all planes */
@@ -38,9 +43,38 @@ static u8 *erased_of(const struct fb_chip_bus *bus, u32 page)
 {
 	const struct fb_params *p = params_of(bus);
 	u32 pages = (u32)p->pages_per_block;
-	u64 at = p->planes + page / pages % (u32)p->planes * pages + page % pages;
+	u64 at = p->planes + plane_of(bus, page) * pages + page % pages;
 
 	return bus->registers + at * fb_raw_page_bytes(p);
+}
+
+enum { BEFORE = 2 /* a cached program begins while another is under way */ };
+
+/* What a page of this plane held before one of its last programs; behind what erased blocks held */
+static u8 *before_at(const struct fb_chip_bus *bus, u32 plane, u32 turn)
+{
+	const struct fb_params *p = params_of(bus);
+	u64 at = p->planes * (1 + p->pages_per_block) + plane * BEFORE + turn;
+
+	return bus->registers + at * fb_raw_page_bytes(p);
+}
+
+/* For the next program of a page */
+static u8 *take_before(struct fb_chip_bus *bus, u32 page)
+{
+	u32 plane = plane_of(bus, page);
+
+	bus->before_turn[plane] ^= 1;
+	bus->before_page[plane][bus->before_turn[plane]] = page;
+	return before_at(bus, plane, bus->before_turn[plane]);
+}
+
+/* Of a page whose program is under way */
+static const u8 *before_of(const struct fb_chip_bus *bus, u32 page)
+{
+	u32 plane = plane_of(bus, page), turn = bus->before_turn[plane];
+
+	return before_at(bus, plane, bus->before_page[plane][turn] == page ? turn : turn ^ 1);
 }
 
 static u8 *content_of(const struct fb_chip_bus *bus, u32 page)
@@ -50,7 +84,7 @@ static u8 *content_of(const struct fb_chip_bus *bus, u32 page)
 
 size_t fb_bus_register_bytes(const struct fb_params *p)
 {
-	return p->planes * (1 + p->pages_per_block) * fb_raw_page_bytes(p);
+	return p->planes * (1 + p->pages_per_block + BEFORE) * fb_raw_page_bytes(p);
 }
 
 void fb_bus_init(struct fb_chip_bus *bus, struct fb_medium *chip, u8 *content, u8 *registers)
@@ -238,7 +272,7 @@ void fb_bus_write(struct fb_chip_bus *bus, const u8 *bytes, u32 count)
 static void clear_bits(struct fb_chip_bus *bus, u32 page)
 {
 	const u8 *reg = register_of(bus, page);
-	u8 *content = content_of(bus, page);
+	u8 *content = content_of(bus, page), *before = take_before(bus, page);
 	u32 bytes = fb_raw_page_bytes(params_of(bus)), i = 0;
 
 	for (; i + sizeof(u64) <= bytes; i += sizeof(u64)) {
@@ -246,11 +280,14 @@ static void clear_bits(struct fb_chip_bus *bus, u32 page)
 
 		__builtin_memcpy(&kept, content + i, sizeof(kept));
 		__builtin_memcpy(&loaded, reg + i, sizeof(loaded));
+		__builtin_memcpy(before + i, &kept, sizeof(kept));
 		kept &= loaded;
 		__builtin_memcpy(content + i, &kept, sizeof(kept));
 	}
-	for (; i < bytes; i++)
+	for (; i < bytes; i++) {
+		before[i] = content[i];
 		content[i] &= reg[i];
+	}
 }
 
 static void program(struct fb_chip_bus *bus, bool cached, u64 now_ns)
@@ -326,7 +363,7 @@ static void tear(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u64 s
 	for (; page < end; page++) {
 		if (torn->op == FB_CHIP_ERASE)
 			__builtin_memcpy(content_of(bus, page), erased_of(bus, page), fb_raw_page_bytes(p));
-		fb_chip_tear(p, torn, page, seed, content_of(bus, page));
+		fb_chip_tear(p, torn, page, seed, before_of(bus, page), content_of(bus, page));
 	}
 }
 

@@ -102,14 +102,15 @@ static u8 noise(u64 *state, u32 set)
 }
 
 /*
- * A program clears bits and an erase sets them, each the more of them the longer it ran: what is erased already stays
- * so, a bad-block mark of 0xff too. What a torn neighbour's cells hold is half of each.
+ * A program clears bits and an erase sets them, each the more of them the longer it ran: a bit that is clear before a
+ * program stays so, and what is erased before an erase, a bad-block mark of 0xff too. What a torn neighbour's cells hold
+ * is half of each.
  */
-static u8 torn_byte(const struct fb_chip_torn *torn, u8 byte, u64 *state)
+static u8 torn_byte(const struct fb_chip_torn *torn, const u8 *before, u8 byte, u64 *state)
 {
 	switch (torn->op) {
 	case FB_CHIP_PROGRAM:
-		return byte | noise(state, WHOLE - torn->done);
+		return *before & (byte | noise(state, WHOLE - torn->done));
 	case FB_CHIP_ERASE:
 		return byte | noise(state, torn->done);
 	default:
@@ -117,7 +118,8 @@ static u8 torn_byte(const struct fb_chip_torn *torn, u8 byte, u64 *state)
 	}
 }
 
-void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u32 page, u64 seed, u8 *content)
+void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u32 page, u64 seed, const u8 *before,
+		  u8 *content)
 {
 	u64 state = fb_mix(seed ^ fb_mix(page + FB_SPLITMIX_STEP));
 	u32 from = torn->op == FB_CHIP_ERASE ? 0 : torn->span.column;
@@ -125,5 +127,5 @@ void fb_chip_tear(const struct fb_params *p, const struct fb_chip_torn *torn, u3
 	u32 i;
 
 	for (i = from; i < from + bytes; i++)
-		content[i] = torn_byte(torn, content[i], &state);
+		content[i] = torn_byte(torn, before + i, content[i], &state);
 }

@@ -31,6 +31,41 @@ static void wrong_bits_are_read_and_not_stored(void)
 	bed_tear_down(&b);
 }
 
+static void load(struct chip_bed *b, u32 page, const u8 *bytes, u32 count, u8 end)
+{
+	command(b, 0x80);
+	page_address(b, page, 0);
+	fb_bus_write(&b->bus, bytes, count);
+	command(b, end);
+}
+
+/* Page 1 is programmed again while page 0 is, and the power goes: neither has a bit that it had not before */
+static void what_was_programmed_before_stays_so(void)
+{
+	u8 data[2112], mark[2112];
+	struct chip_bed b;
+	u32 i, set = 0;
+
+	memset(data, 0x5a, sizeof(data));
+	memset(mark, 0xff, sizeof(mark));
+	mark[2050] = 0;
+	bed_set_up(&b, sample_large_chip());
+	for (i = 0; i < 2; i++) {
+		load(&b, i, data, sizeof(data), 0x10);
+		wait_ready(&b);
+	}
+	load(&b, 0, mark, sizeof(mark), 0x15);
+	wait_ready(&b);
+	load(&b, 1, mark, sizeof(mark), 0x15);
+	fb_bus_cut(&b.bus, b.now_ns + 100000, 1);
+	for (i = 0; i < 2 * 2112; i++)
+		set += (b.content[i] & ~0x5a) != 0;
+	CHECK_EQUAL(0, set);
+	for (i = 0; i < 2 * 2112; i++)
+		CHECK(i % 2112 == 2050 || b.content[i] == 0x5a);
+	bed_tear_down(&b);
+}
+
 /* A reset half way through a program, and the power that goes half way through an erase */
 static void what_is_under_way_is_torn(void)
 {
@@ -150,6 +185,7 @@ static void any_cycles_do_no_harm(void)
 
 const struct test chip_bus_faults_tests[] = {
 	TEST(wrong_bits_are_read_and_not_stored),
+	TEST(what_was_programmed_before_stays_so),
 	TEST(what_is_under_way_is_torn),
 	TEST(a_refused_operation_forgets_its_planes),
 	TEST(any_cycles_do_no_harm),

@@ -9,8 +9,9 @@ static void a_cut_tears_what_is_under_way(void)
 	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
 	struct fb_medium *m = new_medium(&p);
 	u32 i, ones;
-	u8 content[2112];
+	u8 content[2112], erased[2112];
 
+	memset(erased, 0xff, sizeof(erased));
 	program_page(m, 0, 0);
 	CHECK_EQUAL(0, fb_chip_cut(m, 300000, torn));
 	free(m);
@@ -28,11 +29,11 @@ static void a_cut_tears_what_is_under_way(void)
 
 	/* Of 16,896 bits that were to be cleared, a quarter is not: 4,224 +- 4 * 56; what was set before stays */
 	memset(content, 0, sizeof(content));
-	fb_chip_tear(&p, &torn[0], 0, 1, content);
+	fb_chip_tear(&p, &torn[0], 0, 1, erased, content);
 	ones = ones_in(content, sizeof(content));
 	CHECK(ones > 4224 - 225 && ones < 4224 + 225);
 	memset(content, 0, sizeof(content));
-	fb_chip_tear(&p, &torn[1], 1, 1, content);
+	fb_chip_tear(&p, &torn[1], 1, 1, erased, content);
 	for (i = 0; i < sizeof(content); i++)
 		CHECK_EQUAL(0xff, content[i]);
 
@@ -44,16 +45,35 @@ static void a_cut_tears_what_is_under_way(void)
 	free(m);
 }
 
+/* A mark that is programmed into a page of data (0xff but in one byte) clears bits of that byte or none */
+static void a_torn_program_sets_no_bit(void)
+{
+	struct fb_params p = sample_large_chip();
+	struct fb_chip_torn torn = { FB_CHIP_PROGRAM, 512, { 4, 0, 2112 } };
+	u8 before[2112], content[2112];
+	u32 seed, i;
+
+	memset(before, 0x5a, sizeof(before));
+	for (seed = 1; seed <= 200; seed++) {
+		memcpy(content, before, sizeof(content));
+		content[2050] = 0;
+		fb_chip_tear(&p, &torn, 4, seed, before, content);
+		for (i = 0; i < sizeof(content); i++)
+			CHECK(i == 2050 ? !(content[i] & ~0x5a) : content[i] == 0x5a);
+	}
+}
+
 /* Only the bytes of the program that was under way change */
 static void a_torn_part_leaves_the_rest(void)
 {
 	struct fb_params p = sample_large_chip();
 	struct fb_chip_torn torn = { FB_CHIP_PROGRAM, 0, { 4, 512, 512 } };
-	u8 content[2112];
+	u8 content[2112], erased[2112];
 	u32 i;
 
+	memset(erased, 0xff, sizeof(erased));
 	memset(content, 0x5a, sizeof(content));
-	fb_chip_tear(&p, &torn, 4, 7, content);
+	fb_chip_tear(&p, &torn, 4, 7, erased, content);
 	for (i = 0; i < sizeof(content); i++)
 		CHECK_EQUAL(i >= 512 && i < 1024 ? 0xff : 0x5a, content[i]);
 }
@@ -72,11 +92,11 @@ static void a_half_erased_block_must_be_erased_again(void)
 	CHECK_EQUAL(2 * 64, torn[0].span.page);
 	CHECK_EQUAL(512, torn[0].done);
 	memset(content, 0, sizeof(content));
-	fb_chip_tear(&p, &torn[0], 2 * 64, 1, content);
+	fb_chip_tear(&p, &torn[0], 2 * 64, 1, NULL, content);
 	ones = ones_in(content, sizeof(content));
 	CHECK(ones > 8448 - 260 && ones < 8448 + 260);	/* half of 16,896, 4 * 65 */
 	memset(content, 0xff, sizeof(content));
-	fb_chip_tear(&p, &torn[0], 2 * 64, 1, content);
+	fb_chip_tear(&p, &torn[0], 2 * 64, 1, NULL, content);
 	for (i = 0; i < sizeof(content); i++)
 		CHECK_EQUAL(0xff, content[i]);
 	fb_power_on(m);
@@ -109,6 +129,7 @@ static void a_torn_upper_page_takes_its_lower_page_along(void)
 
 const struct test chip_torn_tests[] = {
 	TEST(a_cut_tears_what_is_under_way),
+	TEST(a_torn_program_sets_no_bit),
 	TEST(a_torn_part_leaves_the_rest),
 	TEST(a_half_erased_block_must_be_erased_again),
 	TEST(a_torn_upper_page_takes_its_lower_page_along),
