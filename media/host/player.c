@@ -149,7 +149,7 @@ bool play(struct fb_medium *medium, const struct trace *trace, const struct play
 	u64 cut_ns;
 
 	*played = (struct played) { 0 };
-	under_way.done_ns = malloc((options->queue_depth + 1) * sizeof(u64));
+	under_way.done_ns = malloc(((options->queue_depth < trace->count ? options->queue_depth : trace->count) + 1) * sizeof(u64));
 	if (!under_way.done_ns || !(options->no_percentiles || allocate(played, trace))) {
 		free(under_way.done_ns);
 		played_free(played);

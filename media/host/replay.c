@@ -232,14 +232,28 @@ static bool all_done_before(const struct played *played)
 	return complain("power cut", text);
 }
 
+/* While it has more, none is put before another */
+static int more_than_it_orders(u64 depth, u64 most)
+{
+	char name[40], text[80];
+
+	snprintf(name, sizeof(name), "--queue-depth %" PRIu64, depth);
+	snprintf(text, sizeof(text), "the disk orders %" PRIu64 " requests at most (reorder_depth)", most);
+	complain(name, text);
+	return WRONG_ARGUMENTS;
+}
+
 static int play_trace(const struct options *o, struct fb_medium *medium, const struct trace *trace)
 {
+	const struct fb_params *params = fb_medium_params(medium);
 	struct player_options player = o->player;
 	struct played played;
 	bool done;
 
 	if (player.as_fast_as_possible && !o->depth_given)
-		player.queue_depth = fb_medium_params(medium)->queue_depth;
+		player.queue_depth = params->queue_depth;
+	if (params->kind == FB_DISK && params->reorder_depth > 1 && player.queue_depth > params->reorder_depth)
+		return more_than_it_orders(player.queue_depth, params->reorder_depth);
 	if (o->completions) {
 		player.completions = fopen(o->completions, "w");
 		if (!player.completions) {

@@ -12,8 +12,10 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	if (!fb_check_sectors(p, complaint) ||
 	    !fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_smaller(p->cylinders, FB_MAX_ZONES),
 			    "no more than cylinders") ||
-	    !fb_check_range(complaint, p, FB_PARAM_inner_sectors_per_track, 1, p->outer_sectors_per_track,
-			    "no more than outer_sectors_per_track") ||
+	    /* So that the parts of any write that the cache takes fit into the ring of pending_parts() */
+	    !fb_check_range(complaint, p, FB_PARAM_inner_sectors_per_track,
+			    fb_divide_up(FB_CACHED_PART_BYTES, p->sector_bytes), p->outer_sectors_per_track,
+			    "tracks of 4096 bytes or more, and no more than outer_sectors_per_track") ||
 	    !fb_check_range(complaint, p, FB_PARAM_seek_full_ns, p->seek_track_ns, FB_MAX_NS,
 			    "at least seek_track_ns") ||
 	    !fb_check_range(complaint, p, FB_PARAM_seek_average_ns, fb_least_average_ns(p), fb_most_average_ns(p),

@@ -226,7 +226,9 @@ bool fb_read_only(const struct fb_medium *m)
 
 void fb_age(struct fb_medium *m, u64 days)
 {
-	m->age_ns += fb_smaller(days, FB_MAX_AGE_DAYS) * 24 * FB_HOUR_NS;
+	const u64 oldest_ns = (u64)FB_MAX_AGE_DAYS * 24 * FB_HOUR_NS;
+
+	m->age_ns = fb_smaller(m->age_ns + fb_smaller(days, FB_MAX_AGE_DAYS) * 24 * FB_HOUR_NS, oldest_ns);
 }
 
 u64 fb_age_ns(const struct fb_medium *m)

@@ -271,6 +271,29 @@ static void writes_of_a_deep_queue_leave_the_cache_sound(void)
 	free(m);
 }
 
+/* The shortest tracks, and writes that have as many parts as can be pending: each is done at a time that comes */
+static void a_write_over_very_many_tracks_ends(void)
+{
+	struct fb_params p = sample_disk();
+	const u64 bytes = 16 << 20;
+	struct fb_medium *m;
+	u64 now_ns = 0;
+	int i;
+
+	p.zones = 1;
+	p.outer_sectors_per_track = p.inner_sectors_per_track = 8;
+	p.cylinders = 16384;
+	p.capacity_bytes = p.cylinders * 8 * SECTOR;
+	p.write_cache_bytes = bytes;
+	m = new_medium(&p);
+	for (i = 0; i < 4; i++) {
+		now_ns = submit(m, FB_WRITE, i % 3 * bytes, bytes, now_ns);
+		CHECK(now_ns < 16384ull * 4 * 10 * REVOLUTION_NS);
+	}
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 const struct test disk_cache_tests[] = {
 	TEST(without_write_cache_each_write_waits),
 	TEST(a_cached_write_is_done_at_once_and_a_flush_is_not),
@@ -288,6 +311,7 @@ const struct test disk_cache_tests[] = {
 	TEST(a_write_on_its_way_is_read_when_it_is_there),
 	TEST(a_full_cache_takes_what_the_head_has_passed),
 	TEST(a_write_that_ends_reading_ahead_does_not_change_the_past),
+	TEST(a_write_over_very_many_tracks_ends),
 	TEST(writes_of_a_deep_queue_leave_the_cache_sound),
 	END_OF_TESTS,
 };

@@ -216,6 +216,19 @@ static void a_failed_program_is_done_again_elsewhere(void)
 	free(m);
 }
 
+/* 64 bits of nanoseconds end after 584 years */
+static void seven_centuries_count_as_the_one_that_can_be_told(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m = new_medium(&p);
+	int i;
+
+	for (i = 0; i < 7; i++)
+		fb_age(m, 36500);
+	CHECK_EQUAL(36500 * 24 * 3600000000000ull, fb_age_ns(m));
+	free(m);
+}
+
 /* Three retries, 25 us each, and then the page is lost until it is written again */
 static void what_cannot_be_corrected_is_told(void)
 {
@@ -370,6 +383,7 @@ const struct test health_tests[] = {
 	TEST(failures_lose_nothing_and_end_read_only),
 	TEST(the_same_seed_fails_in_the_same_way),
 	TEST(a_failed_program_is_done_again_elsewhere),
+	TEST(seven_centuries_count_as_the_one_that_can_be_told),
 	TEST(what_cannot_be_corrected_is_told),
 	TEST(moving_a_page_does_not_mend_it),
 	TEST(reads_disturb),

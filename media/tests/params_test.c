@@ -132,6 +132,7 @@ static void rules_between_disk_parameters(void)
 	u64 most_write_ns = fb_most_write_average_ns(&p);
 	const struct breach breaches[] = {
 		{ FB_PARAM_zones, { { FB_PARAM_zones, 64 }, { FB_PARAM_cylinders, 63 } } },
+		{ FB_PARAM_inner_sectors_per_track, { { FB_PARAM_inner_sectors_per_track, 7 } } },
 		{ FB_PARAM_inner_sectors_per_track, { { FB_PARAM_inner_sectors_per_track, 101 } } },
 		{ FB_PARAM_seek_average_ns, { { FB_PARAM_seek_average_ns, p.seek_track_ns - 1 } } },
 		{ FB_PARAM_seek_average_ns, { { FB_PARAM_seek_full_ns, p.seek_average_ns } } },

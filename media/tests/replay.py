@@ -97,6 +97,8 @@ def test_depth_and_speed():
     assert completions("--as-fast-as-possible", "--queue-depth", 3, "-", *NULL, stdin=text) == [
         (1000 * (i // 3), 1000 * (i // 3) + 1000) for i in range(6)
     ]
+    unlimited = completions("--as-fast-as-possible", "--queue-depth", 2**64 - 1, "-", *NULL, stdin=text)
+    assert unlimited == [(0, 1000)] * 6
     slow = [*NULL[:3], "command_ns=10000"]
     assert completions("-", *slow, stdin=text)[-1] == (5000, 15000)
     assert completions("--queue-depth", 1, "-", *slow, stdin=text)[-1] == (50000, 60000)
