@@ -246,7 +246,7 @@ static int media_blk_get_budget(struct request_queue *q)
 		return 0;
 	atomic_set(&mb->refused, 1);
 	/* Ask to be woken before looking again: the last one may have been done in between */
-	smp_mb__after_atomic();
+	smp_mb();
 	return atomic_add_unless(&mb->taken, 1, depth) ? 0 : -1;
 }
 

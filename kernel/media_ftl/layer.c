@@ -46,9 +46,11 @@ static int check_params(const struct fb_params *p)
 static int choose_params(const struct sftl_flash *flash, const struct sftl_config *config, struct fb_params *p)
 {
 	u64 block_bytes = (u64)flash->pages_per_block * flash->page_bytes;
-	u64 blocks = flash->blocks - (flash->blocks * config->spare_percent + 99) / 100;
-	u64 kept;
+	u64 blocks, kept;
 
+	if (config->spare_percent > 99)
+		return -EINVAL;
+	blocks = flash->blocks - (flash->blocks * config->spare_percent + 99) / 100;
 	flash_params(flash, config, p);
 	p->blocks_per_die = blocks;
 	if (config->ftl == FB_FTL_PAGE)

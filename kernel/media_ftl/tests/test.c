@@ -348,7 +348,25 @@ static void test_cuts(void)
 	each(cut);
 }
 
+/* Of 64 blocks, 67108865 % are 64 again where the product has 32 bits */
+static void test_spares_of_a_hundred_percent_are_refused(void)
+{
+	static const u32 percents[] = { 100, 101, 67108865, ~0u };
+	struct sftl_config config = configuration(FB_FTL_PAGE);
+	struct memory_flash f;
+	struct sftl *l = NULL;
+	u32 i;
+
+	memory_flash_make(&f, 64, PAGES_PER_BLOCK, PAGE_BYTES, 1);
+	for (i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+		config.spare_percent = percents[i];
+		CHECKF(sftl_start(&f.flash, &config, &l) == -EINVAL, "%u %% are taken", percents[i]);
+	}
+	memory_flash_free(&f);
+}
+
 static const struct test tests[] = {
+	TEST(test_spares_of_a_hundred_percent_are_refused),
 	TEST(test_tags),
 	TEST(test_blank_chip),
 	TEST(test_block_without_first_page),
