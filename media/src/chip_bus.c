@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content */
+/*
+ * The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content.
+ * Long because commands, data and what a cut leaves of them share the bus's registers.
+ */
 #include "fb_chip_bus.h"
 
 enum {

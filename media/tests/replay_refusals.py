@@ -17,6 +17,11 @@ from replay_call import (
 )
 
 
+def test_more_than_the_disk_orders_is_refused():
+    deep = ("--pattern", "random", *DISK, "reorder_depth=4")
+    refused("--queue-depth 5: the disk orders 4 requests at most (reorder_depth)", "--queue-depth", 5, *deep, status=2)
+
+
 def test_what_is_refused():
     refused("usage", status=2)
     refused("one of TRACE and --pattern", *NULL, status=2)
@@ -25,8 +30,6 @@ def test_what_is_refused():
     refused("colour: unknown parameter", "trace", "colour=1", status=2)
     refused("has its parameters already", "--state", "x", "trace", *NULL, status=2)
     refused("--queue-depth many: must be a whole number", "--queue-depth", "many", "trace", *NULL, status=2)
-    deep = ("--pattern", "random", *DISK, "reorder_depth=4")
-    refused("--queue-depth 5: the disk orders 4 requests at most (reorder_depth)", "--queue-depth", 5, *deep, status=2)
     refused("--passes 0: must be a whole number above 0", "--passes", "0", "trace", *NULL, status=2)
     late = ("--pattern", "sequential", "--request-bytes", "2048", *FLASH)
     refused("all 32 requests are done before that, after 6432000 ns", "--cut-at-request", 33, *late, status=2)
