@@ -18,10 +18,12 @@ from flashbed.commands import on_appliance, on_kernels, on_media, on_packs, on_r
 from flashbed.commands.terminal import KEPT, PlainFormatter, out
 from flashbed.common import foreign_text, paths
 from flashbed.common.errors import (
+    NO_MEMORY,
     FlashbedError,
     HostResourceError,
     InterruptedByUser,
     host_refusal,
+    lacks_memory,
 )
 
 app = typer.Typer(
@@ -99,6 +101,8 @@ def main() -> None:
         nameless = error.filename is None and error.errno == errno.ENOSPC
         _leave(FULL if nameless else host_refusal(Path(), error).message, HostResourceError.exit_code)
     except Exception as error:
+        if lacks_memory(error):
+            _leave(NO_MEMORY, HostResourceError.exit_code)
         usage = getattr(error, "format_message", None)
         if usage is None:
             raise

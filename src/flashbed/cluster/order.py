@@ -20,6 +20,7 @@ from flashbed.image import GuestImage, emulator, kernel
 from flashbed.image.cache import Entry
 from flashbed.image.hosttools import MediaTool
 from flashbed.medium import conditioning
+from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.plan import Cell
 
@@ -113,9 +114,17 @@ def repetition_of(asked: Order, place: Callable[[Article], Path], kept: Path) ->
         conditioning.take_over(tool, medium.core_parameters, medium.condition, lambda: place(shipped))
     if medium.start is not None:
         for name in (STATE, DATA):
-            (kept / name).symlink_to(files[name])
+            _give(files[name], kept / name)
         cell = replace(cell, medium=medium.moved_to(StoredMedium(kept)))
     return Repetition(cell, image, asked.environment, asked.key)
+
+
+def _give(file: Path, to: Path) -> None:
+    """A medium's files are no links to others; where the disk has no second names, this is a copy."""
+    try:
+        to.hardlink_to(file)
+    except OSError:
+        stored_medium.copy(file, to)
 
 
 @cache

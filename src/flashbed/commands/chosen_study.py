@@ -71,8 +71,14 @@ def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] |
 
 
 def report_folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
-    """Where the report of what was chosen goes if nothing is said."""
+    """Where the report of what was chosen goes if nothing is said. Raises InputError if a link leads elsewhere: it may
+    have come with the study.
+    """
     from flashbed.study import slicing
 
     chosen = _selection(where) | ({"kernel": list(kernels)} if kernels else {})
-    return Path("reports") / slicing.folder_name(study.name, chosen)
+    folder = Path("reports") / slicing.folder_name(study.name, chosen)
+    for part in (folder.parent, folder):
+        if part.is_symlink():
+            raise InputError(f"{part}: is a link; to write the report where it leads, name that folder with --out")
+    return folder

@@ -76,6 +76,8 @@ def host_refusal(path: Path, error: OSError) -> HostResourceError:
     """Return what to tell when the host refuses to write under `path`: no room, no permission, a broken disk."""
     if error.errno is None and (number := _NUMBER.search(str(error))):  # shutil.Error, of many files
         error = OSError(int(number[1]), os.strerror(int(number[1])))
+    if error.errno == errno.ENOMEM:
+        return HostResourceError(NO_MEMORY)
     if error.errno == errno.EFBIG:
         return no_room(path, too_large=True)
     if error.errno == errno.EDQUOT:
@@ -107,3 +109,18 @@ def several(lines: Iterable[str]) -> str:
     told = list(dict.fromkeys(lines))
     more = [f"... and {len(told) - MOST_LINES:,} more like these"] if len(told) > MOST_LINES else []
     return "\n".join([*told[:MOST_LINES], *more])
+
+
+NO_MEMORY = "this host gives flashbed too little memory; free some, or raise the limit (`ulimit -v`), and run again"
+
+_NO_MEMORY = re.compile("failed to map segment|[Cc]annot allocate memory|can't start new thread")
+"""What the loader of libraries, the C library and Python's threads say."""
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that it comes of, is a lack of memory."""
+    while error is not None:
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.packs import members, pack_file
@@ -120,9 +121,9 @@ def _split(text: str) -> tuple[str, str]:
 
 def _read(path: Path, name: str, part: str) -> ResultSet:
     try:
-        return _parsed(path.read_bytes(), path, name, part)
+        return _parsed(own_file.read(path), path, name, part)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashbed.common import children, foreign_text
-from flashbed.common.errors import HostResourceError, InterruptedByUser
+from flashbed.common.errors import NO_MEMORY, HostResourceError, InterruptedByUser, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output.profile import RAW
 from flashbed.machine import deaths, outbox
@@ -86,7 +86,9 @@ class Files:
 
 
 def refusal(emulator: Path, cpu: str) -> str:
-    """Why this emulator starts no guest on this CPU; "" if it does."""
+    """Why this emulator starts no guest on this CPU; "" if it does. Raises HostResourceError for a host that gives it
+    too little memory.
+    """
     machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
     # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
     trial = [str(emulator), *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
@@ -94,6 +96,8 @@ def refusal(emulator: Path, cpu: str) -> str:
     if done.returncode == 0:
         return ""
     said = done.stderr.strip().removeprefix(f"{emulator.name}: ")
+    if lacks_memory(OSError(said)):
+        raise HostResourceError(NO_MEMORY)
     if said.endswith(".aarch64' not found"):
         return f'"{cpu}" is no CPU of 64 bits'
     return f'QEMU cannot start "{cpu}" ({said}); `{emulator} -machine virt -cpu help` lists what there is'

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Media that are kept: a folder with state.bin, data.img and medium.json, from which any number of cells can start.
 
+A medium may come from a stranger, and what lies on it gets into results and packs: its files have to be the user's own,
+and no links to others.
+
 Knows files only: where a medium lies, its digest, how to copy it without filling its holes. What a state means is the
 media core's business, what is written under `made` in medium.json is for people.
 """
@@ -24,6 +27,7 @@ from flashbed.common.tomlfile import shown
 STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
 PIECE_BYTES = 1 << 16
 LONGEST_NAME_BYTES = 200
+MOST_TOLD_BYTES = 16 << 20
 SHOWN = 40
 
 
@@ -47,7 +51,10 @@ class StoredMedium:
         Raises InputError if this is no medium's folder.
         """
         try:
-            about = json.loads(own_file.read(self.folder / ABOUT))
+            if link := next((file for file in (self.state, self.data) if file.is_symlink()), None):
+                raise InputError(f"{link}: is a link, and a medium's files lie in its folder; copy the file there")
+            with own_file.opened(self.folder / ABOUT, own=True) as file:
+                about = json.loads(file.read(MOST_TOLD_BYTES))
         except FileNotFoundError:
             raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
         except (OSError, ValueError, RecursionError) as error:
@@ -202,20 +209,20 @@ def copy(source: Path, to: Path) -> None:
 
 def _size(path: Path) -> int:
     try:
-        return path.stat().st_size
-    except (OSError, ValueError) as error:
+        with own_file.opened(path, own=True) as file:
+            return os.fstat(file.fileno()).st_size
+    except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
-    why = error.strerror if isinstance(error, OSError) else "no file can have this name"
-    return InputError(f"{shown(path, 300)}: cannot be read: {why}; is this a medium's folder?")
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{shown(path, 300)}: cannot be read: {error.strerror}; is this a medium's folder?")
 
 
 def _pieces(path: Path) -> Iterator[tuple[int, bytes]]:
     """The pieces that are not all zero, with their offsets. Holes are not read. Raises InputError."""
     try:
-        with path.open("rb") as file:
+        with own_file.opened(path, own=True) as file:
             yield from _pieces_of(file)
     except OSError as error:
         raise _unreadable(path, error) from None

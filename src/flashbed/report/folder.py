@@ -12,11 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from flashbed.common import own_file
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
 from flashbed.report.freshness import EXPORTS, REPORT, has_report
 
 RECORD = ".flashbed.json"
+MOST_RECORD_BYTES = 1 << 20
 FILES = (*EXPORTS, REPORT)
 SHIPPED = "flashbed:"
 """Before the name of a shipped study, in place of a path."""
@@ -24,7 +26,7 @@ SHIPPED = "flashbed:"
 
 def owner(folder: Path, study: Path, *, shipped: bool) -> str:
     """How a folder's record names a study: by its file's path from there, so that both can be moved together."""
-    return f"{SHIPPED}{study.stem}" if shipped else os.path.relpath(study.resolve(), folder.resolve())
+    return f"{SHIPPED}{study.stem}" if shipped else os.path.relpath(os.path.realpath(study), os.path.realpath(folder))
 
 
 def check(folder: Path, mine: str) -> None:
@@ -77,8 +79,8 @@ def write_whole(path: Path, content: bytes) -> None:
 def _record(folder: Path) -> dict[str, Any]:
     """Empty if there is none, or if it is damaged."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads(own_file.read(folder / RECORD, MOST_RECORD_BYTES).decode())
         fine = isinstance(record["study"], str) and isinstance(record.get("files", {}), dict)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
     return dict(record) if fine else {}

@@ -15,6 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashbed.common import own_file
+
 if TYPE_CHECKING:
     from flashbed.guest_output.request_log import RequestLog
     from flashbed.study.loading import Study
@@ -89,7 +91,7 @@ def is_current(out_dir: Path, digest: str) -> bool:
     if not all((out_dir / name).is_file() for name in EXPORTS):
         return False
     try:
-        with (out_dir / REPORT).open("rb") as file:
+        with own_file.opened(out_dir / REPORT) as file:
             return digest_mark(digest).encode() in file.read(_HEAD_BYTES)
     except FileNotFoundError:
         return False
@@ -98,7 +100,7 @@ def is_current(out_dir: Path, digest: str) -> bool:
 def has_report(out_dir: Path) -> bool:
     """Whether there is a report of whatever inputs."""
     try:
-        with (out_dir / REPORT).open("rb") as file:
+        with own_file.opened(out_dir / REPORT) as file:
             return MARK.encode() in file.read(_HEAD_BYTES)
     except OSError:
         return False

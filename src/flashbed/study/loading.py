@@ -11,8 +11,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import paths
-from flashbed.common.tomlfile import TomlFile
+from flashbed.common import foreign_names, paths
+from flashbed.common.errors import InputError
+from flashbed.common.tomlfile import TomlFile, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.study import cells, claim_rules, names, other_kernels, own_files, questions, selection
@@ -95,6 +96,8 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     present folder. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles.
     """
     file = TomlFile.read(path)
+    if why := foreign_names.fault(path.stem):
+        raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
     content = other_kernels.instead(file.validate(StudyFile), kernels)
     profiles = library or Library.beside(path)
     names.check_names(file, content)
