@@ -85,3 +85,10 @@ bool y2_header_unpack(const u8 *in, struct y2_header *header)
 	header->shrink = get_unaligned_le32(in + Y2_OH_SHRINK) == 1;
 	return true;
 }
+
+bool y2_header_is_swapped(const u8 *in)
+{
+	u32 type = get_unaligned_be32(in + Y2_OH_TYPE);
+
+	return type && type < Y2_TYPES && get_unaligned_be32(in + Y2_OH_PARENT) <= Y2_ID_MAX;
+}

@@ -24,5 +24,7 @@ struct y2_header {
 void y2_header_pack(const struct y2_header *header, u8 *out);
 /* false: this is no header */
 bool y2_header_unpack(const u8 *in, struct y2_header *header);
+/* What is none looks like one in the other order of bytes */
+bool y2_header_is_swapped(const u8 *in);
 
 #endif

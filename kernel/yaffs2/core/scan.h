@@ -35,6 +35,7 @@ void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_s
 bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found);
 
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan);
+int y2_scan_refuse_big_endian(void);
 
 struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id);	/* the one there is, or a new one */
 int y2_scan_yaffs1_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags);

@@ -38,15 +38,19 @@ static int count_untagged(struct y2_fs *fs)
 	return count;
 }
 
+int y2_scan_refuse_big_endian(void)
+{
+	y2_warn("this flash is big-endian: copy its files with the driver that wrote it, and erase it with flash_erase");
+	return -EUCLEAN;
+}
+
 /* After the survey. 0, or a negative errno: -EUCLEAN if it is so */
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int untagged;
 
-	if (scan->swapped > scan->count) {
-		y2_warn("this flash is of a big-endian computer: copy its files there, and erase it with flash_erase");
-		return -EUCLEAN;
-	}
+	if (scan->swapped > scan->count)
+		return y2_scan_refuse_big_endian();
 	untagged = scan->count ? 0 : count_untagged(fs);
 	if (untagged < 0)
 		return untagged;

@@ -165,8 +165,10 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 	apply_shadows(fs, obj, header);
 }
 
+/* A driver that is told to write big-endian on another computer turns headers, but not the tags of YAFFS1 */
 int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 {
+	u32 right = 0, swapped = 0;
 	struct y2_object *obj;
 
 	for (u32 i = 0; i <= fs->hash_mask; i++) {
@@ -178,12 +180,16 @@ int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 			result = y2_chunk_read(fs, obj->header, fs->page, NULL);
 			if (result == -ENOMEM)
 				return result;
-			if (!y2_is_readable(result) || !y2_header_unpack(fs->page, &scan->header))
+			if (y2_is_readable(result) && y2_header_unpack(fs->page, &scan->header)) {
+				right++;
+			} else {
+				swapped += y2_is_readable(result) && y2_header_is_swapped(fs->page);
 				scan->header = (struct y2_header) { .type = Y2_FILE, .parent = Y2_ID_LOST_AND_FOUND };
+			}
 			apply(fs, obj, &scan->header);
 		}
 	}
-	return 0;
+	return swapped > right ? y2_scan_refuse_big_endian() : 0;
 }
 
 /* Data before headers: a header may tell that they are gone */

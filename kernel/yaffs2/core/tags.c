@@ -113,20 +113,28 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 	return result;
 }
 
+/*
+ * The ECC is over the bytes as they lie there; its first word is a single byte. Its other words are in the order of the
+ * computer, which need not be that of the tags: drivers have an option for those
+ */
+static bool swapped_ecc_is_right(const u8 *in)
+{
+	struct y2_tags_ecc ecc;
+
+	y2_tags_ecc(in, &ecc);
+	if ((ecc.column ^ in[16]) & 0x3f)
+		return false;
+	return (ecc.line == get_unaligned_be32(in + 20) && ecc.line_complement == get_unaligned_be32(in + 24)) ||
+	       (ecc.line == get_unaligned_le32(in + 20) && ecc.line_complement == get_unaligned_le32(in + 24));
+}
+
 bool y2_tags_unpack_swapped(const u8 *in, bool with_ecc, struct y2_tags *tags)
 {
-	u8 swapped[Y2_TAGS_TOTAL_BYTES];
+	u8 swapped[Y2_TAGS_BYTES];
 
-	for (u32 i = 0; i < (with_ecc ? Y2_TAGS_TOTAL_BYTES : Y2_TAGS_BYTES); i++)
+	if (with_ecc && !swapped_ecc_is_right(in))
+		return false;
+	for (u32 i = 0; i < Y2_TAGS_BYTES; i++)
 		swapped[i] = in[i ^ 3];
-	if (with_ecc) {
-		struct y2_tags_ecc ecc;
-
-		/* The ECC is over the bytes as they lie there; its first word is a single byte */
-		y2_tags_ecc(in, &ecc);
-		if (((ecc.column ^ in[16]) & 0x3f) || ecc.line != get_unaligned_le32(swapped + 20) ||
-		    ecc.line_complement != get_unaligned_le32(swapped + 24))
-			return false;
-	}
 	return y2_tags_unpack(swapped, false, tags) == Y2_READ_CLEAN && tags->used;
 }

@@ -169,7 +169,7 @@ static void worn_blocks_with_inband_tags_stay(void)
 }
 
 /* A page, a block, three; data, a header, a checkpoint; whatever the tags are like */
-static void big_endian_flash_is_refused(void)
+static void check_big_endian_is_refused(bool by_option)
 {
 	const struct y2_geometry *geometries[] = { &large_geometry, &large_geometry, &large_geometry, &tiny_geometry };
 
@@ -179,8 +179,10 @@ static void big_endian_flash_is_refused(void)
 		u64 operations;
 
 		bed.at.raw.big_endian = true;
+		bed.at.raw.by_option = by_option;
 		bed.options.no_tags_ecc = no_ecc;
-		if (i / 4 == 0)
+		/* Of YAFFS1 only headers tell */
+		if (i / 4 == 0 || (by_option && i % 4 == 3))
 			put_file(&bed, 0x200, "f", 0);
 		else if (i / 4 == 1)
 			raw_put_data(&bed.at, FILE_ID, 1, 256, 'x');
@@ -200,6 +202,16 @@ static void big_endian_flash_is_refused(void)
 		bed.fs = NULL;
 		bed_end(&bed);
 	}
+}
+
+static void big_endian_flash_is_refused(void)
+{
+	check_big_endian_is_refused(false);
+}
+
+static void flash_that_is_big_endian_by_an_option_is_refused(void)
+{
+	check_big_endian_is_refused(true);
 }
 
 /* The newest block is half written and its last page torn: another driver would go on behind it */
@@ -237,6 +249,7 @@ const struct test other_log_tests[] = {
 	TEST(files_end_before_the_chunks_that_older_drivers_refuse),
 	TEST(worn_blocks_with_inband_tags_stay),
 	TEST(big_endian_flash_is_refused),
+	TEST(flash_that_is_big_endian_by_an_option_is_refused),
 	TEST(nobody_goes_on_behind_a_torn_page),
 	END_OF_TESTS,
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages as another driver packs them, by code that shares nothing with the core. */
+/*
+ * Pages as another driver packs them, by code that shares nothing with the core. Its option for big-endian flash turns
+ * the words of headers and of tags. It leaves the ECC of tags, and the tags of YAFFS1, in the computer's own order.
+ */
 #include "raw.h"
 
 #define YAFFS1_TAGS	8u
@@ -27,6 +30,11 @@ static u32 get_word(const struct raw *raw, const u8 *from)
 	return word;
 }
 
+static struct raw own_order(const struct raw *raw)
+{
+	return (struct raw) { .big_endian = raw->big_endian && !raw->by_option };
+}
+
 /* Bit by bit: each that is set counts for one of each pair of the column parity, and for its byte's number */
 static void large_ecc(const u8 *tags, u8 *column, u32 *line, u32 *line_prime)
 {
@@ -44,6 +52,7 @@ static void large_ecc(const u8 *tags, u8 *column, u32 *line, u32 *line_prime)
 
 static void pack_large(const struct raw *raw, const struct raw_tags *tags, bool with_ecc, u8 *out)
 {
+	const struct raw own = own_order(raw);
 	u32 line, line_prime;
 	u8 column;
 
@@ -56,8 +65,8 @@ static void pack_large(const struct raw *raw, const struct raw_tags *tags, bool 
 	large_ecc(out, &column, &line, &line_prime);
 	memset(out + 16, 0, 4);
 	out[16] = column;
-	put_word(raw, out + 20, line);
-	put_word(raw, out + 24, line_prime);
+	put_word(&own, out + 20, line);
+	put_word(&own, out + 24, line_prime);
 }
 
 /* The numbers, from 1, of all bits that are set, with the ECC itself as zero and the mark as one */
@@ -94,6 +103,7 @@ int raw_write(struct raw *raw, u32 block, u32 page, const u8 *data, const struct
 {
 	const struct y2_geometry *geometry = &raw->flash->geometry;
 	u8 *all = malloc(geometry->page_bytes + geometry->oob_bytes + 32), *oob = all + geometry->page_bytes;
+	const struct raw own = own_order(raw);
 	int err;
 
 	memset(all, 0xff, geometry->page_bytes + geometry->oob_bytes + 32);
@@ -101,7 +111,7 @@ int raw_write(struct raw *raw, u32 block, u32 page, const u8 *data, const struct
 	if (raw->inband)
 		pack_large(raw, tags, false, all + raw->chunk_bytes);
 	else if (raw_is_yaffs1(raw))
-		pack_yaffs1(raw, tags, oob);
+		pack_yaffs1(&own, tags, oob);
 	else
 		pack_large(raw, tags, true, oob);
 	err = ram_flash_ops.write(raw->flash, block, page, all, raw->inband ? NULL : oob);

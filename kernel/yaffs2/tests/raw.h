@@ -18,6 +18,7 @@ struct raw {
 	struct ram_flash *flash;
 	bool inband;
 	bool big_endian;
+	bool by_option;		/* big-endian by an option, on a little-endian computer: see raw.c */
 	u32 chunk_bytes;
 };
 
