@@ -96,6 +96,17 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
         ("ioengine=./x.so", ()),
         ("ioengine=exec", ()),
         ("program=/bin/sh", ()),
+        ("filename=/etc/passwd", ()),
+        ("filename=a:/dev/sda", ()),
+        ("filename=C\\:\\x", ()),
+        ("directory = ../..", ()),
+        ("directory=x/${size}", ("../../y",)),
+        ("write_bw_log=/home/u/x", ()),
+        ("write_lat_log=../x", ()),
+        ("read_iolog=/etc/passwd", ()),
+        ("mem=mmap:/home/u/x", ()),
+        ("buffer_pattern='/etc/passwd'", ()),
+        ("[../../x]", ()),
         # fio 3.33 takes this comment for two lines, and the second begins with the option
         ("#" + "x" * 3000 + "${size}", ("y" * 5190 + "exec_prerun=id",)),
     ],
@@ -119,7 +130,19 @@ def test_a_job_that_runs_commands_is_not_exported_until_they_are_allowed(
 
 
 @pytest.mark.parametrize(
-    "line", ["ioengine=psync", "ioengine = libaio", "; exec_prerun=id", "#exec_prerun=id", "bs=4k"]
+    "line",
+    [
+        "filename=a:b/c",
+        "directory=.",
+        "write_bw_log=x",
+        "buffer_pattern=0xdeadbeef",
+        "[a b]",
+        "ioengine=psync",
+        "ioengine = libaio",
+        "; exec_prerun=id",
+        "#exec_prerun=id",
+        "bs=4k",
+    ],
 )
 def test_a_job_that_runs_none_needs_no_leave(tmp_path: Path, line: str) -> None:
     mine = study_of(tmp_path, f"{JOB}{line}\n")

@@ -4,9 +4,9 @@
 A study is data, also one that was downloaded with profiles and jobs beside it. On this computer runs what a shipped
 profile runs, and nothing else, until it is allowed, once, by the name of its profile: its checker, and what builds a
 module or a kernel that it brings. A job of fio that runs a
-command is not handed out to be run by hand until it is allowed by the name of its file. In a guest it may do as it
-likes. What is allowed is the whole text of a command: another text must be allowed anew. Must not know what a command
-does, nor who runs it.
+command, or reads or writes files outside of the folder that it is run in, is not handed out to be run by hand until
+that is allowed by the name of its file. In a guest it may do as it likes. What is allowed is the whole text of a
+command or a line: another text must be allowed anew. Must not know what a command does, nor who runs it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.profiles.library import Kind, Library, Selector
 from flashbed.study.loading import Study
-from flashbed.workload.fio_job import commands_in
+from flashbed.workload.fio_job import reaches_in
 
 FOLDER = "allowed"
 """In the cache: a file for each command that is allowed, named by the digest of its text, with the text in it."""
@@ -108,14 +108,14 @@ def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
 
 
 def of_jobs(study: Study) -> list[HostCommand]:
-    """What the study's own jobs of fio would run where they are carried out by hand, allowed or not: with the values of
-    each cell in place of their variables.
+    """What the study's own jobs of fio would run or reach where they are carried out by hand, allowed or not: with the
+    values of each cell in place of their variables.
     """
     found: dict[tuple[str, str], HostCommand] = {}
     cells = list(study.combinations()) if study.job else []
     for name, job in (study.job or {}).items():
         place = study.path.parent / name if study.path.parent != Path() else Path(name)
-        for line, text in commands_in(job, cells):
+        for line, text in reaches_in(job, cells):
             found.setdefault((name, text), HostCommand(name, f"{place}:{line}", text))
     return list(found.values())
 
@@ -134,7 +134,7 @@ def check_kernels(study: Study) -> None:
 
 def check_jobs(study: Study) -> None:
     """The same for what jobs run where they are carried out."""
-    _refuse(study, of_jobs(study), "fio would run this wherever the jobs are carried out, as who starts them.")
+    _refuse(study, of_jobs(study), "Wherever the jobs are carried out, fio would do this as the user who starts them.")
 
 
 def _refuse(study: Study, commands: Sequence[HostCommand], why: str) -> None:

@@ -13,6 +13,11 @@ _INCLUDE = re.compile(r"include\s")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _OTHER_VARIABLE = re.compile(r"\$\{(?!\w+\})[^}]*\}?")
 _RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
+_PLACE = re.compile(
+    r"(?:filename|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|"
+    r"buffer_pattern|verify_pattern)\s*=(.*)"
+)
+"""Options with names of files or folders, several of them between colons."""
 _ENGINE = re.compile(r"ioengine\s*=(.*)")
 _BUILT_IN = re.compile(r"(?!exec$)[a-z0-9_-]+")
 """The name of an engine that is a part of fio: others are loaded from a file, and exec runs a program."""
@@ -80,9 +85,11 @@ def filled_in(text: str, variables: Iterable[tuple[str, object]]) -> str:
     return text
 
 
-def commands_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
-    """Lines by which fio may run a command or load foreign code, in order, each with its number: as they are with the
-    values of each cell in place of the variables.
+def reaches_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
+    """Return the lines by which fio may reach beyond the folder that it runs in, in order, each with its number.
+
+    Such a line runs a command, loads foreign code, or reads or writes a file elsewhere. It has the values of a cell in
+    place of its variables.
     """
     for number, line in enumerate(text.split("\n"), start=1):
         names = _VARIABLE.findall(line)
@@ -90,7 +97,21 @@ def commands_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple
         for these in values:
             said = filled_in(line.strip(), zip(names, these, strict=True))
             is_comment = said[:1] in ("#", ";") and len(said.encode()) <= LONGEST_LINE
-            engine = _ENGINE.search(said)
-            loads = engine and not _BUILT_IN.fullmatch(engine[1].strip())
-            if not is_comment and (loads or _RUNS.search(said)):
+            if not is_comment and _reaches(said):
                 yield number, said
+
+
+def _reaches(line: str) -> bool:
+    if _RUNS.search(line):
+        return True
+    if (engine := _ENGINE.search(line)) and not _BUILT_IN.fullmatch(engine[1].strip()):
+        return True
+    places = [found[1] for found in _PLACE.finditer(line)]
+    if section := _SECTION.match(line):  # files are named after it
+        places.append(section[1])
+    return any(_leads_out(part.strip(" \t'\"")) for place in places for part in place.split(":"))
+
+
+def _leads_out(name: str) -> bool:
+    """Whether a file of this name may lie elsewhere than below the folder; on Windows, backslashes part names too."""
+    return name.startswith("/") or "\\" in name or ".." in name.split("/")
