@@ -95,7 +95,12 @@ def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
         (
             FILESYSTEMS,
             '"fat61"',
-            '7: axes.filesystem[0]: no file system "fat61"; did you mean "fat16" or "fat32" or "exfat"? (searched in ',
+            '7: axes.filesystem[0]: no file system "fat61"; did you mean "fat16"? (searched in ',
+        ),
+        (
+            FILESYSTEMS,
+            '"btrfs"',
+            '7: axes.filesystem[0]: no file system "btrfs"; there are: exfat, ext2, ext4, f2fs, fat16',
         ),
         (FILESYSTEMS, '"ext2:blok=4k"', '7: axes.filesystem[0]: "ext2": no option "blok"; did you mean "block"?'),
         ('"stick"', '"stik"', '3: medium: no medium "stik"; did you mean "stick"?'),

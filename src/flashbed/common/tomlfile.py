@@ -30,6 +30,11 @@ Model = TypeVar("Model", bound=BaseModel)
 DEEPEST = 16
 """Tables and lists within each other; what the lab reads has four."""
 
+NEAR = 0.65
+"""How alike a word is that may have been meant, by difflib's ratio: with one letter of three changed it may be (rom and
+ram, 0.67), with two of five it is another word (btrfs and ubifs, 0.6).
+"""
+
 LARGEST = 2**63 - 1
 """TOML's whole numbers have 64 bits; the parser takes any."""
 
@@ -170,7 +175,7 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     choices = list(by_size(sorted(set(valid))))
     if not choices:
         return ""
-    close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(word, choices, n=3, cutoff=NEAR)
     close = close or [choice for choice in choices if len(word) > 2 and word in choice][:3]
     if close:
         return "; did you mean " + " or ".join(f'"{choice}"' for choice in close) + "?"

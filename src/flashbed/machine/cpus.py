@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's CPUs in the words of QEMU's command line. Must not know what a CPU executes, nor how fast.
+"""A board's CPUs in the words of QEMU's command line, and which CPUs that takes. Must not know what a CPU
+executes, nor how fast.
 
 A board with one CPU has no argument for it, and the interrupt controller of before.
 """
 
 from __future__ import annotations
 
+import re
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 MOST_OF_GIC_2 = 8
 """CPUs that Arm's Generic Interrupt Controller version 2 serves (its architecture specification, IHI 0048)."""
+
+_OF_64_BITS = re.compile(r"a64fx|cortex-a(35|5[0-9]|7[0-9]|[0-9]{3})|neoverse-\w+|max")
+"""Arm's names of its application cores with AArch64; Cortex-A5 to A17 have 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -44,3 +51,10 @@ class Cpus:
 
 
 ONE_CPU = Cpus()
+
+
+def offered(emulator: Path) -> list[str]:
+    """Return the names of the emulator's CPUs that have 64 bits."""
+    help_ = [str(emulator), "-machine", "virt", "-cpu", "help"]
+    named = subprocess.run(help_, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout.split()
+    return [name for name in named if _OF_64_BITS.fullmatch(name)]

@@ -23,7 +23,7 @@ from flashbed.common import children, foreign_text
 from flashbed.common.errors import NO_MEMORY, HostResourceError, InterruptedByUser, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output.profile import RAW
-from flashbed.machine import deaths, outbox
+from flashbed.machine import cpus, deaths, outbox
 from flashbed.machine.base import Outcome
 from flashbed.machine.cpus import ONE_CPU, Cpus
 
@@ -98,9 +98,10 @@ def refusal(emulator: Path, cpu: str) -> str:
     said = done.stderr.strip().removeprefix(f"{emulator.name}: ")
     if lacks_memory(OSError(said)):
         raise HostResourceError(NO_MEMORY)
+    there = f"there are: {', '.join(cpus.offered(emulator))}"
     if said.endswith(".aarch64' not found"):
-        return f'"{cpu}" is no CPU of 64 bits'
-    return f'QEMU cannot start "{cpu}" ({said}); `{emulator} -machine virt -cpu help` lists what there is'
+        return f'"{cpu}" has 32 bits, and guests need 64; {there}'
+    return f'QEMU cannot start "{cpu}" ({said}); {there}'
 
 
 def fixed_arguments(setup: Setup) -> list[str]:
