@@ -5,8 +5,9 @@
 
 Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
 them as open. With --only it writes the sections of these studies, and the others stay as they are: all of them take
-hours to measure. With --check it writes nothing and ends with status 1 if the page would change. Imported results are
-left out: they are of one machine, and the page is the same on all.
+hours to measure. It also wants the results of studies that judge sentences of these. With --check it writes nothing and
+ends with status 1 if the page would change. Imported results are left out: they are of one machine, and the page is the
+same on all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from page_text import written
 from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import heading, page, section, sections, unexplained
-from flashbed.report.sentences import rows, rows_in
+from flashbed.report.sentences import companions, rows, rows_in
 from flashbed.study.loading import Study, shipped_studies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -52,21 +53,22 @@ def main(words: list[str] | None = None) -> int:
     )
     options = said.parse_args(words)
     asked = [study for study in studies if not options.only or study.name in options.only]
-    reports = {study.name: report_of(study, run.rows(run.stored(study)), {}) for study in asked}
+    wanted = {study.name: study for one in asked for study in (one, *companions(one, studies))}
+    reports = {name: report_of(study, run.rows(run.stored(study)), {}) for name, study in wanted.items()}
     lost = list(missing(list(reports.values())))
     for line in lost:
         print(line, file=sys.stderr)
     if lost and not options.partial:
         print("docs/papers.md is not written; --partial writes it, and marks what is missing", file=sys.stderr)
         return 1
-    for claim in unexplained(list(reports.values())):
+    for claim in unexplained([reports[study.name] for study in asked]):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
     before = PAGE.read_text() if options.only else ""
     parts, lines = sections(before), rows_in(before)
-    for study in studies:
-        if study.name in reports:
-            parts[heading(study)], lines[study.name] = section(reports[study.name]), rows(reports[study.name])
+    for study in asked:
+        parts[heading(study)] = section(reports[study.name])
+        lines[study.name] = rows(reports[study.name], [reports[other.name] for other in companions(study, studies)])
     text = page(
         [line for study in studies for line in lines.get(study.name, [])],
         [parts[heading(study)] for study in studies if heading(study) in parts],

@@ -17,7 +17,7 @@ from flashbed.common.errors import InputError
 from flashbed.report.claims import shown
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import page, section
-from flashbed.report.sentences import HEADING, rows, rows_in, sentences, table
+from flashbed.report.sentences import HEADING, companions, rows, rows_in, sentences, table
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 
@@ -43,9 +43,9 @@ def report() -> Report:
     return report_with(CLAIMS)
 
 
-def report_with(claims: tuple[Claim, ...]) -> Report:
+def report_with(claims: tuple[Claim, ...], name: str = "lee2013") -> Report:
     """YAFFS2 writes in half of JFFS2's time, and reads in twice of it."""
-    study = replace(paper("lee2013"), claims=claims)
+    study = replace(paper("lee2013"), claims=claims, name=name)
     seconds = {"yaffs2": (1.0, 2.0), "nilfs2": (1.0, 1.0), "jffs2": (2.0, 1.0)}
     written = [
         {**cell, "seed": seed, "reason": "", "key": "k", "outcome": "measured"}
@@ -61,7 +61,7 @@ def cells(line: str) -> list[str]:
 
 
 def test_a_sentence_is_judged_by_each_claim_that_names_it() -> None:
-    slower, faster, by_far = sentences(report().judgements())
+    slower, faster, by_far = sentences(report())
     assert (slower.text, slower.first.number, [one.number for one in slower.others]) == ("YAFFS2 is slower.", 1, [2])
     assert [one.number for one in slower.holds_otherwise] == [2]
     assert (faster.text, faster.first.verdict, faster.others) == ("YAFFS2 is faster.", "holds", [])
@@ -85,6 +85,26 @@ def test_other_conditions_that_do_not_help_are_named_too() -> None:
     )
     (line,) = rows(report_with((CLAIMS[0], worse)))
     assert cells(line)[4] == "does not hold cold (2)"
+
+
+def test_another_study_may_add_a_condition() -> None:
+    away = claim("Elsewhere it is slower.", own=True, of_study="lee2013", **{**AGAIN, "condition": "on another chip"})
+    other = report_with((away,), "chips")
+    (line,) = rows(report_with(CLAIMS[:1]), [other])
+    assert cells(line)[4].startswith("*holds* on another chip (chips, 1): YAFFS2 against JFFS2 at ")
+    assert rows(other) == []
+    (first,) = sentences(report_with(CLAIMS[:1]))
+    assert first.others == []
+    assert companions(report_with(CLAIMS).study, [other.study, report().study]) == [other.study]
+
+
+def test_each_sentence_of_another_study_is_there() -> None:
+    studies = {study.name: study for study in papers.studies_after_papers()}
+    for study in studies.values():
+        for one in study.claims:
+            if one.of_study:
+                of_papers = {other.sentence or other.text for other in studies[one.of_study].claims if not other.own}
+                assert one.sentence in of_papers, one.text
 
 
 def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
@@ -154,6 +174,7 @@ SECOND
     [
         ("", 'own = true\nsentence = "S."\ncondition = "cold"', "claim[1].sentence: is that of no claim without own"),
         ('sentence = "S."', 'own = true\nsentence = "S."', "claim[1].sentence: is judged by a claim before this one"),
+        ('sentence = "S."', 'of_study = "x"\nsentence = "S."', "claim[1].of_study: goes with own = true, sentence and"),
         ("", 'condition = "cold"', "claim[1].condition: is of a sentence that other claims judge too"),
         ('sentence = "S."', 'own = true\nsentence = "S."\ncondition = "cold"', None),
     ],

@@ -7,13 +7,14 @@ Several claims may judge one sentence, each under its own condition. Must not kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Judgement
 from flashbed.analysis.claim_words import told, verdicts_in_words
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
+from flashbed.study.loading import Study
 from flashbed.study.verdict import Verdict
 
 HEADING = "## The papers' own sentences"
@@ -32,6 +33,7 @@ is that of the first way in which the study takes the sentence. What this lab ad
 class Judged:
     """A claim with its number in the study and what became of it."""
 
+    report: Report
     number: int
     judgement: Judgement
 
@@ -54,12 +56,17 @@ class Sentence:
         return [] if self.first.verdict == Verdict.HOLDS else [o for o in self.others if o.verdict == Verdict.HOLDS]
 
 
-def sentences(judgements: Sequence[Judgement]) -> list[Sentence]:
-    """The sentences of the paper in the study's order; a claim of this lab's own may only add a condition to one."""
+def sentences(report: Report, others: Sequence[Report] = ()) -> list[Sentence]:
+    """The sentences of the paper in the study's order. A claim of this lab's own may only add a condition to one, also
+    one of another study.
+    """
     groups: dict[str, list[Judged]] = {}
-    for number, judgement in enumerate(judgements, start=1):
-        claim = judgement.claim
-        groups.setdefault(claim.sentence or claim.text, []).append(Judged(number, judgement))
+    for one in _judged(report):
+        if not one.judgement.claim.of_study:
+            groups.setdefault(one.judgement.claim.sentence or one.judgement.claim.text, []).append(one)
+    for one in (one for other in others for one in _judged(other)):
+        if one.judgement.claim.of_study == report.study.name:
+            groups.setdefault(one.judgement.claim.sentence, []).append(one)
     found = []
     for text, judged in groups.items():
         papers = [one for one in judged if not one.judgement.claim.own]
@@ -68,9 +75,18 @@ def sentences(judgements: Sequence[Judgement]) -> list[Sentence]:
     return found
 
 
-def rows(report: Report) -> list[str]:
-    """A line of the table for each sentence of the study."""
-    return [f"| {' | '.join(_cells(report, one))} |" for one in sentences(report.judgements())]
+def companions(study: Study, studies: Iterable[Study]) -> list[Study]:
+    """The studies that judge sentences of this one under other conditions."""
+    return [other for other in studies if any(claim.of_study == study.name for claim in other.claims)]
+
+
+def rows(report: Report, others: Sequence[Report] = ()) -> list[str]:
+    """A line of the table for each sentence of the study; `others` are the reports of its companions."""
+    return [f"| {' | '.join(_cells(one))} |" for one in sentences(report, others)]
+
+
+def _judged(report: Report) -> list[Judged]:
+    return [Judged(report, number, judgement) for number, judgement in enumerate(report.judgements(), start=1)]
 
 
 def rows_in(text: str) -> dict[str, list[str]]:
@@ -96,30 +112,33 @@ def _verdict(cell: str) -> Verdict:
     return Verdict(cell.rpartition(" (")[0])
 
 
-def _cells(report: Report, sentence: Sentence) -> Iterator[str]:
-    yield report.study.name
+def _cells(sentence: Sentence) -> Iterator[str]:
+    first = sentence.first
+    yield first.report.study.name
     yield sentence.text
-    yield f"{sentence.first.verdict} ({sentence.first.number})"
-    condition = sentence.first.judgement.claim.condition
-    yield f"{condition + ': ' if condition else ''}{_figures(report, sentence.first)}"
+    yield f"{first.verdict} ({first.number})"
+    condition = first.judgement.claim.condition
+    yield f"{condition + ': ' if condition else ''}{_figures(first)}"
     if not sentence.others:
         yield "–"
         return
     holding = sentence.holds_otherwise
     if holding:
-        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(one)}: {_figures(report, one)}" for one in holding)
+        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(one, first)}: {_figures(one)}" for one in holding)
         return
-    yield "; ".join(f"{one.verdict} {_condition(one)}" for one in sentence.others)
+    yield "; ".join(f"{one.verdict} {_condition(one, first)}" for one in sentence.others)
 
 
-def _condition(one: Judged) -> str:
-    return f"{one.judgement.claim.condition} ({one.number})"
+def _condition(one: Judged, first: Judged) -> str:
+    """With the number of the claim, and its study if that is another."""
+    where = "" if one.report is first.report else f"{one.report.study.name}, "
+    return f"{one.judgement.claim.condition} ({where}{one.number})"
 
 
-def _figures(report: Report, one: Judged) -> str:
+def _figures(one: Judged) -> str:
     """The comparison that decides, or why there is none."""
     deciding = one.judgement.deciding
     if deciding is None or deciding.ratio is None:
         reasons = dict.fromkeys(finding.reason for finding in one.judgement.decisive if finding.reason)
         return listing(list(reasons)[:1]) or one.judgement.reason
-    return told(deciding, report.words)
+    return told(deciding, one.report.words)

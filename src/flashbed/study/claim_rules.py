@@ -45,6 +45,10 @@ def _sentence_problems(study: StudyFile) -> Iterator[Problem]:
     seen: set[str] = set()
     for index, claim in enumerate(study.claim):
         at = ("claim", index)
+        if claim.of_study:
+            if not (claim.own and claim.sentence and claim.condition):
+                yield Problem((*at, "of_study"), "goes with own = true, sentence and condition")
+            continue
         if claim.sentence and claim.sentence not in papers:
             known = nearest(claim.sentence, papers)
             yield Problem((*at, "sentence"), f"is that of no claim without own = true{known}")

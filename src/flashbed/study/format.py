@@ -176,6 +176,7 @@ class Claim(Strict):
     source: str = Field(default="", description="where it stands: section 4, table 3")
     own: bool = Field(default=False, description="no sentence of what the study repeats, but an addition to it")
     sentence: str = Field(default="", description="the sentence that it judges, if other claims judge the same one")
+    of_study: str = Field(default="", description="which study has that sentence, if it is not this one")
     condition: str = Field(default="", description="what is left open by the sentence, and how this claim takes it")
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
     metric: Names = Field(min_length=1, description="of several, the claim must hold for each")
