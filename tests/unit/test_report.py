@@ -197,7 +197,7 @@ def test_other_results_change_the_answer(tmp_path: Path) -> None:
 def test_a_study_that_asks_nothing_and_draws_nothing_has_a_report(tmp_path: Path) -> None:
     study = replace(made_up_study(), answer=None, figures=(), tables=())
     page = written(tmp_path, study, made_up_frame(study))
-    assert "This study asks for no comparison" in page.text
+    assert "Nothing is compared here: the results are in results.csv." in page.text
     assert "figures" not in {attributes.get("id") for _, attributes in page.elements}
     assert (tmp_path / "report.html").stat().st_size < 1_000_000  # without the library that draws
 

@@ -49,7 +49,8 @@ def test_a_study_without_axes_or_report(tmp_path: Path) -> None:
     text += '[workload]\ntool = "fio"\npattern = "read"\nrequest = 4096\nfile = "1M"\n'
     study = load_study(write(tmp_path / "small.toml", text))
     assert list(study.combinations()) == [{}]
-    assert (study.answer, study.figures, study.tables, study.seeds) == (None, (), (), (1, 2, 3))
+    assert (study.answer, study.figures, study.seeds) == (None, (), (1, 2, 3))
+    assert [(table.title, table.metric) for table in study.tables] == [("All cells", ("bandwidth",))]
 
 
 def test_values_stay_as_written(tmp_path: Path) -> None:
@@ -221,7 +222,8 @@ LIFE = ('metric  = "iops"', 'metric  = "lifetime_years"')
 
 def test_a_life_is_told_for_a_load(tmp_path: Path) -> None:
     assert "32: table[0].metric: lifetime_years needs to know how much is written a day" in message(tmp_path, LIFE)
-    study = load(tmp_path, LIFE, (SEEDS, f'{SEEDS}\nbytes_per_day = "2G"'))
+    stick = 'medium     = "stick"', 'medium     = "usb-stick-2g"'
+    study = load(tmp_path, LIFE, stick, (SEEDS, f'{SEEDS}\nbytes_per_day = "2G"'))
     assert study.bytes_per_day == 2 << 30
 
 

@@ -170,6 +170,8 @@ def _report(done: Any, folder: Path) -> None:
     for one in done.ran:
         out.print(one.sentence)
     path = reporting.write(done, folder)
+    for line in reporting.told(folder):
+        out.print(line)
     out.print(f"Report: {path.absolute()}")
 
 

@@ -6,6 +6,7 @@ Must stay cheap to import: with everything cached a run should end at once.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flashbed import image
-from flashbed.common import paths
+from flashbed.common import own_file, paths
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.ran import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
@@ -75,6 +76,15 @@ def write(done: Run, folder: Path) -> Path:
         )
     except OSError as error:
         raise host_refusal(folder, error) from None
+
+
+def told(folder: Path) -> list[str]:
+    """The answer in words and what must be known with it, of the report in `folder`; nothing if it cannot be read."""
+    try:
+        said = json.loads(own_file.read(folder / freshness.JSON))["told"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    return [line for line in said if isinstance(line, str)] if isinstance(said, list) else []
 
 
 def agree(different: Sequence[Different]) -> None:

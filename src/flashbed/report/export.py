@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
 from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.words import metric_of
+from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
@@ -99,6 +100,7 @@ def json_bytes(report: Report) -> bytes:
             "fixed": report.fixed,
             "seeds": report.study.seeds,
         },
+        "told": on_terminal.lines(report),
         "outcomes": report.results.outcomes(),
         "answer": answers[0] if answers else None,
         "answers": answers,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from flashbed.study.loading import Study
 
 REPORT = "report.html"
-EXPORTS = ("results.csv", "results.parquet", "results.json")
+JSON = "results.json"
+EXPORTS = ("results.csv", "results.parquet", JSON)
 MARK = '<meta name="flashbed-inputs"'
 _HEAD_BYTES = 2048
 _NOT_INPUTS = ("path", "library", "kernels")

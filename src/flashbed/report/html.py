@@ -20,7 +20,7 @@ from typing import Any
 
 from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, size
+from flashbed.analysis.words import count, in_sentence, listing, metric_of, size
 from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lives, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.colours import SLOTS
@@ -60,6 +60,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "command": command,
         "questions": questions(report),
         "queues": _queues(report),
+        "by_default": _by_default(report),
         "names": legend(study.library, report.words, study.labels, list(report.results.combinations())),
         "claims": _claims(report),
         "cautions": cautions.found(report, found_flows),
@@ -81,6 +82,18 @@ def render(report: Report, digest: str, command: str) -> str:
         "data": Markup(_json(data)),  # escaped there
     }
     return environment.get_template("report.html.j2").render(context)
+
+
+def _by_default(report: Report) -> str:
+    """What the answer compares, where the study's file does not say."""
+    answer = report.study.answer
+    if answer is None or "answer" not in report.study.by_default:
+        return ""
+    compared = listing([report.words.axis_plural(axis) for axis in answer.compare])
+    apart = listing([report.words.axis(axis) for axis in answer.by])
+    for_each = f", for each {apart} apart" if apart else ""
+    metrics = listing([in_sentence(metric_of(name).title) for name in answer.metric])
+    return f"The study’s file has no [answer], so its {compared} are compared by {metrics}{for_each}."
 
 
 def _queues(report: Report) -> str:

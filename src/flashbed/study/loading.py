@@ -16,7 +16,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, names, other_kernels, own_files, questions, selection
+from flashbed.study import cells, claim_rules, default_questions, names, other_kernels, own_files, questions, selection
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -74,6 +74,8 @@ class Study:
     """What the study's words for kernels mean."""
     kernels_asked_for: bool = False
     """Whether they are those of the command line."""
+    by_default: frozenset[str] = frozenset()
+    """Which of `answer`, `tables` and `figures` its file does not have (default_questions.py)."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
 
@@ -111,7 +113,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     figures, tables = questions.checked_report(file, content, skip)
     questions.check_lives(file, content)
     traces = questions.checked_traces(file, content, skip, profiles)
-    return Study(
+    study = Study(
         name=path.stem,
         path=path,
         title=content.title,
@@ -139,6 +141,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         kernels=chosen,
         kernels_asked_for=bool(kernels),
     )
+    return default_questions.asked(study)
 
 
 def shipped_studies() -> list[Study]:

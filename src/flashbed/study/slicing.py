@@ -11,6 +11,7 @@ from dataclasses import replace
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.profiles.library import FOLDERS
+from flashbed.study import default_questions
 from flashbed.study.format import SYSTEM, Answer, Claim, Where
 from flashbed.study.loading import Study
 from flashbed.study.selection import matches
@@ -24,6 +25,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     """
     if not where:
         return study
+    study = default_questions.removed(study)
     axes = {**study.axes, **{axis: _values(study, axis, asked) for axis, asked in where.items()}}
     part = replace(study, axes=axes)
     cells = list(part.combinations())
@@ -45,7 +47,8 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     note = f"A slice, {len(cells)} of {len(whole)} cells: {said}."
     if lacks:
         note += f" Left out, for they need other cells too: {', '.join(lacks)}."
-    return replace(part, answer=study.answer if asks else None, slice_note=note, **kept)  # type: ignore[arg-type]
+    part = replace(part, answer=study.answer if asks else None, slice_note=note, **kept)  # type: ignore[arg-type]
+    return default_questions.asked(part, answer=study.answer is None)
 
 
 def folder_name(study: str, where: Mapping[str, Sequence[str]]) -> str:

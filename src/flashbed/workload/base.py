@@ -66,6 +66,11 @@ class Workload(Protocol):
     def title(self, parameters: Parameters) -> str:
         """The tool's name, for people: it tells if another tool stands in."""
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """Return the metrics that a study is judged by if it names none, the first the most important. `said` has the
+        values of each parameter that the study names, as texts.
+        """
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Files for /job, `prepare` and `measure` (shell scripts) among them. The file system is mounted on /mnt."""
 

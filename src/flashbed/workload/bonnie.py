@@ -61,6 +61,9 @@ class Bonnie(OfOurs, InPhases):
     def title(self, parameters: Parameters) -> str:
         return "Bonnie's sequence, carried out by a program of the lab"
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        return ("block_output", "block_input", "random_seeks")
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Its files are made in the measurement and stay, as nothing measured comes after the seeks."""
         said = BonnieParameters.model_validate(dict(parameters))

@@ -80,6 +80,9 @@ class BonniePlus(InPhases):
     def title(self, parameters: Parameters) -> str:
         return "bonnie++"
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        return ("block_output", "block_input", "random_seeks")
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Its files are made in the measurement, and gone after it.
 

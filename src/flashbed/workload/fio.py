@@ -30,6 +30,9 @@ class Fio(OfOurs):
     def title(self, parameters: Parameters) -> str:
         return "fio"
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        return ("bandwidth",)
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         if "job" in parameters:
             return fio_own_job.files(parameters, seed)

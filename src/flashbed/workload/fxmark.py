@@ -93,6 +93,14 @@ class Fxmark(OfCalls, OfOurs):
     def title(self, parameters: Parameters) -> str:
         return "FxMark's questions, asked by a program of the lab"
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """Operations a second: of each of several tests, or of the only one."""
+        named = said.get("tests", (",".join(FxmarkParameters.model_fields["tests"].default or ()),))
+        several = [test.strip() for test in named[0].split(",")] if len(named) == 1 else []
+        if len(several) < 2:
+            return ("operations",)
+        return tuple(f"{test.replace('-', '_')}_operations" for test in several)
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Names of module functions are noted behind the tests, for the profile."""
         said = FxmarkParameters.model_validate(dict(parameters))

@@ -47,6 +47,12 @@ class Iozone(OfOurs, InPhases):
     def title(self, parameters: Parameters) -> str:
         return "IOzone" if parameters.get("program") else "IOzone's sequence, carried out by fio"
 
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """Each test's bandwidth; of an axis of tests, those that all of its values have."""
+        named = [texts.split(",") for texts in said.get("tests", (",".join(TESTS),))]
+        shared = [test for test in TESTS if all(test in map(str.strip, names) for names in named)]
+        return tuple(f"{test}_bandwidth" for test in shared) or ("runtime_s",)
+
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """The scripts, and fio's jobs; /job/program is the lab's to add."""
         said = IozoneParameters.model_validate(dict(parameters))

@@ -7,7 +7,7 @@ guest/nfs has the steps; what is said here is which of them, and with what numbe
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flashbed.common import paths
 from flashbed.guest_output.durability import Commits
@@ -78,6 +78,9 @@ class Nfs(OfCalls):
 
     def title(self, parameters: Parameters) -> str:
         return "sfsload, an SFS-style load (no SPEC result)"
+
+    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        return ("operations", "latency_mean_us")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         said = NfsParameters.model_validate(dict(parameters))

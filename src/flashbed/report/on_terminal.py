@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run says on the terminal when it is done: the answer in words, as the report has it, and what must be known
+before anybody relies on it. Must not know HTML.
+"""
+
+from __future__ import annotations
+
+from flashbed.analysis import flows
+from flashbed.analysis.words import count, in_sentence, metric_of, scale_of
+from flashbed.report import cautions, claims
+from flashbed.report.answers import questions
+from flashbed.report.model import Report
+
+MOST_CELLS = 10
+"""Cells that are listed where nothing is compared; the report has the others."""
+
+
+def lines(report: Report) -> list[str]:
+    """The lines to print, in their order."""
+    asked, told_cautions = questions(report), cautions.found(report, flows(report.results, report.fixed))
+    told = []
+    for question in asked:
+        told.append(question.title)
+        told += [f"  {text}" for text in (*question.lines, question.wear) if text]
+    told += [f"  {text}" for _, text in claims.in_answer(report, report.judgements())]
+    if not asked:
+        told += _cells(report)
+    loud = [caution for caution in told_cautions if caution["link"] in ("#durable", "#losses")]
+    told += [caution["text"] for caution in loud]
+    if others := len(told_cautions) - len(loud):
+        told.append(f"Before you rely on it, read {count(others, 'caution')} in the report.")
+    return told
+
+
+def _cells(report: Report) -> list[str]:
+    """What was measured of each cell, by the metrics that the study shows."""
+    metrics = [name for name in report.asked_metrics if name in report.results.metrics]
+    spreads = {name: report.results.spreads(name) for name in metrics}
+    scales = {name: scale_of(metric_of(name), (one.high for one in spreads[name].values())) for name in metrics}
+    cells = [cell for cell in report.results.combinations() if any(cell in found for found in spreads.values())]
+    told = []
+    for cell in cells[:MOST_CELLS]:
+        figures = [
+            f"{in_sentence(metric_of(name).title)} {scales[name].figure(spreads[name][cell].median)}"
+            for name in metrics
+            if cell in spreads[name]
+        ]
+        told.append(f"{report.cell_name(cell)}: {', '.join(figures)}")
+    rest = len(cells) - len(told)
+    return [
+        "Nothing is compared:",
+        *(f"  {text}" for text in told),
+        *([f"  and {count(rest, 'more cell')}"] if rest else []),
+    ]
