@@ -9,6 +9,7 @@ from flashbed.common.tomlfile import Problem, TomlFile, plain
 from flashbed.common.units import describe_size
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.profiles.library import Library
+from flashbed.profiles.profile import Medium
 from flashbed.profiles.translation import has_queue
 from flashbed.study.format import (
     DEFAULTS,
@@ -65,7 +66,24 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             problems.update(
                 dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
             )
-    raise_all(file, [*problems, *_idle_schedulers(study, queues)])
+    media = [library.medium(name) for name in dict.fromkeys(medium for medium, _, _ in stacks)]
+    raise_all(file, [*problems, *_idle_schedulers(study, queues), *_idle_keys(study, media)])
+
+
+def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:
+    """Keys of the study that are for a kind of medium which none of its cells has."""
+    if study.power_cut and all(medium.provides != "mtd" for medium in media):
+        yield Problem(
+            ("power_cut",),
+            "true cuts the power of raw chips only, and no medium of this study is one; leave it out (a block medium "
+            "that lost power is made by flashbed medium cut, and a study starts from it: docs/profiles.md)",
+        )
+    if study.bytes_per_day is not None and not any(medium.numbers().get("endurance_erases") for medium in media):
+        yield Problem(
+            ("bytes_per_day",),
+            "is for the life of flash, and no medium of this study has endurance_erases; leave it out, or give the "
+            "medium's profile the erases that its data sheet promises",
+        )
 
 
 def _idle_schedulers(study: StudyFile, queues: Mapping[tuple[str, str, str], bool]) -> Iterator[Problem]:

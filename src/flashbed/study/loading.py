@@ -111,7 +111,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     cells.check_cells(file, content, skip, profiles)
     answer, choices = questions.checked_answers(file, content, skip)
     figures, tables = questions.checked_report(file, content, skip)
-    questions.check_lives(file, content)
+    questions.check_metrics(file, content)
     traces = questions.checked_traces(file, content, skip, profiles)
     study = Study(
         name=path.stem,

@@ -36,6 +36,11 @@ from flashbed.study.selection import (
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
+AFTER_CUT = "mount_after_cut_s"
+NO_LOAD = 'needs to know how much is written a day: bytes_per_day = "1G"'
+NO_CUT = "is measured where the power is cut: power_cut = true"
+"""What a metric lacks, for people."""
+
 MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
@@ -128,10 +133,10 @@ def checked_report(
     return tuple(figures), tuple(tables)
 
 
-def check_lives(file: TomlFile, study: StudyFile) -> None:
-    """A life is told for a load. Raises InputError."""
-    if study.bytes_per_day is not None:
-        return
+def check_metrics(file: TomlFile, study: StudyFile) -> None:
+    """Some metrics need a key of the study: a life a load, the mount after a cut a cut. Raises InputError."""
+    lacking = {} if study.bytes_per_day is not None else dict.fromkeys(LIVES, NO_LOAD)
+    lacking |= {} if study.power_cut else {AFTER_CUT: NO_CUT}
     asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
     asked |= {("choice", place, "metric"): choice.metric for place, choice in enumerate(study.choice)}
     asked |= {("figure", place, "y"): (figure.y,) for place, figure in enumerate(study.figure)}
@@ -140,10 +145,10 @@ def check_lives(file: TomlFile, study: StudyFile) -> None:
     raise_all(
         file,
         [
-            Problem(at, f'{name} needs to know how much is written a day: bytes_per_day = "1G" at the top of the study')
+            Problem(at, f"{name} {lacking[name]} at the top of the study")
             for at, names in asked.items()
             for name in names
-            if name in LIVES
+            if name in lacking
         ],
     )
 
