@@ -18,6 +18,7 @@ from flashbed.commands import chosen_study
 from flashbed.common import errors, own_file
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
+from flashbed.packs import pack_file
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.report import folder as folders
 from flashbed.report import freshness
@@ -65,6 +66,12 @@ def test_sets_of_results_that_are_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "results.json")
     with pytest.raises(InputError, match=r"results\.json: cannot be read: not a file"):
         result_set.read_all(str(tmp_path))
+
+
+def test_a_pack_that_is_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.flashbed")
+    with pytest.raises(InputError, match=r"x\.flashbed: cannot be read: not a file"):
+        pack_file.open_pack(tmp_path / "x.flashbed")
 
 
 def medium(folder: Path) -> StoredMedium:

@@ -25,6 +25,7 @@ TRAVELS = (
     "common/foreign_names.py",
     "common/foreign_text.py",
     "common/locks.py",
+    "common/own_file.py",
     "common/programs.py",
     "common/progress.py",
     "common/units.py",

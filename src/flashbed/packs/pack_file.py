@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.packs import members, recipe, shape
 from flashbed.packs.recipe import Recipe
@@ -198,7 +199,7 @@ def sealed(file: BinaryIO) -> hashlib._Hash:
 def _examined(path: Path) -> tuple[str, str]:
     """Why the file is not as it was written, "" if it is; and its SHA-256."""
     try:
-        with path.open("rb") as file:
+        with own_file.opened(path) as file:
             if (size := file.seek(0, 2)) <= DIGEST_LETTERS:
                 return f"it has {size} bytes", ""
             found = sealed(file)
