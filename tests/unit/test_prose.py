@@ -45,3 +45,10 @@ def test_each_fact_about_other_drivers_has_a_test() -> None:
         named = re.findall(r"`(\w+)`", row.rsplit("|", 2)[1])
         assert named, row
         assert not [name for name in named if f"TEST({name})," not in run], row
+
+
+def test_what_the_page_on_security_names_is_there() -> None:
+    named = re.findall(r"`([\w/]+\.py)`", (REPOSITORY / "SECURITY.md").read_text())
+    assert len(named) > 20
+    places = (REPOSITORY, REPOSITORY / "src/flashbed")
+    assert not [name for name in named if not any((place / name).is_file() for place in places)]
