@@ -51,12 +51,15 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 		y2_lock(sbi);
 		err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
 		inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
+		if (IS_ERR(inode)) {
+			err = PTR_ERR(inode);
+			y2_unlink(sbi->fs, obj);
+			d_drop(dentry);		/* should it still be there, a lookup finds it */
+		}
 		y2_unlock(sbi);
 	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
-	if (IS_ERR(inode))
-		return PTR_ERR(inode);
 	changed(dir);
 	d_instantiate(dentry, inode);
 	return 0;
