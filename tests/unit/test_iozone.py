@@ -76,6 +76,18 @@ def test_content_is_constant_unless_random_is_asked_for() -> None:
     assert b"buffer_pattern" not in Iozone().files(parameters(content="random"), 3)["write.fio"]
 
 
+def test_an_aged_volume_has_written_so_much_and_kept_half() -> None:
+    assert Iozone().files(parameters(), 3)["prepare"] == b"true\n"
+    files = Iozone().files(parameters(aged="16M"), 3)
+    assert "size=4194304\n" in files["aged.fio"].decode()  # of two files together, in each of four rounds
+    assert "for round in 0 1 2 3;" in files["prepare"].decode()
+    # Half of 16 stays beside the file; before the last round, 6 are there, and it writes 4
+    assert IozoneParameters(file=4 << 20, aged=16 << 20).bytes_on_medium() == (4 + 8) << 20
+    assert IozoneParameters(file=1 << 20, aged=16 << 20).bytes_on_medium() == (6 + 4) << 20
+    (problem,) = IozoneParameters(file=4 << 20, aged=100_000).problems()
+    assert problem.keys == ("aged",)
+
+
 def test_the_call_of_iozone() -> None:
     lines = script(program="digest", include_flush=True, include_close=True, direct=True, tests="write,read")
     calls = [line for line in lines if line.startswith("/job/program")]

@@ -14,7 +14,7 @@ from flashbed.guest_output.durability import Commits
 from flashbed.workload import fio_output
 from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
 from flashbed.workload.fio_call import FIO, RANDOM, section
-from flashbed.workload.iozone_parameters import TESTS, IozoneParameters
+from flashbed.workload.iozone_parameters import AGING_REQUEST_BYTES, AGING_ROUNDS, TESTS, IozoneParameters
 from flashbed.workload.parameters import ToolParameters
 
 PROGRAM = "/job/program"
@@ -25,6 +25,14 @@ CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
 
 PAIRS = (("write", "rewrite"), ("read", "reread"))
 """What IOzone does in one call, by the number that its -i has."""
+
+
+_AGING = """\
+mount -o remount,compr=none /mnt || true # JFFS2 and UBIFS; the mount before the measurement says nothing of it
+for round in {rounds}; do
+	{fio} --filename=/mnt/aged.$round.0:/mnt/aged.$round.1 /job/aged.fio >/dev/null && rm /mnt/aged.$round.1 || exit
+done
+"""
 
 
 class _Done(NamedTuple):
@@ -56,7 +64,7 @@ class Iozone(OfOurs, InPhases):
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """The scripts, and fio's jobs; /job/program is the lab's to add."""
         said = IozoneParameters.model_validate(dict(parameters))
-        files = {"prepare": b"true\n"}
+        files = _aging(said.aged)
         steps = [] if said.program else [_fio_step(test) for test in said.tests]
         if said.program:
             steps = [_own_step(said, number) for number, (test, _) in enumerate(PAIRS) if test in said.tests]
@@ -98,6 +106,26 @@ class Iozone(OfOurs, InPhases):
         if said.program:
             return [Phase(test, test, 2 * size) for test in ("write", "read") if test in said.tests]
         return [Phase(test, "read" if test.endswith("read") else "write", size) for test in said.tests]
+
+
+def _aging(aged: int) -> dict[str, bytes]:
+    """What writes so many bytes to the volume, in turns to two files, of which one is removed: so each block of flash
+    keeps half of what it had.
+    """
+    if not aged:
+        return {"prepare": b"true\n"}
+    job = {
+        "rw": "write",
+        "bs": AGING_REQUEST_BYTES,
+        "size": aged // AGING_ROUNDS,
+        "file_service_type": "roundrobin:1",
+        "fallocate": "none",
+        "ioengine": "psync",
+        "zero_buffers": 1,
+        "end_fsync": 1,
+    }
+    rounds = " ".join(map(str, range(AGING_ROUNDS)))
+    return {"aged.fio": section("aged", job), "prepare": _AGING.format(rounds=rounds, fio=FIO).encode()}
 
 
 def _fio_step(test: str) -> str:

@@ -16,6 +16,12 @@ TESTS = ("write", "rewrite", "read", "reread")
 
 _KIB = 1 << 10
 
+AGING_ROUNDS = 4
+"""In how many rounds a volume is aged: so much of what is written is there at most before half of it is removed."""
+
+AGING_REQUEST_BYTES = 16 << 10
+"""What is written in turns to the file that stays and to the one that is removed."""
+
 
 Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
@@ -36,6 +42,13 @@ class IozoneParameters(FileParameters):
         description="what is written: one word again and again, as IOzone does it, or random bytes, which nothing "
         "compresses; random needs fio, so no program",
     )
+    aged: Size = Field(
+        default=0,
+        ge=0,
+        description="so much is written to the volume before, 16 KiB in turns to two files, of which one is removed; "
+        "if that is more than the volume holds, the file system must collect before it writes; uncompressed, where it "
+        "can be told so",
+    )
     program: str = Field(
         default="", description="an IOzone 3 for arm64, linked statically, relative to the study; absent: fio stands in"
     )
@@ -53,6 +66,8 @@ class IozoneParameters(FileParameters):
             if test in self.tests and before not in self.tests:
                 yield Problem(("tests",), f"{test} needs {before} before it")
                 break
+        if self.aged % (2 * AGING_ROUNDS * AGING_REQUEST_BYTES):
+            yield Problem(("aged",), f"{describe_size(self.aged)} must be a multiple of 128k")
         if not self.program:
             if self.include_close:
                 yield Problem(
@@ -66,3 +81,8 @@ class IozoneParameters(FileParameters):
         for name, size in (("file", self.file), ("record", self.record)):
             if size % _KIB:
                 yield Problem((name,), f"IOzone counts in KiB, so {size} must be a multiple of 1k")
+
+    def bytes_on_medium(self) -> int:
+        """Its file beside what stays of an aged volume; or what is there while the last round of that is written."""
+        stays, at_most = self.aged // 2, self.aged * (AGING_ROUNDS + 1) // (2 * AGING_ROUNDS)
+        return max(super().bytes_on_medium() + stays, at_most)
