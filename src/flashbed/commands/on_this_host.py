@@ -54,6 +54,30 @@ def doctor_command() -> None:
         raise typer.Exit(3)
 
 
+def cache_command(
+    remove_unused: Annotated[
+        int | None,
+        typer.Option(
+            "--remove-unused", min=1, metavar="DAYS", help="Remove what can be made again and was not used for so long."
+        ),
+    ] = None,
+) -> None:
+    """Show what lies in the cache and how large it is; remove what was not used for long.
+
+    Results, imports and kept media are never removed. Nothing is removed while a run is under way.
+    """
+    from flashbed.commands import cached
+    from flashbed.common import paths
+
+    root = paths.cache_root()
+    if remove_unused is not None:
+        for line in cached.removed(root, remove_unused):
+            out.print(line)
+        return
+    print_table(f"Cache: {root}", ("folder", "size", "what it is"), cached.parts(root))
+    out.print(cached.advice(root))
+
+
 def schema_command(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="study, board, medium, translation, filesystem or scheduler.")
@@ -104,6 +128,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_command,
     "show": show_command,
     "doctor": doctor_command,
+    "cache": cache_command,
     "schema": schema_command,
 }
 """By name, in the order of --help."""

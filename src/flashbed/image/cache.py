@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,9 @@ _log = logging.getLogger("flashbed")
 MANIFEST = "MANIFEST.json"
 LISTING = "FILES.txt"
 """Size and name of each file of an entry that says which of its files are products."""
+
+
+USED_TO_S = 3600.0
 
 
 def digest_tree(*roots: Path) -> str:
@@ -96,6 +100,7 @@ class Cache:
                     entry = whole()
         if entry is None:
             raise HostResourceError(f"{final}: changed while it was being written; is the disk sound?")
+        _note_use(final)
         return replace(entry, mend=partial(self._mend, entry, text, build, products))
 
     def _check_builds(self, final: Path) -> None:
@@ -183,6 +188,13 @@ class Cache:
         """What a flashbed of before has left."""
         for left in self.root.glob(f"{lock.stem}-????????"):
             locks.remove(left)
+
+
+def _note_use(entry: Path) -> None:
+    """Keep when an entry was last used, to an hour, as the time of its manifest (unused.py)."""
+    with suppress(OSError):  # of a cache that this user may only read, nothing is removed either
+        if time.time() - (entry / MANIFEST).stat().st_mtime > USED_TO_S:
+            os.utime(entry / MANIFEST)
 
 
 def _ending(recipe: str) -> str:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies in the cache, as a table: what each part is, how large it is, and what becomes of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from flashbed.common.units import rough_size
+from flashbed.image import unused
+
+PARTS = {
+    "results": "what was measured: never removed by itself",
+    "elsewhere": "results imported from other computers: never removed by itself",
+    "media": "media that are kept: never removed by itself",
+    "nas": "disks of appliances: never removed by itself",
+    "allowed": "commands that are allowed",
+    "failures": "failed attempts, for `flashbed show`",
+    "image": "kernels, modules, programs: made again",
+    "conditions": "media in a condition: made again",
+    "kernels": "sources of your own kernels, and their objects: objects are made again",
+    r"debian-\w+": "packages and sources of Debian's: fetched again, as long as its archive has these versions",
+    "ccache": "objects of small kernels, which ccache keeps to a size of its own",
+    "shared": "files of a cluster",
+    "work": "of runs under way",
+}
+"""By the names of folders in the cache."""
+
+DAYS = 30
+"""Unused for so long, an entry is one to remove."""
+
+Rows = list[tuple[str, ...]]
+
+
+def parts(root: Path) -> Rows:
+    """Folder, size and meaning of each part of the cache, the largest first."""
+    sizes = {path.name: unused.on_disk(path) for path in root.iterdir()} if root.is_dir() else {}
+    ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
+    return [(name, rough_size(sizes[name]), _meaning(name)) for name in ordered]
+
+
+def _meaning(name: str) -> str:
+    return next((meaning for pattern, meaning in PARTS.items() if re.fullmatch(pattern, name)), "not the lab's own")
+
+
+def advice(root: Path) -> str:
+    """What could be removed, and how."""
+    now = time.time()
+    old = [entry.size_bytes for entry in unused.entries(root) if entry.unused_days(now) >= DAYS]
+    if not old:
+        return f"Nothing of what can be made again has been unused for {DAYS} days."
+    number, them = ("1 entry was", "it") if len(old) == 1 else (f"{len(old)} entries were", "them")
+    return (
+        f"{number} not used for {DAYS} days and can be made again ({rough_size(sum(old))}): "
+        f"`flashbed cache --remove-unused {DAYS}` removes {them}."
+    )
+
+
+def removed(root: Path, days: int) -> Iterator[str]:
+    """Remove what was not used for so many days; a line for each entry, and one for all. Raises HostResourceError."""
+    number = total = 0
+    for name, size in unused.remove(root, days):
+        number, total = number + 1, total + size
+        yield f"{name}: removed, {rough_size(size)}"
+    yield f"{number} {'entry' if number == 1 else 'entries'} removed, {rough_size(total)}; no result was touched."
