@@ -37,6 +37,12 @@ def run_command(
     locked: Annotated[
         bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
     ] = False,
+    skip_lines: Annotated[
+        bool,
+        typer.Option(
+            "--skip-lines", help="Do not look whether the changed lines of your own kernel run: no compiling."
+        ),
+    ] = False,
     workers: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +66,7 @@ def run_command(
     _check_folder(parsed, folder)
     reporting.warn_of_media(parsed)
     with _site(workers, jobs) as site:
-        done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, site=site)
+        done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
     if done.fresh == 0:
         out.print(f"{len(done.records)} repetitions, all measured before")
     _report(done, folder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common.errors import host_refusal
-from flashbed.image import own_kernel
+from flashbed.image import own_objects
 from flashbed.image.changed_code import Changed
 from flashbed.image.module_code import Piece
 
@@ -142,4 +142,4 @@ def _any(addresses: Iterable[int], ranges: Ranges) -> bool:
 
 
 def _place(key: str) -> Path:
-    return own_kernel.root() / "ran" / f"{key}.json"
+    return own_objects.root() / "ran" / f"{key}.json"

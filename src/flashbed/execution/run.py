@@ -68,9 +68,10 @@ def open_store() -> Store:
     return Store(paths.cache_root() / "results")
 
 
-def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> list[Repetition]:
+def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lines: bool = True) -> list[Repetition]:
     """The repetitions of a study, with their keys. Builds the guest if that is missing; with `locked`, of nothing but
-    what the study's lock names. Raises InputError for a medium that the media core does not take, and for programs that
+    what the study's lock names; without `lines`, no kernel is compiled once more to see where its changed lines are.
+    Raises InputError for a medium that the media core does not take, and for programs that
     no guest can have; SetupError for what is not as locked; with `only_built`, NotBuilt in place of fetching or
     building anything of the guest.
     """
@@ -82,7 +83,9 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False) -> 
     first = next((kernel for kernel in kernels if not isinstance(kernel, str)), None)
     sets = {repetition.program_set(cell) for cell in cells}
     try:
-        images = {kernel: image.build(kernel, sets, only_built=only_built, first=first) for kernel in kernels}
+        images = {
+            kernel: image.build(kernel, sets, only_built=only_built, first=first, lines=lines) for kernel in kernels
+        }
     except image.PartError as error:
         raise _of_profile(study, error) from None
     with _noted("Working out their keys", len(cells)) as progress:
@@ -134,6 +137,7 @@ def run(
     jobs: int | None = None,
     limit_s: float = DEFAULT_LIMIT_S,
     locked: bool = False,
+    lines: bool = True,
     site: Site | None = None,
 ) -> Run:
     """Runs what is missing at `site`; without one on this host, `jobs` guests at a time. Raises FlashbedError for what
@@ -142,7 +146,7 @@ def run(
     host_commands.check(study)
     measuring.clean()
     store = open_store()
-    wanted = prepare(study, locked=locked)
+    wanted = prepare(study, locked=locked, lines=lines)
     known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
     missing = list({r.key: r for r in wanted if r.key not in known}.values())
     beforehand.check(study, [r.cell for r in missing])

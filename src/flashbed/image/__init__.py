@@ -124,14 +124,16 @@ def build(
     thorough: bool = False,
     only_built: bool = False,
     first: KernelChoice | None = None,
+    lines: bool = True,
 ) -> GuestImage:
     """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
     `program_sets` name.
 
     `version` names Debian's kernel source package (6.1), a kernel beside it (6.1-debian), or one of the user's own;
-    `first` is what such a one is a change of, if it does not say so itself. `thorough` also looks at
-    what only later builds need, file by file. Raises PartError for a module that there is not, before anything is
-    built, and for packages and programs; NotBuilt with `only_built`, if anything is missing.
+    `first` is what such a one is a change of, if it does not say so itself; with `lines`, it is compiled once more
+    to see where its changed lines are. `thorough` also looks at what only later builds need, file by file. Raises
+    PartError for a module that there is not, before anything is built, and for packages and programs; NotBuilt with
+    `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
     own_modules = dict(own for wanted in wanted_sets for own in wanted.own_modules)
@@ -145,7 +147,7 @@ def build(
     cache = open_cache(BuiltOnly if only_built else Cache, thorough=thorough)
     archive = open_archive(_NotedOnly if only_built else Archive)
     with nullcontext() if only_built or _is_built(version) else emulator.beside():
-        built = _kernel(cache, archive, version, first)
+        built = _kernel(cache, archive, version, first, lines=lines and not only_built)
         return _guest(cache, archive, built, wanted_sets, wanted_modules, own_modules)
 
 
@@ -195,9 +197,16 @@ def _guest(
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
-def _kernel(cache: Cache, archive: Archive, version: str | KernelChoice, first: KernelChoice | None = None) -> Kernel:
+def _kernel(
+    cache: Cache,
+    archive: Archive,
+    version: str | KernelChoice,
+    first: KernelChoice | None = None,
+    *,
+    lines: bool = False,
+) -> Kernel:
     if isinstance(version, KernelChoice):
-        return own_kernel.build(cache, archive, version, first)
+        return own_kernel.build(cache, archive, version, first, lines=lines)
     if version.endswith(DEBIAN):
         return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
     return kernel.build(cache, archive, version)

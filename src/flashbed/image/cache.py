@@ -103,6 +103,13 @@ class Cache:
         _note_use(final)
         return replace(entry, mend=partial(self._mend, entry, text, build, products))
 
+    def known(self, name: str, recipe: Any) -> Entry | None:
+        """The entry for `recipe` if it is there and whole, all its files products; None if not."""
+        found = self._whole(self.root / f"{name}{_ending(json.dumps(recipe, sort_keys=True))}", thorough=self._thorough)
+        if found is not None:
+            _note_use(found.folder)
+        return found
+
     def _check_builds(self, final: Path) -> None:
         """Before another's build is waited for: a cache that builds nothing raises here."""
 

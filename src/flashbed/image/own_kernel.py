@@ -12,13 +12,11 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from flashbed.common import locks, paths
-from flashbed.common.digest import digest_bytes
+from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import changed_code, kernel, module_code, modules, toolchain
@@ -28,6 +26,7 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
 from flashbed.image.kernel_sources import Source, Sources
+from flashbed.image.own_objects import Work, root, work_on
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
 _log = logging.getLogger("flashbed")
@@ -45,37 +44,15 @@ LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux",
 MOST_TOLD = 3
 """Of a compiler's errors."""
 
+NOT_LOOKED = "nobody looked where they are; a run without --skip-lines does"
+
+_AGAIN = " again, to see where its changed lines are (--skip-lines leaves that out)"
+
 _BUILDING = "building"
 """Beside the objects: a build is under way, or was killed."""
 
 _WRONG = re.compile(r"\berror: |undefined reference|^patch: |\*\*\* .*No rule")
 """How a compiler, a linker or make begins to say what is wrong."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """Where kernels of one home are compiled, by one build at a time."""
-
-    folder: Path
-
-    @property
-    def tree(self) -> Path:
-        return self.folder / TREE
-
-    @property
-    def built(self) -> Path:
-        """Has the hash of the tree that all objects are of; is not there while they are of several."""
-        return self.folder / "built"
-
-    @property
-    def index(self) -> Path:
-        """Git's, of what lies in the tree."""
-        return self.folder / "index"
-
-
-def root() -> Path:
-    """Sources of the user's as git has them, and what is compiled of them."""
-    return paths.cache_root() / "kernels"
 
 
 def source(archive: Archive, choice: KernelChoice) -> Source:
@@ -116,9 +93,12 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.partition("-")[0].split("."))
 
 
-def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelChoice | None = None) -> Kernel:
+def build(
+    cache: Cache, archive: Archive, choice: KernelChoice, first: KernelChoice | None = None, *, lines: bool = True
+) -> Kernel:
     """The kernel of a choice that is the user's own. `first` is another one, which it counts as a change of if it says
-    itself of none, and both have one home. Raises InputError for what does not apply, or compile.
+    itself of none, and both have one home. Without `lines`, nothing is compiled to see where its changed lines are.
+    Raises InputError for what does not apply, or compile.
     """
     wanted = source(archive, choice)
     if wanted.before is None and first is not None and first != choice:
@@ -153,28 +133,36 @@ def build(cache: Cache, archive: Archive, choice: KernelChoice, first: KernelCho
         version=choice.version,
         change_unknown=wanted.unknown,
     )
-    return replace(built, changed=_changed(cache, built, wanted, choice, fragment))
-
-
-def _changed(cache: Cache, built: Kernel, wanted: Source, choice: KernelChoice, fragment: str) -> Changed | None:
-    """Where the changed lines lie in the kernel; None if nothing says what it is a change of."""
     if wanted.before is None:
-        return None
-    diff = Sources(root()).changes(wanted, wanted.before)
+        return built
+    changed = _changed(cache, built, wanted, wanted.before, choice, fragment, lines)
+    return replace(built, changed=changed, change_unknown="" if changed else NOT_LOOKED)
+
+
+def _changed(
+    cache: Cache, built: Kernel, wanted: Source, before: str, choice: KernelChoice, fragment: str, lines_too: bool
+) -> Changed | None:
+    """Where the lines lie in the kernel that are not as in the tree `before`; None if nobody has looked, and this one
+    is not to.
+    """
+    diff = Sources(root()).changes(wanted, before)
     lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
     script = digest_tree(Path(changed_code.__file__), Path(module_code.__file__))
     recipe = {"kernel": built.entry.digests, "source": wanted.tree, "lines": lines, "script": script}
 
     def fill(folder: Path) -> None:
         with work_on(wanted, choice.version) as work:
-            if not work.built.exists() or work.built.read_text() != wanted.tree:
-                compile_in(work, wanted, choice, fragment, built.environment)
+            if not work.is_of(wanted, choice.version):
+                compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
                 apart = _modules_with_lines(built, lines, folder / "modules")
                 found = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
         (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
 
-    return changed_code.from_json(cache.entry("kernel-lines", recipe, fill).path(LINES).read_text())
+    known = cache.known("kernel-lines", recipe)
+    if known is None and not lines_too:
+        return None
+    return changed_code.from_json((known or cache.entry("kernel-lines", recipe, fill)).path(LINES).read_text())
 
 
 def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
@@ -195,23 +183,8 @@ def _is_code(file: str) -> bool:
     return Path(file).suffix in (".c", ".h", ".S")
 
 
-@contextmanager
-def work_on(wanted: Source, version: str) -> Iterator[Work]:
-    """The place where this home's kernels are compiled; others wait."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(wanted.home).name)
-    name = f"{plain}-{digest_bytes(f'{wanted.home} {version}'.encode())[:12]}"
-
-    def say() -> None:
-        _log.warning("another run compiles a kernel of %s; waiting for it", wanted.home)
-
-    with locks.wait_for(root() / f".{name}.lock", say):
-        folder = root() / name
-        folder.mkdir(parents=True, exist_ok=True)
-        yield Work(folder)
-
-
 def compile_in(
-    work: Work, wanted: Source, choice: KernelChoice, fragment: str, environment: toolchain.Environment
+    work: Work, wanted: Source, choice: KernelChoice, fragment: str, environment: toolchain.Environment, why: str = ""
 ) -> None:
     """Brings a folder of objects up to date with a source. Raises InputError if that does not compile."""
     marker = work.folder / _BUILDING
@@ -233,7 +206,7 @@ def compile_in(
     wrong: list[str] = []
     # What a change compiles is few of these lines, or many, and nobody knows which
     steps = None if (work.tree / "vmlinux").exists() else COMPILE_STEPS
-    with stage(f"Building Linux {choice.version} of {wanted.label}", total=steps) as progress:
+    with stage(f"Building Linux {choice.version} of {wanted.label}{why}", total=steps) as progress:
 
         def on_line(line: str) -> None:
             progress.advance()
@@ -248,7 +221,7 @@ def compile_in(
             why = "; ".join(wrong[:MOST_TOLD]) or error.message
             raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
     marker.unlink()
-    work.built.write_text(wanted.tree)
+    work.built.write_text(f"{wanted.tree} {choice.version}")
 
 
 def _fragment(version: str) -> str:
