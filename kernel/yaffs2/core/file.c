@@ -254,15 +254,19 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 }
 
 /*
- * The last chunk says no longer that it holds more than the file has: others take its word, and what it holds, for
- * good
+ * After another size: others take the length and the bytes of the last chunk for good. On pages of 512 bytes, most of
+ * them know the end of a file from nothing else; so a file that ends in a hole gets a last chunk there.
  */
-int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj)
+int y2_file_rewrite_last(struct y2_fs *fs, struct y2_object *obj)
 {
-	u32 k = chunk_of(fs, obj->size), used = (u32)(obj->size - start_of(fs, k));
+	u32 k, used;
 	int err;
 
-	if (!used || !y2_index_get(&obj->index, k))
+	if (!obj->size)
+		return 0;
+	k = chunk_of(fs, obj->size - 1);
+	used = (u32)(obj->size - start_of(fs, k));
+	if (!fs->yaffs1 && (used == fs->chunk_bytes || !y2_index_get(&obj->index, k)))
 		return 0;
 	err = read_chunk(fs, obj, k, fs->page);
 	if (err)
@@ -286,7 +290,7 @@ int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 	int err;
 
 	drop_beyond(fs, obj);
-	err = y2_file_shorten_last(fs, obj);
+	err = y2_file_rewrite_last(fs, obj);
 	if (!fs->yaffs1)
 		return err;
 	if (!err)
@@ -304,6 +308,9 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		return -EROFS;
 	if (size > y2_file_max(fs))
 		return -EFBIG;
+	/* For its last chunk, see y2_file_rewrite_last() */
+	if (fs->yaffs1 && size > old && !y2_index_get(&obj->index, chunk_of(fs, size - 1)) && !y2_chunks_free(fs))
+		return -ENOSPC;
 	err = y2_object_load(fs, obj);
 	if (!err && size > old)
 		err = clean_tail(fs, obj);
@@ -322,7 +329,8 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	}
 	obj->tail_hidden |= size < old;
 	/* It has been done, whatever else cannot be written now */
-	if (size < old && y2_file_end_shrink(fs, obj))
+	err = size < old ? y2_file_end_shrink(fs, obj) : fs->yaffs1 ? y2_file_rewrite_last(fs, obj) : 0;
+	if (err)
 		y2_mark_dirty(fs, obj);
 	return 0;
 }

@@ -255,6 +255,6 @@ void y2_scan_finish_tails(struct y2_fs *fs)
 			continue;
 		obj->scan_tail = false;
 		if (!y2_gc_make_room(fs, 1))
-			y2_file_shorten_last(fs, obj);
+			y2_file_rewrite_last(fs, obj);
 	}
 }

@@ -254,7 +254,7 @@ int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
-int y2_file_shorten_last(struct y2_fs *fs, struct y2_object *obj);
+int y2_file_rewrite_last(struct y2_fs *fs, struct y2_object *obj);
 u64 y2_file_max(const struct y2_fs *fs);
 
 /* gc.c, gc_victim.c: garbage collection */

@@ -99,6 +99,48 @@ static void a_file_that_ends_in_a_hole_has_its_end_in_its_header(void)
 	bed_end(&bed);
 }
 
+/* Where the last chunk ends that is not deleted: the end of the file for drivers that do not look into its header */
+static u64 end_of_chunks(struct bed *bed, u32 id)
+{
+	u64 end = 0;
+
+	for (u32 i = 0; i < 256 * 32; i++) {
+		struct raw_tags tags;
+
+		if (raw_is_blank(&bed->at.raw, i / 32, i % 32) || !raw_read(&bed->at.raw, i / 32, i % 32, NULL, &tags) ||
+		    tags.object != id || tags.deleted || !tags.chunk)
+			continue;
+		end = max(end, (u64)(tags.chunk - 1) * 512 + tags.bytes);
+	}
+	return end;
+}
+
+/* From a file with data at 1,000 and at 9,000 */
+static void the_last_chunk_of_ours_tells_the_end_also_in_a_hole(void)
+{
+	static const u64 sizes[] = { 20000, 20480, 9100, 9216, 6000, 5632, 1001, 1024, 1025, 300, 0 };
+
+	for (u32 i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct bed bed = bed_of(&tiny_geometry, false);
+		struct y2_object *file;
+
+		bed_mount(&bed);
+		file = must_create(bed.fs, bed.fs->root, "f", S_IFREG | 0644);
+		CHECK_EQUAL(1, (u64)y2_write(bed.fs, file, 1000, (const u8 *)"x", 1));
+		CHECK_EQUAL(1, (u64)y2_write(bed.fs, file, 9000, (const u8 *)"y", 1));
+		for (u32 turn = 0; turn < 2; turn++) {
+			CHECK_EQUAL(0, (u64)y2_resize(bed.fs, file, sizes[turn ? i : (i + 5) % 11]));
+			CHECK_EQUAL(sizes[turn ? i : (i + 5) % 11], end_of_chunks(&bed, file->id));
+		}
+		bed_mount(&bed);
+		CHECK_EQUAL(sizes[i], must_find(bed.fs, bed.fs->root, "f")->size);
+		for (u64 at = 0; at < sizes[i]; at++)
+			if (at != 1000 && at != 9000)
+				CHECK_EQUAL(0, byte_at(&bed, "f", at));
+		bed_end(&bed);
+	}
+}
+
 /*
  * Two chunks of one place, of which the shorter is the newer: it tells where the file ends, in whatever order they
  * are met
@@ -131,6 +173,7 @@ const struct test other_yaffs1_tests[] = {
 	TEST(what_others_mark_deleted_is),
 	TEST(the_ecc_is_right_on_deleted_pages),
 	TEST(a_file_that_ends_in_a_hole_has_its_end_in_its_header),
+	TEST(the_last_chunk_of_ours_tells_the_end_also_in_a_hole),
 	TEST(the_newer_of_two_last_chunks_tells_the_end),
 	END_OF_TESTS,
 };
