@@ -9,10 +9,12 @@ from pathlib import Path
 from made_up_limits import limited, report
 from made_up_results import MANIFEST, made_up_study, rows_of
 
+from flashbed.analysis.claim_words import evidence
 from flashbed.common import paths
 from flashbed.report import lives
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import report_of
+from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 
 
@@ -85,3 +87,42 @@ def test_the_lifetime_study_asks_for_less_than_its_numbers_allow() -> None:
     most = int(said["capacity_bytes"]) * int(said["endurance_erases"]) / (study.bytes_per_day * 365.25)
     assert round(most, 2) == 4.28
     assert [claim.value for claim in study.claims] == [round(most / 2, 2)] * 2
+
+
+def claimed(least: float | None, most: float | None, relation: str = ">", value: float = 7.0) -> tuple[str, str, str]:
+    """What becomes of "it lasts `value` years" by the bounds of a life that is not known yet: the verdict, and the
+    sentence; and what the table of lives says.
+    """
+    study = replace(
+        made_up_study(),
+        bytes_per_day=1 << 30,
+        axes={"filesystem": ("ext2",)},
+        claims=(Claim(text="It lasts.", metric=("lifetime_years",), value=value, relation=(relation,)),),
+    )
+    row = {"filesystem": "ext2", "outcome": "measured", "reason": "", "key": "k", "check": "", "overwrites": 0.4}
+    found = {"lifetime_least_years": least, "lifetime_most_years": most}
+    rows = [{**row, "seed": seed, **{k: v for k, v in found.items() if v is not None}} for seed in study.seeds]
+    made = report_of(study, rows, {})
+    [judgement] = made.judgements()
+    table = lives.table(made)
+    assert table is not None
+    return judgement.verdict, evidence(judgement, made.words), table.rows[0].cells[1].note
+
+
+def test_bounds_decide_before_a_life_is_known() -> None:
+    assert claimed(None, 0.4385) == (
+        "does not hold",
+        "Here, Life until the first block is worn out against 7.00: at most 0.439 years.",
+        "at most 0.439",
+    )
+    assert claimed(12.0, 40.0)[:2] == (
+        "holds", "Here, Life until the first block is worn out against 7.00: at least 12.0 years."
+    )  # fmt: skip
+    assert claimed(None, 0.4385, "<")[:2] == (
+        "holds", "Here, Life until the first block is worn out against 7.00: at most 0.439 years."
+    )  # fmt: skip
+    assert claimed(12.0, 40.0, "<")[1].endswith("at least 12.0 years.")
+    verdict, said, told = claimed(3.0, 9.0)
+    assert (verdict, told) == ("cannot be decided", "at least 3.00, at most 9.00")
+    assert "(not known yet: at least 3.00 years and at most 9.00 years)" in said
+    assert claimed(None, None)[1].endswith("(it has no lifetime_years).")

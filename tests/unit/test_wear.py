@@ -58,6 +58,33 @@ def test_a_short_measurement_tells_no_life(overwritten: float) -> None:
     assert wear.years(found, 10**9) == {}
 
 
+def test_a_short_measurement_bounds_a_life() -> None:
+    """100 blocks of 64 KiB with 1,000 erases each carry 6.55 GB, however long it lasts, if each byte is programmed."""
+    flash = 100 * (64 << 10)
+
+    def bounds(written: float, programmed: float, asked: float = 0.0) -> dict[str, float]:
+        found = wear.metrics(OUT, 1000, written, programmed / (64 << 10), 64 << 10, asked or written)
+        return {name: value for name, value in found.items() if name.startswith("tbw_")}
+
+    # Half of the flash was programmed: nothing tells what collection will cost, so that there is no lower bound
+    assert bounds(flash / 4, flash / 2) == {"tbw_most_bytes": flash * 1000}
+    # A file system that compresses to a half carries twice as much
+    assert bounds(flash / 2, flash / 4) == {"tbw_most_bytes": flash * 2000}
+    # With a warm-up no pace is told; the bound stands, by what was asked for with it
+    assert bounds(0.0, flash / 4, flash / 2) == {"tbw_most_bytes": flash * 2000}
+    assert bounds(0.0, flash / 4, 0.0) == {}
+    # Written twice over, once of it for nothing as the flash was new. The most worn block was erased 40 times, or 41
+    assert bounds(2.0 * flash, 9.0 * flash) == {
+        "tbw_most_bytes": flash * 1000, "tbw_least_bytes": pytest.approx(flash * 1000 / 41)
+    }  # fmt: skip
+    assert set(bounds(2.0 * flash, 10.0 * flash)) == {"tbw_bytes", "tbw_level_bytes"}
+
+
+def test_bounds_are_told_in_years() -> None:
+    told = wear.years({"tbw_most_bytes": 365.25e9, "tbw_least_bytes": 73.05e9}, 10**9)
+    assert told == {"lifetime_most_years": pytest.approx(1.0), "lifetime_least_years": pytest.approx(0.2)}
+
+
 def test_a_long_one_knows_the_pace_to_a_tenth() -> None:
     """Whenever it ends, a block is erased once more or less at most, against the pace of a measurement without end."""
     period, blocks = 7, 10  # erases of one block after the other, each once in 10

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from flashbed.analysis.claim_errors import ErrorLeft
 from flashbed.analysis.ratio import Numbers
@@ -38,6 +39,9 @@ class Side:
     of: tuple[tuple[Side, float], ...] = ()
     """The sides that it is made of, each with its exponent: those that an average is of, or 1 and -1 in a ratio of two.
     """
+
+    bound: Literal["", "at least", "at most"] = ""
+    """Whether the numbers are not the metric's own, but what it is at least or at most (bounds.py)."""
 
     @property
     def exponents(self) -> Iterator[tuple[Combination, float]]:

@@ -8,11 +8,14 @@ claim as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
+from flashbed.analysis.bounds import Bounds, bounds
 from flashbed.analysis.claim_parts import NO_SEED, Case, Finding, Side
 from flashbed.analysis.ratio import Numbers, quotient, ratio
 from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.words import metric_of, scale_of
 from flashbed.common.units import by_size
 from flashbed.study.format import Claim, Printed, Where
 from flashbed.study.relation import CLEAR, Band, band, each
@@ -45,6 +48,8 @@ def comparisons(claim: Claim, metric: str, results: Results) -> Iterator[Finding
         steps = _steps(claim, members, lambda cell, selection: _takes(axes, cell, selection), axes)
         for step, (relation, wanted, first, second) in enumerate(steps):
             left = side(first)
+            if second is None and not left.numbers:
+                left = _bounded(claim, metric, results, wanted, left)
             right = side(second) if second is not None else _fixed(claim, left)
             found = ratio([(left.numbers, right.numbers)])
             reason = "" if found else _why_not(results, metric, [left, right])
@@ -52,6 +57,14 @@ def comparisons(claim: Claim, metric: str, results: Results) -> Iterator[Finding
             yield Finding(
                 case, metric, several, step, relation, wanted, left, right, found, reason, _printed_ratio(left, right)
             )
+
+
+def _bounded(claim: Claim, metric: str, results: Results, wanted: Band, left: Side) -> Side:
+    """The side with the bound that decides, where the metric itself is not known; unchanged if none does."""
+    assert left.cell is not None
+    known = bounds(results, metric, left.cell)
+    found = known.deciding(claim.value, wanted) if known and claim.value else None
+    return replace(left, bound=found[0], numbers=found[1]) if found else left
 
 
 def gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
@@ -170,6 +183,14 @@ def _printed(claim: Claim, metric: str, coordinates: Mapping[str, str]) -> Print
     return None
 
 
+def _open(known: Bounds, metric: str) -> str:
+    """ "not known yet: at most 9.4 years" """
+    scale = scale_of(metric_of(metric), [*known.least.values(), *known.most.values()])
+    ends = [("at least", known.least, min), ("at most", known.most, max)]
+    told = [f"{word} {scale.figure(pick(numbers.values()))}" for word, numbers, pick in ends if numbers]
+    return f"not known yet: {' and '.join(told)}"
+
+
 def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
     """Why a comparison has no ratio: what became of a cell, in the words of its repetitions."""
     for side in sides:
@@ -179,7 +200,8 @@ def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
         ends = dict.fromkeys(
             f"{r.outcome}: {r.reason}" if r.reason else r.outcome for r in repetitions if not r.is_measured
         )
-        return next(iter(ends), f"it has no {metric}")
+        known = bounds(results, metric, side.cell)
+        return next(iter(ends), _open(known, metric) if known else f"it has no {metric}")
     if any(number < 0 for side in sides for number in side.numbers.values()):
         return "a number below zero has no ratio"
     return NO_SEED

@@ -111,6 +111,9 @@ def told(finding: Finding, words: Words) -> str:
     what, exact = _place(finding, words), is_narrow(finding.band)
     if pair := beside_zero(finding):
         return f"{what}: {pair}{_seeds(finding)}, where a ratio of {asked(finding.band)} is asked"
+    if (bound := finding.left.bound) and (known := finding.left.spread):
+        end = known.high if bound == "at most" else known.low
+        return f"{what}: {bound} {scale_of(metric_of(finding.metric), [end]).figure(end)}"
     same = finding.ratio.minimum == finding.ratio.maximum == 1
     found = "the same" if same else f"{ratio_text(finding.ratio.median, exact)} times"
     return f"{what}: {found}{_seeds(finding)}, where {asked(finding.band)} is asked"

@@ -150,9 +150,21 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
         **limit.percents(rig, load, moved, limit.time_of(out, found)),
         **limit.platters(medium["synced"], limit.time_of(out, found, cpu_load.MEASUREMENT)),
         **upkeep.metrics(out, medium_bytes),
-        **wear.metrics(out, numbers.get("endurance_erases", 0), written, programmed_blocks),
+        **wear.metrics(
+            out,
+            numbers.get("endurance_erases", 0),
+            written,
+            programmed_blocks,
+            numbers.get("pages_per_block", 0) * (page_bytes or 0),
+            _with_warm_up(found),
+        ),
     }
     return {**medium, **marked}, metrics
+
+
+def _with_warm_up(found: Mapping[str, float]) -> float:
+    """What the tool wrote, bytes, with its warm-up: as much as later, in its time."""
+    return found.get("written_bytes", 0.0) * (1 + found.get("warm_up_s", 0.0) / (found.get("runtime_s") or 1.0))
 
 
 def _reached(

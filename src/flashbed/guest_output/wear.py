@@ -17,6 +17,15 @@ Neither is told before there is a pace. A count of erases is known to one: a blo
 measurement ended, or be about to be. When the flash has been overwritten n times, a block has n erases in the mean, and
 the pace is known to a part in n. ENOUGH_OVERWRITES makes that a tenth.
 
+Bounds are told before that. All blocks together have a number of erases to give, and each byte that is written takes
+its part of one, whatever collection adds; less where the file system compresses, or memory keeps what is overwritten:
+
+    tbw_most_bytes  = endurance * bytes of flash / min(1, bytes programmed / bytes written)
+
+Once more was written than the flash holds, new blocks are used up, and what is beyond that was paid for in erases:
+
+    tbw_least_bytes = (written - bytes of flash) * endurance / (erases of the most worn block + 1)
+
 Must not know who erased, nor what the workload was.
 """
 
@@ -42,15 +51,28 @@ _ALL_BLOCKS = ("blocks", "factory_bad_blocks", "grown_bad_blocks")
 LIVES = {"lifetime_years": "tbw_bytes", "lifetime_level_years": "tbw_level_bytes"}
 """The metrics of a life, and what each is made of."""
 
+TBW_BOUNDS = ("tbw_least_bytes", "tbw_most_bytes")
+BOUNDS = {"lifetime_least_years": "tbw_least_bytes", "lifetime_most_years": "tbw_most_bytes"}
+"""The same of the bounds of a life that is not known yet."""
+
+BOUNDED_BY = {**dict.fromkeys(LIVES, tuple(BOUNDS)), **dict.fromkeys(LIVES.values(), TBW_BOUNDS)}
+"""By metric of a life, the metrics that it is at least and at most."""
+
 
 def metrics(
-    out: Mapping[str, bytes], endurance_erases: int, written_bytes: float, programmed_blocks: float
+    out: Mapping[str, bytes],
+    endurance_erases: int,
+    written_bytes: float,
+    programmed_blocks: float,
+    block_bytes: int = 0,
+    asked_bytes: float = 0.0,
 ) -> dict[str, float]:
     """Erase counts over the medium's whole life, how often the measurement overwrote it, and its TBW under what was
-    measured.
+    measured, or the bounds of that.
 
     `endurance_erases` is 0 where no data sheet tells it. `programmed_blocks` is what was programmed while
-    `written_bytes` were written, in blocks. Raises KeyError or ValueError.
+    `written_bytes` were written, in blocks of `block_bytes`. `asked_bytes` is what was written with the warm-up, 0
+    where that is not known. Raises KeyError or ValueError.
     """
     if FINISHED not in out:
         return {}
@@ -60,15 +82,24 @@ def metrics(
         return found
     found["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
     found["overwrites"] = programmed_blocks / synced["blocks"]
-    if not endurance_erases or not written_bytes or found["overwrites"] < ENOUGH_OVERWRITES:
+    if not endurance_erases:
         return found
     before, after = _erases(out[ERASES_BEFORE]), _erases(out[ERASES_SYNCED])
     erased = [late - early for early, late in zip(before, after, strict=True)]
-    promised = written_bytes * endurance_erases
     # Bad blocks are among the counts; blocks of several planes are one count
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
     mean = max(sum(erased) / good, found["overwrites"])
-    return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+    if written_bytes and found["overwrites"] >= ENOUGH_OVERWRITES:
+        promised = written_bytes * endurance_erases
+        return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+    flash_bytes = synced["blocks"] * block_bytes
+    if flash_bytes and asked_bytes:
+        each = min(1.0, programmed_blocks * block_bytes / asked_bytes)
+        if each:
+            found["tbw_most_bytes"] = endurance_erases * flash_bytes / each
+    if flash_bytes and written_bytes > flash_bytes:
+        found["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
+    return found
 
 
 def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> str:
@@ -87,7 +118,8 @@ def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, fl
     """How long the medium of metrics `found` lasts if so much is written a day; nothing without such a load."""
     if not bytes_per_day:
         return {}
-    return {life: found[tbw] / bytes_per_day / DAYS_OF_A_YEAR for life, tbw in LIVES.items() if tbw in found}
+    told = {**LIVES, **BOUNDS}
+    return {life: found[tbw] / bytes_per_day / DAYS_OF_A_YEAR for life, tbw in told.items() if tbw in found}
 
 
 def _erases(data: bytes) -> tuple[int, ...]:

@@ -212,7 +212,8 @@ def _ours(finding: Finding, scale: Scale) -> TableCell:
 
     if finding.ratio is None:
         return TableCell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
-    return TableCell(f"{text(finding.left)} : {text(finding.right)}")
+    bound = f"{finding.left.bound} " if finding.left.bound else ""
+    return TableCell(f"{bound}{text(finding.left)} : {text(finding.right)}")
 
 
 def _papers(finding: Finding) -> TableCell:
@@ -243,7 +244,8 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
         note = note if "–" in note else ""  # with each seed
         if finding.beside is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
-        found = TableCell(beside_zero(finding) or f"{ratio_text(ratio.median, exact)} ×", note=note)
+        bound = f"{finding.left.bound} " if finding.left.bound else ""
+        found = TableCell(beside_zero(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
     return [found, TableCell(asked(finding.band)), verdict]
 

@@ -5,10 +5,12 @@ HTML.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flashbed.analysis import Combination, Spread
 from flashbed.analysis.counted import COUNTED, steps
 from flashbed.analysis.words import metric_of, number, size
-from flashbed.guest_output.wear import ENOUGH_OVERWRITES, LIVES
+from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
@@ -20,11 +22,12 @@ def table(report: Report) -> ReportTable | None:
     if load is None or not overwrites:
         return None
     lives = [report.results.spreads(life) for life in LIVES]
+    bounds = [report.results.spreads(bound) for bound in BOUNDS]
     axes = list(report.results.axes)
     rows = [
         Row(
             [Head(report.words.value(axis, value)) for axis, value in zip(axes, cell, strict=True)] or [Head("All")],
-            [TableCell(number(turns.median), sort=turns.median), *(_years(found, cell) for found in lives)],
+            [TableCell(number(turns.median), sort=turns.median), *(_years(found, bounds, cell) for found in lives)],
         )
         for cell, turns in overwrites.items()
     ]
@@ -32,7 +35,8 @@ def table(report: Report) -> ReportTable | None:
         caption=f"Years at {size(load)} a day",
         note="Medians over seeds, below them the interval that the seeds leave. The most worn block is at its end "
         "first; the other figure would hold if all wore alike. Not known before the flash has been overwritten "
-        f"{ENOUGH_OVERWRITES} times in the measurement, for then the pace is known to a tenth.",
+        f"{ENOUGH_OVERWRITES} times in the measurement, for then the pace is known to a tenth; until then "
+        "stands what it is at least and at most.",
         corner=[report.words.axis(axis).capitalize() for axis in axes] or [""],
         columns=["Overwritten", *(metric_of(life).title for life in LIVES)],
         rows=rows,
@@ -52,9 +56,16 @@ def resolution(report: Report) -> str:
     )
 
 
-def _years(found: dict[Combination, Spread], cell: Combination) -> TableCell:
+def _years(
+    found: dict[Combination, Spread], bounds: Sequence[dict[Combination, Spread]], cell: Combination
+) -> TableCell:
     if cell not in found:
-        return TableCell("not known yet", tone="quiet")
+        least, most = (bound.get(cell) for bound in bounds)
+        ends = [
+            *([f"at least {number(least.low)}"] if least else []),
+            *([f"at most {number(most.high)}"] if most else []),
+        ]
+        return TableCell("not known yet", note=", ".join(ends), tone="quiet")
     spread = found[cell]
     note = "" if spread.n == 1 else f"{number(spread.low)} – {number(spread.high)}"
     return TableCell(number(spread.median), note=note, sort=spread.median)

@@ -6,10 +6,14 @@ before anybody relies on it. Must not know HTML.
 from __future__ import annotations
 
 from flashbed.analysis import flows
+from flashbed.analysis.claim_words import evidence, summary
 from flashbed.analysis.words import count, in_sentence, metric_of, scale_of
 from flashbed.report import cautions, claims
 from flashbed.report.answers import questions
 from flashbed.report.model import Report
+
+MOST_CLAIMS = 10
+"""Claims that are told one by one."""
 
 MOST_CELLS = 10
 """Cells that are listed where nothing is compared; the report has the others."""
@@ -22,14 +26,25 @@ def lines(report: Report) -> list[str]:
     for question in asked:
         told.append(question.title)
         told += [f"  {text}" for text in (*question.lines, question.wear) if text]
-    told += [f"  {text}" for _, text in claims.in_answer(report, report.judgements())]
-    if not asked:
+    told += _claims(report)
+    if not asked and not report.study.claims:
         told += _cells(report)
     loud = [caution for caution in told_cautions if caution["link"] in ("#durable", "#losses")]
     told += [caution["text"] for caution in loud]
     if others := len(told_cautions) - len(loud):
         told.append(f"Before you rely on it, read {count(others, 'caution')} in the report.")
     return told
+
+
+def _claims(report: Report) -> list[str]:
+    """Each claim with its verdict and what decided it; of many, how many hold, and those that stand in the answer."""
+    judgements = report.judgements()
+    if not judgements:
+        return []
+    if len(judgements) > MOST_CLAIMS:
+        return [summary(judgements), *(f"  {text}" for _, text in claims.in_answer(report, judgements))]
+    told = [f"{one.claim.text.rstrip('.')}: {one.verdict}. {evidence(one, report.words)}" for one in judgements]
+    return ["Claims", *(f"  {text}" for text in told)]
 
 
 def _cells(report: Report) -> list[str]:

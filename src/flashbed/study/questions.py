@@ -9,7 +9,7 @@ from typing import TypeVar
 from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
-from flashbed.guest_output.wear import LIVES
+from flashbed.guest_output.wear import BOUNDS, LIVES
 from flashbed.profiles.library import Library
 from flashbed.profiles.translation import has_queue
 from flashbed.study.claim_rules import TIME_UNITS, not_a_time
@@ -135,7 +135,7 @@ def checked_report(
 
 def check_metrics(file: TomlFile, study: StudyFile) -> None:
     """Some metrics need a key of the study: a life a load, the mount after a cut a cut. Raises InputError."""
-    lacking = {} if study.bytes_per_day is not None else dict.fromkeys(LIVES, NO_LOAD)
+    lacking = {} if study.bytes_per_day is not None else dict.fromkeys((*LIVES, *BOUNDS), NO_LOAD)
     lacking |= {} if study.power_cut else {AFTER_CUT: NO_CUT}
     asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
     asked |= {("choice", place, "metric"): choice.metric for place, choice in enumerate(study.choice)}
