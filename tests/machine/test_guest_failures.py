@@ -5,6 +5,10 @@ figure.
 
 from __future__ import annotations
 
+import base64
+import gzip
+import io
+import tarfile
 import threading
 from pathlib import Path
 
@@ -114,3 +118,19 @@ def test_jobs_that_fio_refuses_or_that_have_no_room(study_file, tmp_path: Path) 
         finished = repetition.execute(wanted, tmp_path / f"{name}.work", 120, threading.Event())
         assert finished.result["outcome"] == "failed"
         assert jobs[name][1] in finished.result["reason"]
+
+
+def test_a_guest_that_fills_its_outbox_itself(run_with) -> None:
+    """A job is root: it hands out an archive of its own, whose names lead out of any folder, and ends the guest."""
+    sent = io.BytesIO()
+    with tarfile.open(fileobj=sent, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("failed"))
+        archive.addfile(tarfile.TarInfo("../../../x"))
+    packed = base64.b64encode(gzip.compress(sent.getvalue(), mtime=0)).decode()
+    box = "/sys/bus/pci/devices/0000:00:04.0"
+    finished = run_with(
+        f"echo 1 >{box}/enable; echo {packed} | base64 -d | gunzip -c | outbox {box}/resource2; poweroff -f"
+    )
+    assert finished.result["outcome"] == "failed"
+    assert finished.result["reason"] == ('the guest handed out a file whose name leads out of its folder: "../../../x"')
+    assert list(finished.files) == ["console.log"]
