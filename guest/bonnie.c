@@ -233,6 +233,7 @@ static void seeker(int tickets, int ready, uint64_t number)
 
 	if (write(ready, &start_ns, sizeof(start_ns)) != sizeof(start_ns))
 		die("pipe");
+	close(ready);
 	for (uint64_t count = 0; read(tickets, &ticket, 1) == 1; count++) {
 		state ^= state >> 12;
 		state ^= state << 25;
@@ -275,9 +276,10 @@ static uint64_t random_seeks(void)
 		}
 	}
 	close(tickets[0]);
+	close(ready[1]); /* so that an end of file tells of a seeker that is gone */
 	for (uint64_t i = 0; i < job.seekers; i++) {
 		if (read(ready[0], &start_ns, sizeof(start_ns)) != sizeof(start_ns))
-			die("pipe");
+			exit(1); /* it has said why */
 		cpu_before_ns += start_ns;
 	}
 	begin();

@@ -76,6 +76,13 @@ def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_p
         assert 0 <= cpu <= processes * (ended - began + 2000), (name, numbers)
 
 
+def test_seekers_that_die_before_they_seek_end_the_phase(bonnie_here: Path, tmp_path: Path) -> None:
+    call = [bonnie_here, "random_seeks", tmp_path / "none", "4096", "4096", "1", "3", "0", "0", "0"]
+    ended = subprocess.run(call, timeout=60, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.count("cannot be opened") == 3
+
+
 @pytest.mark.parametrize("text", ["", "char_output 1 2 3", "char_output 1 2 3 fast", "rewrite 5 5 0 1"])
 def test_output_that_cannot_be_read_is_told(text: str) -> None:
     with pytest.raises(WorkloadOutputError, match=r"bonnie\.txt"):
