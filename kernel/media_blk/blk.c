@@ -171,6 +171,8 @@ static u64 ask_medium(struct media_blk *mb, struct request *rq, const struct fb_
 		fb_undo_submitted(mb->undo, command->undo, first_part, fb_next_sequence(mb->medium));
 	if (mb->options.cut_at_request)
 		media_blk_cut_count(mb, ktime_to_ns(now));
+	media_blk_note_programmed(&mb->programmed, ktime_to_ns(now),
+				  fb_medium_counters(mb->medium)->flash_programmed_pages);
 	if (mb->log.at)
 		request_log_add(&mb->log, request, ktime_to_ns(now), done_ns);
 	spin_unlock_irqrestore(&mb->lock, flags);
@@ -346,6 +348,7 @@ static ssize_t rest_store(struct device *dev, struct device_attribute *attribute
 
 	spin_lock_irqsave(&mb->lock, flags);
 	done_ns = fb_rest(mb->medium, ktime_get_ns());
+	media_blk_forget_programmed(&mb->programmed);
 	spin_unlock_irqrestore(&mb->lock, flags);
 	for (now_ns = ktime_get_ns(); now_ns < done_ns; now_ns = ktime_get_ns())
 		fsleep(div_u64(done_ns - now_ns, NSEC_PER_USEC) + 1);
@@ -369,7 +372,8 @@ REQUEST_LOG_FILE(request_group, log_of);
 
 /* What is in /sys/block/mblk0/ */
 static const struct attribute_group *groups[] = {
-	&media_counter_group, &media_wear_group, &media_erases_group, &rest_group, &request_group, NULL
+	&media_counter_group, &media_wear_group, &media_erases_group, &rest_group,
+	&media_blk_programmed_group, &request_group, NULL
 };
 
 int media_blk_add(struct media_blk *mb)

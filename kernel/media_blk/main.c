@@ -104,6 +104,7 @@ static int add_device(void)
 	if (!device)
 		return -ENOMEM;
 	spin_lock_init(&device->lock);
+	media_blk_forget_programmed(&device->programmed);
 	device->options.pio_sector_ns = pio_sector_ns;
 	device->options.queue_depth = queue_depth;
 	device->options.write_cache = write_cache;

@@ -43,6 +43,10 @@ def test_life_by_the_most_worn_block_and_by_the_mean() -> None:
     assert found["tbw_level_bytes"] == pytest.approx(8e9 / MEAN)
 
 
+def test_what_has_not_settled_tells_no_life() -> None:
+    assert not [name for name in wear.metrics(OUT, 1000, 8_000_000, 1050, settled=False) if name.startswith("tbw_")]
+
+
 def test_years_are_for_the_load_of_a_study() -> None:
     found = wear.metrics(OUT, 1000, 8_000_000, 1050)
     assert wear.years(found, None) == {}

@@ -256,6 +256,7 @@ _PLAINLY = {
     "memory": "memory kept much of the data from the medium",
     "memory or compression": "memory or compression kept much of the data from the medium",
     "not steady": "the rate was not steady",
+    "not settled": "its write amplification was another one in its second half",
     "too short": "it is too short, the beginning of a longer one with another rate",
 }
 

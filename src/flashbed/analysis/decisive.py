@@ -13,11 +13,20 @@ from typing import Literal
 
 from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, ResultRow, Results
+from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.durability import NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed
 
 Kind = Literal[
-    "not durable", "memory", "memory or compression", "not steady", "too short", "CPU", "write cache", "below zero"
+    "not durable",
+    "memory",
+    "memory or compression",
+    "not steady",
+    "too short",
+    "not settled",
+    "CPU",
+    "write cache",
+    "below zero",
 ]
 
 MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
@@ -33,6 +42,8 @@ its bytes when memory answers every read.
 TIMED = ("bandwidth", "iops", "runtime_s")
 TIMED_BEGINNINGS = ("latency_", "commit_", "flush_")
 """Metrics of the load as a whole that its speed is in."""
+
+AMPLIFICATION = ("write_amplification", "total_write_amplification")
 
 ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
 """What follows the name of a phase in the names of its metrics."""
@@ -71,6 +82,8 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     """
     if repetition.durable.startswith(NOT_DURABLE):
         return _lost_commits(repetition.durable)
+    if metric in AMPLIFICATION and repetition.settled.startswith(NOT_SETTLED):
+        return Doubt("not settled", f"a longer run has another one ({repetition.settled.partition(': ')[2]})")
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
         return None

@@ -49,6 +49,10 @@ class ResultRow:
     """
     steady: str = ""
     """Whether its rate was steady, in the words of steadiness.py; "" where nothing tells."""
+    settled: str = ""
+    """Whether its write amplification was the same in both halves, in the words of amplification.py; "" where nothing
+    tells.
+    """
     fresh: str = ""
     """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
     writes: str = ""
@@ -172,6 +176,7 @@ def results_of(
             _text(row.get("mounted")),
             _text(row.get("durable")),
             _text(row.get("steady")),
+            _text(row.get("settled")),
             _text(row.get("fresh")),
             _text(row.get("writes")),
             {name.removeprefix(COUNTED): int(count) for name, count in counted.items() if _is_finite(count)},

@@ -35,6 +35,7 @@ BOOKKEEPING = (
     "mounted",
     "durable",
     "steady",
+    "settled",
     "fresh",
     "writes",
     "kernel_source",

@@ -17,12 +17,21 @@ from typing import Any
 from flashbed.common import foreign_text
 from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import cpu_load, durability, limit, medium_counters, mounted, upkeep, wear
+from flashbed.guest_output import amplification, cpu_load, durability, limit, medium_counters, mounted, upkeep, wear
+from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
-NONE: Mapping[str, Any] = {"mounted": "", "durable": "", "metrics": {}, "medium": {}, "counted": {}, "series": []}
+NONE: Mapping[str, Any] = {
+    "mounted": "",
+    "durable": "",
+    "settled": "",
+    "metrics": {},
+    "medium": {},
+    "counted": {},
+    "series": [],
+}
 """What a repetition without an output has, and the names of what is worked out."""
 
 BYTES = "medium_bytes"
@@ -71,13 +80,15 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
     """
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
-        medium, metrics = _medium_and_metrics(cell, out, medium_bytes)
         parameters = cell["workload"]["parameters"]
         series = _checked_series(workload.series(parameters, out))
+        settled = amplification.verdict(amplification.programmed(out), series)
+        medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
         ignored = bool(cell["medium"].get("flush_ignored"))
         return {
             "mounted": foreign_text.line(mounted.describe(out), _MOST_MOUNTED),
             "durable": durability.told(workload.commits(parameters, out), out, flush_ignored=ignored),
+            "settled": settled,
             "metrics": _checked(metrics),
             "medium": medium,
             "counted": {CPU_NS: sum(cpu_load.each_busy_ns(out)), **_told(medium["synced"])},
@@ -127,7 +138,10 @@ def _medium_bytes(cell: Cell) -> int:
     return int(cell["medium"].get("used_bytes") or cell["medium"]["capacity_bytes"])
 
 
-def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[str, Any], dict[str, float]]:
+def _medium_and_metrics(
+    cell: Cell, out: Out, medium_bytes: int, settled: str
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """What the medium counted, and all metrics. A life is told only where write amplification had settled."""
     numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
     tool = WORKLOADS[cell["workload"]["tool"]]
     page_bytes = numbers.get("page_bytes")
@@ -157,6 +171,7 @@ def _medium_and_metrics(cell: Cell, out: Out, medium_bytes: int) -> tuple[dict[s
             programmed_blocks,
             numbers.get("pages_per_block", 0) * (page_bytes or 0),
             _with_warm_up(found),
+            settled=not settled.startswith(NOT_SETTLED),
         ),
     }
     return {**medium, **marked}, metrics

@@ -249,6 +249,7 @@ def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
         "mounted": result["mounted"],
         "durable": result["durable"],
         "steady": _steady(result, cell) if result["outcome"] == "measured" else "",
+        "settled": result["settled"],
         "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }

@@ -66,13 +66,16 @@ def metrics(
     programmed_blocks: float,
     block_bytes: int = 0,
     asked_bytes: float = 0.0,
+    *,
+    settled: bool = True,
 ) -> dict[str, float]:
     """Erase counts over the medium's whole life, how often the measurement overwrote it, and its TBW under what was
     measured, or the bounds of that.
 
     `endurance_erases` is 0 where no data sheet tells it. `programmed_blocks` is what was programmed while
     `written_bytes` were written, in blocks of `block_bytes`. `asked_bytes` is what was written with the warm-up, 0
-    where that is not known. Raises KeyError or ValueError.
+    where that is not known. Where write amplification had not `settled`, only bounds are told. Raises KeyError or
+    ValueError.
     """
     if FINISHED not in out:
         return {}
@@ -89,7 +92,7 @@ def metrics(
     # Bad blocks are among the counts; blocks of several planes are one count
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
     mean = max(sum(erased) / good, found["overwrites"])
-    if written_bytes and found["overwrites"] >= ENOUGH_OVERWRITES:
+    if written_bytes and settled and found["overwrites"] >= ENOUGH_OVERWRITES:
         promised = written_bytes * endurance_erases
         return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
     flash_bytes = synced["blocks"] * block_bytes

@@ -55,7 +55,7 @@ def frame_of(results: Results) -> pandas.DataFrame:
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
     own = [OWN_KERNEL] if has_own_kernels(results) else []
-    for name in (*own, "limit", "mounted", "durable", "steady", "fresh", "writes"):
+    for name in (*own, "limit", "mounted", "durable", "steady", "settled", "fresh", "writes"):
         columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
@@ -124,6 +124,7 @@ def json_bytes(report: Report) -> bytes:
                 "mounted": repetition.mounted,
                 "durable": repetition.durable,
                 "steady": repetition.steady,
+                "settled": repetition.settled,
                 "fresh": repetition.fresh,
                 "writes": repetition.writes,
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
