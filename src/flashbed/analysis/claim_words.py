@@ -48,7 +48,7 @@ _CASES = {
 _DECIDES = {
     Verdict.HOLDS: "The closest is",
     Verdict.REFUTED: "The clearest against it is",
-    Verdict.WITHIN_ERROR: "Farthest from what is asked is",
+    Verdict.WITHIN_ERROR: "Least borne out is",
 }
 
 
