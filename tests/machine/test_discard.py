@@ -41,3 +41,13 @@ def test_an_emmc_is_told_by_those_who_tell(
     mkfs, removal = discarded_bytes(study_file, tmp_path, filesystem, "emmc-64g:used_bytes=1G")
     assert (mkfs >= 1 << 30) is by_mkfs
     assert (removal >= 16 << 20) is by_removal
+
+
+@pytest.mark.parametrize(("condition", "by_mkfs"), [("worn", True), ("used", False)])
+def test_a_device_that_was_used_stays_so_after_mkfs(condition: str, by_mkfs: bool, study_file, tmp_path: Path) -> None:
+    """Only mkfs lacks the command: the file system has it again."""
+    medium = f"slc-64m-ftl-page:condition={condition}"
+    mkfs, removal = discarded_bytes(study_file, tmp_path, "ext4:discard", medium)
+    assert (mkfs > 32 << 20) is by_mkfs
+    assert by_mkfs or mkfs == 0
+    assert removal >= 16 << 20

@@ -114,7 +114,7 @@ def test_a_key_has_what_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     for text, words in (
-        ("usb-stick-2g:condition=old", 'must be "fresh", "full" or "worn", not "old"'),
+        ("usb-stick-2g:condition=old", 'must be "fresh", "full", "worn" or "used", not "old"'),
         ("hdd-35-7200-320g:condition=worn", 'is of kind = "flash" only'),
         ("usb-stick-2g:from=./kept,condition=worn", "names a medium in a condition of its own"),
     ):

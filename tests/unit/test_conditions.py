@@ -7,15 +7,11 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import pytest
 from made_up_limits import INPLACE, limited, report
-from made_up_results import MANIFEST, PATTERNS, Titles, made_up_frame, made_up_study, rows_of
+from made_up_results import MANIFEST, PATTERNS, made_up_frame, made_up_study, rows_of
 
 from flashbed.analysis import doubts, flows
-from flashbed.analysis.words import size
 from flashbed.report import conditions, evidence, limits
 from flashbed.report.answers import questions
 from flashbed.report.claims import in_answer, shown
@@ -198,46 +194,6 @@ def test_a_cells_limit_is_that_of_most_seeds() -> None:
 
 
 # --- what the file systems stood on ---------------------------------------------------------------------------------
-
-
-def flash(**more: Any) -> Any:
-    core = ("discard", "dies", "blocks_per_die", "pages_per_block", "page_bytes")
-    parameters = {name: more.pop(name) for name in core if name in more}
-    return SimpleNamespace(**{"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, **more})
-
-
-@pytest.mark.parametrize(
-    ("medium", "said"),
-    [
-        (flash(), f"All of its {size(64 * GB)} are shown; the whole device was never written; it takes discards."),
-        (flash(discard=0, condition="full"), "; the whole device was written in order once; it takes no discards."),
-        (
-            flash(used_bytes=17 << 30),
-            f"17.0 GiB of {size(64 * GB)} are shown; the whole device was never written, and the rest is room to "
-            "collect into; it takes discards.",
-        ),
-        (flash(used_bytes=17 << 30, condition="full"), "written in order once, and the rest stays full;"),
-        (flash(used_bytes=17 << 30, condition="worn"), "at random in 64 KiB, and the rest stays full;"),
-        (flash(start="kept"), "are shown; it starts as a medium that was kept; it takes discards."),
-        (
-            flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=29 << 30),
-            "it takes discards. It has 32.2 GiB of flash, over-provisioning of 11.2 %.",
-        ),
-        (
-            flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=8 << 30),
-            "It has 32.2 GiB of flash: over-provisioning of 303 %, where devices have 2 to 30 %: it hardly ever",
-        ),
-        (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), f"All of its {size(320 * GB)} are shown."),
-        (SimpleNamespace(title="known by name only"), None),
-    ],
-)
-def test_the_part_of_a_medium_that_is_shown(medium: Any, said: str | None) -> None:
-    class Media(Titles):
-        def medium(self, selector: str) -> Any:
-            return medium
-
-    found = conditions.media(report(library=Media()))
-    assert found == [] if said is None else (found[0][0] == "usb-stick-2g" and said in found[0][1])
 
 
 def test_how_each_file_system_was_mounted() -> None:

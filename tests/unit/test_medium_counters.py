@@ -77,3 +77,14 @@ def test_what_has_no_pages_amplifies_nothing() -> None:
     device = {"host_read_bytes": 1, "host_written_bytes": 2}
     found = medium_counters.metrics(phases(device), None, 5, 5)
     assert set(found) == {"medium_read_bytes", "medium_written_bytes"}
+
+
+def test_what_was_discarded_before_the_measurement() -> None:
+    def counted(discarded: int) -> bytes:
+        return f"/sys/block/mblk0/medium/host_discarded_bytes:{discarded}\n".encode()
+
+    out = {"counters.begun": counted(5), "counters.before": counted(1029)}
+    assert medium_counters.discarded(out) == {"discarded_before_bytes": 1024.0}
+    assert medium_counters.discarded({"counters.before": counted(7)}) == {}  # of before
+    chip = b"/sys/devices/platform/media_nand/medium/flash_read_pages:1\n"
+    assert medium_counters.discarded({"counters.begun": chip, "counters.before": chip}) == {}

@@ -159,6 +159,7 @@ def _medium_and_metrics(
         **found,
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
+        **medium_counters.discarded(out),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, found)),

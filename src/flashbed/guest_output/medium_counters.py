@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+BEGUN_AT = "counters.begun"
+"""A moment that few metrics want: before mkfs."""
+
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
 """Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
 
@@ -19,6 +22,8 @@ BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "
 
 SECTORS_WRITTEN = 6
 SECTOR_BYTES = 512
+
+DISCARDED = "discarded_before_bytes"
 
 Counters = dict[str, int]
 
@@ -115,6 +120,13 @@ def metrics(
     if page_bytes and workload_bytes:
         found["total_write_amplification"] = programmed / workload_bytes
     return found
+
+
+def discarded(out: Mapping[str, bytes]) -> dict[str, float]:
+    """What was discarded before the measurement, bytes: by mkfs, as a rule. Nothing for a medium without discards."""
+    if BEGUN_AT not in out or "host_discarded_bytes" not in (begun := parse(out[BEGUN_AT])):
+        return {}
+    return {DISCARDED: float(parse(out[BEFORE])["host_discarded_bytes"] - begun["host_discarded_bytes"])}
 
 
 def translated_bytes(out: Mapping[str, bytes]) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from flashbed.image import DEBIAN
 from flashbed.image.debian_kernel import GUEST_FOLDER
+from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.study.plan import Cell
 
 DRIVERS = {
@@ -74,6 +75,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "SCHEDULER_MODULE": scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
         "NR_REQUESTS": str(scheduler.nr_requests or ""),
+        "KEPT_FROM_MKFS": "yes" if cell.medium.condition in SURVIVES_MKFS else "",
         "FILLER_KIB": str(cell.placement.filler_kib),
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flashbed.analysis.results import ResultRow
 from flashbed.analysis.words import count, listing, number, size
+from flashbed.guest_output.medium_counters import DISCARDED
 from flashbed.profiles.condition import MEANINGS, Condition
 from flashbed.profiles.over_provisioning import flash_of
 from flashbed.report.model import Report
@@ -18,6 +20,7 @@ RESTS: Mapping[Condition, str] = {
     "fresh": "the rest is room to collect into",
     "full": "the rest stays full",
     "worn": "the rest stays full",
+    "used": "the rest stays full",
 }
 """What is in the part of a device that is not shown, by its condition."""
 
@@ -32,7 +35,7 @@ def media(report: Report) -> list[tuple[str, str]]:
     """Each medium of the study by name, and in what condition it was."""
     found = [(name, report.study.library.medium(name)) for name in _names(report)]
     return [
-        (report.words.value("medium", name), text + _fresh(report, name))
+        (report.words.value("medium", name), text + _discarded(report, name, medium) + _fresh(report, name))
         for name, medium in found
         if (text := _condition(medium))
     ]
@@ -52,16 +55,42 @@ def new(report: Report) -> str:
     )
 
 
+def _discarded(report: Report, name: str, medium: Any) -> str:
+    """What was discarded of a device that had been written before it was measured, as a sentence with a space before
+    it: it is room to collect into.
+    """
+    if getattr(medium, "condition", "fresh") == "fresh" and getattr(medium, "start", None) is None:
+        return ""
+    by_filesystem: dict[str, float] = {}
+    for one in _told_of(report, name):
+        if DISCARDED in one.metrics:
+            said = {**report.fixed, **report.results.coordinates(one.combination)}
+            filesystem = report.words.value("filesystem", said["filesystem"])
+            by_filesystem[filesystem] = max(by_filesystem.get(filesystem, 0.0), one.metrics[DISCARDED])
+    if not by_filesystem:
+        return ""
+    if not any(by_filesystem.values()):
+        return " Nothing of it was discarded before the measurement."
+    each = listing([f"{size(most) if most else 'nothing'} with {who}" for who, most in by_filesystem.items()])
+    return f" Before the measurement mkfs and the mount discarded {each}; what is discarded is room to collect into."
+
+
 def _names(report: Report) -> list[str]:
     return [name for name in report.results.axes.get("medium") or [report.fixed.get("medium", "")] if name]
 
 
 def _new_of(report: Report, medium: str) -> tuple[int, int]:
     """In how many repetitions the flash was still new, and of how many that were measured."""
+    told = _told_of(report, medium)
+    return sum(bool(r.fresh) for r in told), len(told)
+
+
+def _told_of(report: Report, medium: str) -> list[ResultRow]:
+    """The repetitions that were measured on a medium."""
     told = [r for r in report.results.repetitions if r.is_measured]
     if "medium" in report.results.axes:
         told = [r for r in told if report.results.coordinates(r.combination)["medium"] == medium]
-    return sum(bool(r.fresh) for r in told), len(told)
+    return told
 
 
 def _fresh(report: Report, medium: str) -> str:
