@@ -126,7 +126,7 @@ def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
     written(tmp_path, study, frame)
     said = "\n".join(reporting.told(tmp_path))
     assert "  NOT DURABLE, and not compared: F2FS for random write" in said
-    assert "\nNOT DURABLE in 3 cells: the load asked that its writes survive a power cut" in said
+    assert "\n  NOT DURABLE in 3 cells: the load asked that its writes survive a power cut" in said
     assert "repetitions gave no result" in said
 
 

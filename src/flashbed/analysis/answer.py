@@ -61,7 +61,7 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     if group.in_doubt and not group.leads:
         return f"not decided: {_why_open(group)}."
     if group.best is None:
-        return "nothing was measured."
+        return "no result has a figure for it." if comparison.is_unknown else "nothing was measured."
     best = words.named(comparison.compare, group.best)
     if not group.leads and group.not_durable:
         return f"only {best} kept what the load committed, so there is nothing to compare."
@@ -210,7 +210,7 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
         text += f" Not decided: {names(group.in_doubt)}, because {because(group, group.in_doubt)}."
     elif group.in_doubt and group.best:
         text += f" Only {names([group.best])} was measured without that."
-    if missing:
+    if missing and not comparison.is_unknown:
         text += f" Not compared: {names(missing)}, for want of results."
     if group.leads and group.is_partial:
         # Where results are missing, they are named one by one.

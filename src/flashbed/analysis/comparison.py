@@ -66,7 +66,9 @@ def compare(
         if measured:
             in_order = {value: measured[value] for value in results.axes[axis] if value in measured}
             groups.append(_group(here, in_order, settings, doubted, higher_is_better, in_time))
-    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, in_time)
+    measured_any = any(repetition.is_measured for repetition in results.repetitions)
+    unknown = measured_any and not numbers and not doubts
+    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, unknown, in_time)
 
 
 Table = Mapping[str, Mapping[Setting, Numbers]]

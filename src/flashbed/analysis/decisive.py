@@ -15,7 +15,7 @@ from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, ResultRow, Results
 from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.durability import NOT_DURABLE
-from flashbed.guest_output.limit import direction_of, is_swallowed
+from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
 
 Kind = Literal[
     "not durable",
@@ -94,6 +94,8 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
             return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
     elif repetition.limit == "memory":
         return Doubt(memory, f"{memory} kept most of the bytes from the medium")
+    if repetition.waits_for_memory and metric.startswith("latency_"):
+        return Doubt("memory", "its writes ended in memory, and what it waited for was the flush at its end")
     if repetition.steady.startswith(NOT_STEADY):
         reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
@@ -201,17 +203,19 @@ def unknown(results: Results) -> dict[Combination, str]:
 def with_memory_told(
     results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
 ) -> Results:
-    """With `limit` saying "memory" also where only the bytes tell; `fixed` has the parameters on no axis, and
-    `compresses` says it of a file system by its name in the study.
+    """With `limit` saying "memory" also where only the bytes tell, and with what requests waited for. `fixed` has the
+    parameters on no axis, and `compresses` says it of a file system by its name in the study.
     """
 
     def told(repetition: ResultRow) -> ResultRow:
         if compresses:
             name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
             repetition = replace(repetition, compresses=bool(name) and compresses(name))
+        parameters = {**fixed, **results.coordinates(repetition.combination)}
+        repetition = replace(repetition, waits_for_memory=waits_for_memory(parameters, repetition.metrics))
         if not repetition.is_measured or repetition.limit:
             return repetition
-        direction = direction_of({**fixed, **results.coordinates(repetition.combination)})
+        direction = direction_of(parameters)
         return replace(repetition, limit="memory") if is_swallowed(repetition.metrics, direction) else repetition
 
     return replace(results, repetitions=[told(repetition) for repetition in results.repetitions])

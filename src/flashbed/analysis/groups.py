@@ -231,5 +231,7 @@ class Comparison:
     by: Sequence[str]
     metric: str
     groups: Sequence[Group]
+    is_unknown: bool = False
+    """Whether no repetition that was measured has the metric: the tool, the load or the medium does not tell it."""
     in_time: bool = False
     """Whether the mean over settings is that of times; else it is the geometric mean."""

@@ -23,7 +23,7 @@ from flashbed.analysis.answer import (
 )
 from flashbed.analysis.boxes import MANY, METRIC, whereabouts
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
-from flashbed.analysis.words import Words, beginning, count, factor, factors, listing, metric_of, percents
+from flashbed.analysis.words import Words, beginning, count, factor, factors, in_sentence, listing, metric_of, percents
 
 MOST_LINES = 10
 """In which a report has its answer in words."""
@@ -114,6 +114,8 @@ def _verdict(load: Load) -> Verdict:
         return "no choice", (load.no_choice,)
     if group.in_doubt:
         return "not decided", ()
+    if load.comparison.is_unknown:
+        return "nothing", ("unknown",)
     if group.best is None:
         return "none durable" if group.not_durable else "nothing", ()
     if not group.leads:
@@ -171,6 +173,9 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
         )
     if kind == "alone":
         return f"Only {words.named(comparison.compare, told[0])} was measured{where}: nothing to compare."
+    if all(load.comparison.is_unknown for load in loads):
+        titles = dict.fromkeys(in_sentence(metric_of(load.comparison.metric).title) for load in loads)
+        return f"No result has a figure for {listing(list(titles), 'or')}."
     return f"Nothing was measured{where}."
 
 

@@ -61,6 +61,8 @@ class ResultRow:
     """CPU time, and what the medium did until all had reached it, by name."""
     kernel_source: str = ""
     """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
+    waits_for_memory: bool = False
+    """Whether its writes ended in memory, so that their latency leaves out the flush that most of its run was."""
     compresses: bool = False
     """Whether its file system may have stored fewer bytes than it was given."""
 

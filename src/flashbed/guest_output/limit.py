@@ -39,6 +39,9 @@ REACHED_PERCENT = "reached_percent"
 counters also have what comes in between, such as the scan of a mount.
 """
 
+IN_CALLS = 0.5
+"""Of its run a process must be in requests, for their latency to say what it waits for."""
+
 PARTS = ("cpu", "medium", "bus")
 """What may be at work, as in the metrics' names."""
 
@@ -168,6 +171,17 @@ def is_swallowed(metrics: Mapping[str, Any], direction: Direction) -> bool:
 def reached(requested: float, read: float, written: float, direction: Direction) -> float:
     """What passed between the board and the medium for each byte that the workload asked for."""
     return {"read": read, "write": written, "either": read + written}[direction] / requested
+
+
+def waits_for_memory(parameters: Mapping[str, Any], metrics: Mapping[str, float]) -> bool:
+    """True if the requests of a pattern that writes ended in memory, and most of the run was the flush at its end: the
+    processes spent less than IN_CALLS of it in requests.
+    """
+    buffered = str(parameters.get("direct", "false")) == "false" and parameters.get("flush") == "fsync"
+    if direction_of(parameters) != "write" or not buffered or not {"iops", "latency_mean_us"} <= metrics.keys():
+        return False
+    under_way = metrics["iops"] * metrics["latency_mean_us"] / 1e6
+    return under_way < IN_CALLS * int(str(parameters.get("processes", "1")))
 
 
 def direction_of(parameters: Mapping[str, Any]) -> Direction:

@@ -10,10 +10,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flashbed.analysis import Flow
-from flashbed.analysis.words import count, listing
+from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.execution.ran import CHANGED_LINES
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.model import Report
+
+MOUNTS = ("mount_s", "mount_memory_bytes")
+"""Metrics of a mount, which what is on the medium decides."""
+
+CPU_SHARES = ("cpu_percent", "process_cpu_percent", "busiest_cpu_percent")
 
 Caution = dict[str, str]
 """`text`, the name of a place on the page (`link`) and what the link says, "" where there is none."""
@@ -26,6 +31,8 @@ def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
         *_lost(report),
         *_changed(report),
         *_limited(report, flows),
+        *_empty(report),
+        *_shares(report),
         *_started(report),
         *_unsteady(report, flows),
         *_damaged(report),
@@ -83,6 +90,33 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
     if limited:
         where = "#bytes" if flows else "#repetitions"
         yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
+
+
+def _empty(report: Report) -> Iterator[Caution]:
+    """Mounts of file systems that hold nothing, where a study asks how long a mount takes."""
+    asked = [name for name in MOUNTS if name in report.asked_metrics]
+    if not asked:
+        return
+    cells = list(report.results.combinations())
+    empty = [cell for cell in cells if not report.prepares(cell)]
+    if empty:
+        few = "" if len(empty) == len(cells) else f" in {len(empty)} of {count(len(cells), 'cell')}"
+        names = listing([in_sentence(metric_of(name).title) for name in asked])
+        text = (
+            f"What is mounted holds next to nothing{few}, as the load makes its files later: {names} would be another "
+            "with files. A load that reads or overwrites lays them out before (allocate = false; [prepare] in a job)."
+        )
+        yield _caution(text)
+
+
+def _shares(report: Report) -> Iterator[Caution]:
+    """CPU load as a question."""
+    asked = [name for answer in report.questions for name in answer.metric if name in CPU_SHARES]
+    if asked:
+        yield _caution(
+            "CPU load is a share of the run: of two that do the same work with the same CPU time, the slower one has "
+            "the lower load. Read it beside the speed."
+        )
 
 
 def _started(report: Report) -> Iterator[Caution]:

@@ -143,19 +143,19 @@ class Report:
     def doubts(self, metric: str) -> Mapping[Combination, Doubt]:
         """Why a metric decides nothing, by cell of the study."""
         if metric not in self._doubts:
-            apart = {axis for answer in self._questions for axis in (*answer.compare, *answer.by)}
+            apart = {axis for answer in self.questions for axis in (*answer.compare, *answer.by)}
             self._doubts[metric] = doubts(self.results, metric, self._amount(self.results, apart))
         return self._doubts[metric]
 
     @property
     def too_short(self) -> dict[Combination, str]:
         """The cells that are only the beginning of a longer one, with the reason; by the first metric that is asked."""
-        metric = next((name for answer in self._questions for name in answer.metric), None)
+        metric = next((name for answer in self.questions for name in answer.metric), None)
         found = self.doubts(metric) if metric else {}
         return {cell: doubt.text for cell, doubt in found.items() if doubt.kind == "too short"}
 
     @property
-    def _questions(self) -> list[Answer]:
+    def questions(self) -> list[Answer]:
         """The study's answer and its choices."""
         return [*([self.study.answer] if self.study.answer else []), *self.study.choices]
 
@@ -209,6 +209,13 @@ class Report:
     @cached_property
     def _source_of(self) -> SourceOf:
         return sources(self.results, self.fixed)
+
+    def prepares(self, combination: Combination) -> bool:
+        """True if the load of a cell lays files out before the file system is mounted for the measurement."""
+        said = {**self.study.workload, **self.results.coordinates(combination)}
+        if self.study.job is not None:
+            said["job"] = self.study.job.get(said.get("job", ""), next(iter(self.study.job.values())))
+        return WORKLOADS[self.study.tool].prepares(said)
 
     def keeper(self, cells: Iterable[Combination]) -> str:
         """What kept bytes of these cells from the medium: memory, or compression where a file system compresses."""

@@ -15,6 +15,8 @@ from flashbed.report.model import Report
 MOST_CLAIMS = 10
 """Claims that are told one by one."""
 
+MOST_CAUTIONS = 6
+
 MOST_CELLS = 10
 """Cells that are listed where nothing is compared; the report has the others."""
 
@@ -29,10 +31,12 @@ def lines(report: Report) -> list[str]:
     told += _claims(report)
     if not asked and not report.study.claims:
         told += _cells(report)
-    loud = [caution for caution in told_cautions if caution["link"] in ("#durable", "#losses")]
-    told += [caution["text"] for caution in loud]
-    if others := len(told_cautions) - len(loud):
-        told.append(f"Before you rely on it, read {count(others, 'caution')} in the report.")
+    if told_cautions:
+        told.append("Before you rely on it")
+        told += [f"  {caution['text']}" for caution in told_cautions[:MOST_CAUTIONS]]
+    more = len(told_cautions) - MOST_CAUTIONS
+    if more > 0:
+        told.append(f"  {count(more, 'more caution')} in the report")
     return told
 
 

@@ -93,6 +93,11 @@ class Workload(Protocol):
     def silent(self, parameters: Parameters) -> str:
         """Why a run may have no series, for people, as a clause."""
 
+    def prepares(self, said: Mapping[str, str]) -> bool:
+        """True if it lays files out before the file system is mounted for the measurement. `said` has what a study says
+        of its parameters, as texts.
+        """
+
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         """How often its load asked that what it had written be durable. Raises WorkloadOutputError."""
 
@@ -120,12 +125,19 @@ class OfCalls:
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         return NO_COMMITS
 
+    def prepares(self, said: Mapping[str, str]) -> bool:
+        return True
+
 
 class InPhases:
     """What tools have in common whose measurement is phases that each ask for something else."""
 
     def title(self, parameters: Parameters) -> str:
         raise NotImplementedError
+
+    def prepares(self, said: Mapping[str, str]) -> bool:
+        """No: its files are made in the measurement."""
+        return False
 
     def writes(self, parameters: Parameters) -> str:
         """Both: the names of its phases say which."""

@@ -15,6 +15,7 @@ from flashbed.workload.fio_call import (
     OUTPUT,
     RATE_MS,
 )
+from flashbed.workload.fio_job import split_off_preparation
 from flashbed.workload.fio_output import metrics_of
 from flashbed.workload.fio_parameters import FioParameters
 from flashbed.workload.parameters import ToolParameters
@@ -49,6 +50,11 @@ class Fio(OfOurs):
         if "job" in parameters or not fio_pattern.writes(parameters):
             return ""
         return "allocates" if fio_pattern.allocates(parameters) else "overwrites"
+
+    def prepares(self, said: Mapping[str, str]) -> bool:
+        if "job" in said:
+            return bool(split_off_preparation(said["job"])[0])
+        return said.get("allocate", str(said.get("pattern") == "write").lower()) != "true"
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         return fio_output.commits_of(out, OUTPUT)

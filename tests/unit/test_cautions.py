@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions whose figures mislead as they stand, and the cautions that say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_up_results import made_up_frame, made_up_study, rows_of
+
+from flashbed.report import cautions
+from flashbed.report.model import report_of
+from flashbed.study.format import Answer
+from flashbed.workload import WORKLOADS
+
+
+def texts(metric: str, **workload: str) -> str:
+    """The cautions of a study with writes, which asks for a metric."""
+    study = replace(
+        made_up_study(),
+        axes={"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)},
+        answer=Answer(compare=("filesystem",), metric=(metric,)),
+        figures=(),
+        tables=(),
+        claims=(),
+        workload=workload,
+    )
+    frame = made_up_frame(study).assign(mount_s=0.1)
+    return "\n".join(caution["text"] for caution in cautions.found(report_of(study, rows_of(frame), {}), []))
+
+
+def test_the_mount_of_nothing_is_told() -> None:
+    assert "What is mounted holds next to nothing in 2 of 4 cells" in texts("mount_s", file="1M")
+    assert "What is mounted holds next to nothing, as the load" in texts("mount_memory_bytes", allocate="true")
+    assert "holds next to nothing" not in texts("mount_s", allocate="false")
+    assert "holds next to nothing" not in texts("bandwidth", allocate="true")
+
+
+def test_cpu_load_is_a_share() -> None:
+    assert "CPU load is a share of the run" in texts("cpu_percent")
+    assert "CPU load" not in texts("bandwidth")
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "expected"),
+    [
+        ("fio", {"pattern": "write"}, False),
+        ("fio", {"pattern": "randwrite"}, True),
+        ("fio", {"pattern": "randwrite", "allocate": "true"}, False),
+        ("fio", {"pattern": "write", "allocate": "false"}, True),
+        ("fio", {"job": "[prepare]\nrw=write\n[a]\nrw=read\n"}, True),
+        ("fio", {"job": "[a]\nrw=write\n"}, False),
+        ("bonnie", {}, False),
+        ("bonnie++", {}, False),
+        ("iozone", {}, False),
+        ("fxmark", {}, True),
+        ("nfs", {}, True),
+    ],
+)
+def test_what_is_laid_out_before_the_mount(tool: str, said: dict[str, str], expected: bool) -> None:
+    assert WORKLOADS[tool].prepares(said) is expected
