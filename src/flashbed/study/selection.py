@@ -5,6 +5,7 @@ The one place where an axis or a metric that a study names is looked up. Must no
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 
 from flashbed.common.errors import InputError, several
@@ -24,10 +25,21 @@ PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "s
 
 def combinations(axes: Mapping[str, Sequence[str]], skip: Sequence[Where]) -> Iterator[dict[str, str]]:
     """Every combination of the axes' values but those that `skip` names; the last axis changes fastest."""
-    for values in product(*axes.values()):
-        cell = dict(zip(axes, values, strict=True))
-        if not any(matches(cell, entry) for entry in skip):
-            yield cell
+    plain_skip = tuple(tuple((axis, tuple(values)) for axis, values in entry.items()) for entry in skip)
+    for values in _left(tuple((axis, tuple(values)) for axis, values in axes.items()), plain_skip):
+        yield dict(zip(axes, values, strict=True))
+
+
+_Choice = tuple[tuple[str, tuple[str, ...]], ...]
+"""Axes, or an entry of skip: names with values."""
+
+
+@lru_cache(maxsize=8)
+def _left(axes: _Choice, skip: tuple[_Choice, ...]) -> tuple[tuple[str, ...], ...]:
+    """The values of each combination that is not left out. Every claim, figure and table of a study asks for them."""
+    names, entries = [name for name, _ in axes], [dict(entry) for entry in skip]
+    cells = (dict(zip(names, values, strict=True)) for values in product(*(values for _, values in axes)))
+    return tuple(tuple(cell.values()) for cell in cells if not any(matches(cell, entry) for entry in entries))
 
 
 def full_selection(study: StudyFile, selection: Where, at: Keys, problems: list[Problem]) -> Where:

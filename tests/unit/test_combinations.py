@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The combinations of a study's axes: every claim, figure and table asks for them, and they are worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from flashbed.study import selection
+from flashbed.study.format import Where
+from flashbed.study.selection import combinations
+
+
+def test_they_are_worked_out_once_and_each_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    matches = selection.matches
+
+    def counted(cell: Mapping[str, str], entry: Where) -> bool:
+        asked.append(cell)
+        return matches(cell, entry)
+
+    monkeypatch.setattr(selection, "matches", counted)
+    axes = {"filesystem": ("ext2", "fat16"), "once": ("4k", "8k", "16k")}
+    skip = [{"filesystem": ("fat16",), "once": ("8k", "16k")}]
+    first = list(combinations(axes, skip))
+    assert [tuple(cell.values()) for cell in first] == [
+        ("ext2", "4k"), ("ext2", "8k"), ("ext2", "16k"), ("fat16", "4k")
+    ]  # fmt: skip
+    assert len(asked) == 6
+    first[0]["once"] = "changed"
+    again = list(combinations(dict(axes), list(skip)))
+    assert again[0] == {"filesystem": "ext2", "once": "4k"}
+    assert len(asked) == 6
+    assert len(list(combinations(axes, []))) == 6
