@@ -163,9 +163,9 @@ def _takes(axes: Sequence[str], cell: Combination, selection: Where) -> bool:
 
 
 def _fixed(claim: Claim, left: Side) -> Side:
-    """The claim's own number, with each seed."""
+    """The claim's own number, with each seed. It may be 0, which no paper prints of two that it compares."""
     assert claim.value is not None
-    return Side(None, (), dict.fromkeys(left.numbers, claim.value), Printed(value=claim.value))
+    return Side(None, (), dict.fromkeys(left.numbers, claim.value), Printed.model_construct(value=claim.value))
 
 
 def _printed_ratio(left: Side, right: Side) -> float | None:
