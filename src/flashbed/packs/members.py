@@ -22,8 +22,8 @@ as much.
 """
 
 MOST_READ_BYTES = 64 << 20
-"""Of a member that is read into memory: pack.json of 30,000 repetitions has as much, and a console at most. All files
-of a repetition together may have twice that.
+"""Of a member that is read into memory: a console at most, or pack.json of some 7,000 repetitions. All files of a
+repetition together may have twice that.
 """
 
 MOST_VALUES = 4 << 20
