@@ -85,6 +85,9 @@ def test_other_conditions_that_do_not_help_are_named_too() -> None:
     )
     (line,) = rows(report_with((CLAIMS[0], worse)))
     assert cells(line)[4] == "does not hold cold (2)"
+    many = [worse.model_copy(update={"text": f"It is {n}.", "condition": str(n)}) for n in range(5)]
+    (line,) = rows(report_with((CLAIMS[0], *many)))
+    assert cells(line)[4] == "of 5 others, 5 do not hold"
 
 
 def test_another_study_may_add_a_condition() -> None:

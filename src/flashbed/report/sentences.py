@@ -19,6 +19,9 @@ from flashbed.study.verdict import Verdict
 
 HEADING = "## The papers' own sentences"
 
+NAMED = 4
+"""So many other conditions are named where none makes a sentence hold; of more, only how they came out."""
+
 COLUMNS = """\
 | Study | Sentence | Verdict | Decided by | Under another condition |
 | --- | --- | --- | --- | --- |"""
@@ -125,6 +128,9 @@ def _cells(sentence: Sentence) -> Iterator[str]:
     holding = sentence.holds_otherwise
     if holding:
         yield "; ".join(f"*{Verdict.HOLDS}* {_condition(one, first)}: {_figures(one)}" for one in holding)
+        return
+    if len(sentence.others) > NAMED:
+        yield f"of {len(sentence.others)} others, {verdicts_in_words([one.verdict for one in sentence.others])}"
         return
     yield "; ".join(f"{one.verdict} {_condition(one, first)}" for one in sentence.others)
 
