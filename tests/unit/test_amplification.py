@@ -13,6 +13,7 @@ from flashbed.analysis.results import ResultRow
 from flashbed.guest_output import amplification
 from flashbed.guest_output.amplification import NOTES, programmed, verdict
 from flashbed.guest_output.steadiness import Series, series
+from flashbed.report.trust import Trust
 
 SECOND = 10**9
 
@@ -90,3 +91,9 @@ def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
     assert doubt.bars
     assert "falls by 38 %" in doubt.text
     assert why_not(row, "bandwidth") is None
+
+
+def test_a_claim_says_how_many_of_its_cells_have_not_settled() -> None:
+    found = Trust(4, not_settled=3)
+    assert found.short == "3 of 4 not settled"
+    assert found.sentence == "Of the 4 cells compared, a longer run has another write amplification in 3."

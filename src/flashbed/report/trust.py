@@ -27,6 +27,7 @@ class Trust:
     not_durable: int = 0
     not_steady: int = 0
     too_short: int = 0
+    not_settled: int = 0
     cpu: int = 0
     cached: int = 0
     decides: bool = False
@@ -41,6 +42,7 @@ class Trust:
             (self.not_durable, f"{self.not_durable} of {count(self.cells, self.what)} not durable"),
             (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
             (self.too_short, f"{self.too_short} of {self.cells} too short"),
+            (self.not_settled, f"{self.not_settled} of {self.cells} not settled"),
             (self.memory, f"{self.keeper} kept the bytes in {self.memory} of {self.cells}"),
             (self.cpu, f"the CPU decided in {self.cpu} of {self.cells}"),
             (self.cached, f"the drive's write cache took it in {self.cached} of {self.cells}"),
@@ -55,6 +57,7 @@ class Trust:
             (self.memory, f"{self.keeper} kept the bytes in {self.memory}"),
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
             (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
+            (self.not_settled, f"a longer run has another write amplification in {self.not_settled}"),
             (self.cpu, f"the CPU decided in {self.cpu}"),
             (self.cached, f"the drive's write cache took much of it in {self.cached}"),
         ]
@@ -85,6 +88,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
         not_durable=kinds.count("not durable"),
         not_steady=kinds.count("not steady"),
         too_short=kinds.count("too short"),
+        not_settled=kinds.count("not settled"),
         cpu=kinds.count("CPU"),
         cached=kinds.count("write cache"),
         decides=decides,
