@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from made_up_results import made_up_frame, made_up_study, rows_of
 
+from flashbed.analysis import flows
 from flashbed.report import cautions
 from flashbed.report.model import report_of
 from flashbed.study.format import Answer
@@ -29,11 +30,24 @@ def texts(metric: str, **workload: str) -> str:
     return "\n".join(caution["text"] for caution in cautions.found(report_of(study, rows_of(frame), {}), []))
 
 
+def swallowed(**workload: str) -> str:
+    """The cautions of a study whose bytes memory kept."""
+    study = replace(made_up_study(), claims=(), workload=workload)
+    report = report_of(study, rows_of(made_up_frame(study)), {})
+    found = cautions.found(report, flows(report.results, report.fixed))
+    return "\n".join(caution["text"] for caution in found)
+
+
 def test_the_mount_of_nothing_is_told() -> None:
     assert "What is mounted holds next to nothing in 2 of 4 cells" in texts("mount_s", file="1M")
     assert "What is mounted holds next to nothing, as the load" in texts("mount_memory_bytes", allocate="true")
     assert "holds next to nothing" not in texts("mount_s", allocate="false")
     assert "holds next to nothing" not in texts("bandwidth", allocate="true")
+
+
+def test_what_makes_a_load_wait_is_told() -> None:
+    assert 'With flush = "fsync" the run waits' in swallowed(file="1M")
+    assert "With flush" not in swallowed(file="1M", flush="fsync")
 
 
 def test_cpu_load_is_a_share() -> None:

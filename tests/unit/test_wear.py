@@ -82,6 +82,9 @@ def test_a_short_measurement_bounds_a_life() -> None:
         "tbw_most_bytes": flash * 1000, "tbw_least_bytes": pytest.approx(flash * 1000 / 41)
     }  # fmt: skip
     assert set(bounds(2.0 * flash, 10.0 * flash)) == {"tbw_bytes", "tbw_level_bytes"}
+    # A pace that still changes bounds nothing from below
+    open_ = wear.metrics(OUT, 1000, 2.0 * flash, 900, 64 << 10, 2.0 * flash, settled=False)
+    assert {name for name in open_ if name.startswith("tbw_")} == {"tbw_most_bytes"}
 
 
 def test_bounds_are_told_in_years() -> None:

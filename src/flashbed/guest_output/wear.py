@@ -74,8 +74,8 @@ def metrics(
 
     `endurance_erases` is 0 where no data sheet tells it. `programmed_blocks` is what was programmed while
     `written_bytes` were written, in blocks of `block_bytes`. `asked_bytes` is what was written with the warm-up, 0
-    where that is not known. Where write amplification had not `settled`, only bounds are told. Raises KeyError or
-    ValueError.
+    where that is not known. Where write amplification had not `settled`, only the upper bound is told. Raises
+    KeyError or ValueError.
     """
     if FINISHED not in out:
         return {}
@@ -100,7 +100,7 @@ def metrics(
         each = min(1.0, programmed_blocks * block_bytes / asked_bytes)
         if each:
             found["tbw_most_bytes"] = endurance_erases * flash_bytes / each
-    if flash_bytes and written_bytes > flash_bytes:
+    if flash_bytes and settled and written_bytes > flash_bytes:
         found["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
     return found
 

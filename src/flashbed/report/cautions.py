@@ -81,7 +81,7 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
         text = (
             f"In {count(len(swallowed), 'cell')}, less than half of the bytes asked for reached the medium: they "
             f"measure {keeper} more than the medium (at worst {worst.percent} reached, "
-            f"{report.cell_name(worst.combination)})."
+            f"{report.cell_name(worst.combination)}).{_waiting(report)}"
         )
         yield _caution(text, "#bytes", "Bytes at the medium")
     limited = limits.remark(
@@ -90,6 +90,15 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
     if limited:
         where = "#bytes" if flows else "#repetitions"
         yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
+
+
+def _waiting(report: Report) -> str:
+    """What makes a load of fio wait for its writes, where it does not."""
+    study = report.study
+    waits = "flush" in study.axes or study.workload.get("flush", "none") != "none"
+    if study.tool != "fio" or study.job is not None or waits:
+        return ""
+    return ' With flush = "fsync" the run waits for its writes.'
 
 
 def _empty(report: Report) -> Iterator[Caution]:
