@@ -264,6 +264,14 @@ def test_what_the_error_leaves_open_is_told_with_whose_it_is() -> None:
     assert in_words(0.5, ONE_MEDIUM)[1] == ""  # it does not hold, and no error changes that
 
 
+def test_the_words_on_a_refuted_claim_explain_figures_that_the_error_leaves_open() -> None:
+    wanted = a_against_b(why={"does not hold": "b keeps a map."})
+    assert judge(wanted, ratios(0.99), ONE_MEDIUM).why == "b keeps a map."
+    assert judge(wanted, ratios(1.02), ONE_MEDIUM).why == ""  # the figures are for it
+    own = a_against_b(why={"does not hold": "b keeps a map.", "within the model's error": "A hair's breadth."})
+    assert judge(own, ratios(0.99), ONE_MEDIUM).why == "A hair's breadth."
+
+
 def test_the_summary_counts_what_is_within_the_error() -> None:
     judged = [judge(a_against_b(), ratios(ratio), ONE_MEDIUM) for ratio in (0.99, 2.0)]
     assert summary(judged) == "Of 2 claims, 1 holds and 1 is within the model's error."

@@ -50,7 +50,12 @@ class Judgement:
 
     @property
     def why(self) -> str:
-        """The study's own words on why the claim came to this verdict; none if it came to another."""
+        """The study's own words on why the claim came to this verdict; none if it came to another. If the models leave
+        it open and the figures are against it, the words on that explain the figures all the same.
+        """
+        deciding = self.deciding
+        if self.verdict == Verdict.WITHIN_ERROR and self.verdict not in self.claim.why and deciding:
+            return self.claim.why.get(Verdict.REFUTED, "") if deciding.margin < 0 else ""
         return self.claim.why.get(self.verdict, "")
 
     @property

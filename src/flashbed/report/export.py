@@ -191,10 +191,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "interval": [_rounded(end) for end in finding.interval] if ratio else None,
         "seeds": ratio.n if ratio else 0,
         "asked": [_rounded(finding.band.low), _rounded(finding.band.high)],
+        "model_leaves": _model_leaves(finding),
         "printed_ratio": None if finding.printed_ratio is None else _rounded(finding.printed_ratio),
         "verdict": finding.verdict,
         "reason": finding.reason,
     }
+
+
+def _model_leaves(finding: Finding) -> list[Any] | None:
+    """The interval in which the ratio of real devices may lie; None where no model's error is in it."""
+    if finding.error is None or finding.ratio is None:
+        return None
+    return [_rounded(end) for end in finding.error.widened(*finding.interval)]
 
 
 def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, Any]:
