@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_exports import write as exported
 from made_up_results import made_up_frame, made_up_study, rows_of
 from written_report import written
 
 from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, results_of, sentence, why_not
 from flashbed.analysis.results import ResultRow
+from flashbed.comparing import result_set, telling
+from flashbed.comparing.cells import compare as side_by_side
 from flashbed.guest_output.durability import Commits, told
 from flashbed.report.matrix import matrix
 from flashbed.report.model import report_of
@@ -241,6 +244,28 @@ def test_it_bars_every_metric(metric: str) -> None:
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)
     assert doubt.text == "commits of the load were lost (0 flushes for 950 commits)"
+
+
+def test_newly_lost_commits_are_a_failure_of_a_comparison(tmp_path: Path) -> None:
+    """Not where A lost them too, nor where A is of a time that did not count them."""
+
+    def lines_of(a: str | None, b: str) -> list[str]:
+        def said(durable: str | None) -> Callable[[dict[str, Any]], object]:
+            return lambda row: row.update({} if durable is None else {"durable": durable})
+
+        folders = [exported(tmp_path / f"{number}{a}{b}"[:40], said(text)) for number, text in enumerate((a, b))]
+        return list(telling.lost_lines(side_by_side(*(result_set.read_all(str(one))[""] for one in folders))))
+
+    assert lines_of("durable", LOST) == [
+        f"{name}: commits of the load were lost in B with seeds 1, 2, 3: {LOST}" for name in ("ext2", "f2fs")
+    ]
+    assert (
+        lines_of(LOST, LOST)
+        == lines_of(None, LOST)
+        == lines_of("durable", "durable")
+        == lines_of(LOST, "durable")
+        == []
+    )
 
 
 def test_a_report_says_so_first(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from flashbed.comparing import chance
 from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, Repetition, ResultSet
-from flashbed.guest_output.durability import NOT_DURABLE
+from flashbed.guest_output import durability
 
 CPU_TIME = "cpu_time"
 """The figure that is made of what was counted: CPU time while measured."""
@@ -130,12 +130,13 @@ def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[i
     if damaged := [seed for seed in seeds if mine[seed].told[CHECK] == CLEAN and its[seed].told[CHECK]]:
         told = str(its[damaged[0]].told[CHECK]).splitlines()[0]
         yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {told}"
-    if undone := [seed for seed in seeds if _is_durable(mine[seed]) and not _is_durable(its[seed])]:
+    undone = [seed for seed in seeds if mine[seed].told[DURABLE] == durability.DURABLE and _lost_commits(its[seed])]
+    if undone:
         yield f"commits of the load were lost in B with {_seeds(undone)}: {its[undone[0]].told[DURABLE]}"
 
 
-def _is_durable(one: Repetition) -> bool:
-    return not (one.told[DURABLE] or "").startswith(NOT_DURABLE)
+def _lost_commits(one: Repetition) -> bool:
+    return (one.told[DURABLE] or "").startswith(durability.NOT_DURABLE)
 
 
 def _seeds(some: list[int]) -> str:
