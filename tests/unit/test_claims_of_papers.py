@@ -37,6 +37,8 @@ def test_what_lee2002_printed_bears_out_of_what_it_claims() -> None:
         "At 100 operations a second both kernels answer in about the same time.": "holds",
         "At 700 operations a second the small kernel answers faster, by at least a third of the time.": "holds",
         "From 100 to 700 operations a second Debian's kernel takes longer and longer.": "holds",
+        # 1.1 is a factor of 1.1 from 1.0. (Printed figures of a gap are shown, and not judged.)
+        "From 100 to 700 operations a second the small kernel answers in about the same time.": "holds",
     }
 
 

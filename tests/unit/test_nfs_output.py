@@ -58,6 +58,7 @@ def result(**changed: object) -> str:
         | {"longest_ns": 12_000_000},
         "late_sending": {"mean_ns": 30_000},
         "mix_test": {"tested": True, "statistic": 5.0, "critical": 20.0},
+        "operations": {"LOOKUP": {"good": 9, "mean_ns": 150_000}, "COMMIT": {"good": 0, "mean_ns": 0}},
     }
     return json.dumps(said | changed)
 
@@ -68,6 +69,7 @@ def out(**changed: str) -> dict[str, bytes]:
         "dmesg.txt": DMESG,
         "snmp.server.txt": "Ip: X\nIp: 1\nUdp: InDatagrams InErrors\nUdp: 900 7\nUdpLite: InErrors\nUdpLite: 3",
         "snmp.load.txt": "Udp: InDatagrams NoPorts InErrors\nUdp: 800 1 2\n",
+        "kernel.packed": "1400000\n",
         "modules.txt": "nfsd 300000 9 - Live 0x0\nsunrpc 100000 5 nfsd, Live 0x0\n",
         "meminfo.booted": meminfo(100_000),
         "meminfo.serving": meminfo(90_000),
@@ -108,6 +110,8 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "latency_p99_us": 9000,
             "late_sending_us": 30,
             "mix_off_percent": 25,
+            "lookup_call_us": 150,
+            "kernel_packed_bytes": 1_400_000,
             "server_cpu_percent": 40,
             "load_cpu_percent": 10,
             "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, by 80 ns a byte

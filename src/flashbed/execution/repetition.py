@@ -10,7 +10,7 @@ import shutil
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
+from flashbed.shrinking import packing
 from flashbed.study.plan import Cell, cell_inputs, key
-from flashbed.workload import WORKLOADS
+from flashbed.workload import WORKLOADS, nfs_output
 
 WATCH = "watch"
 """The module that ends a guest with several CPUs if one of them hangs; guest/init loads it."""
@@ -169,7 +170,14 @@ def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     digest = image.media_tool.digest(cell.medium.core_parameters)
     workload = cell.workload
     scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
-    return {**scripts, **workload.files, **guest_job.files(cell, digest)}
+    told = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
+    return {**scripts, **workload.files, **guest_job.files(cell, digest), **told}
+
+
+@cache
+def _packed_bytes(kernel_image: Path) -> bytes:
+    """How small a kernel's image becomes, as a bzImage of old packs it: the bytes as text."""
+    return f"{packing.packed(kernel_image, packing.PROGRAMS['gzip'])}\n".encode()
 
 
 def conditioned(cell: Cell, image: GuestImage) -> Path | None:

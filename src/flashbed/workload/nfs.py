@@ -56,6 +56,7 @@ wait $watcher
 /bin/ip netns exec load /sbin/tc -s qdisc show dev client >>/out/{nfs_output.LINK}
 cat /proc/net/softnet_stat >/out/{nfs_output.RECEIVED}
 cat /proc/net/snmp >/out/{nfs_output.SNMP["server"]}
+cp /job/{nfs_output.PACKED} /out/
 /bin/ip netns exec load cat /proc/net/snmp >/out/{nfs_output.SNMP["load"]}
 cat /proc/modules >/out/{nfs_output.MODULES}
 dmesg >/out/{nfs_output.LOG}

@@ -17,6 +17,8 @@ from flashbed.workload.base import WorkloadOutputError
 
 PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
 LINK, LOG, MODULES = "link.txt", "dmesg.txt", "modules.txt"
+PACKED = "kernel.packed"
+"""Bytes of the kernel's image, packed by gzip; the guest has it from /job."""
 RECEIVED = "softnet.txt"
 """A line a CPU: in its first column how many packets it has received, hexadecimal."""
 SNMP = {"server": "snmp.server.txt", "load": "snmp.load.txt"}
@@ -85,6 +87,9 @@ def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
         found |= {"latency_mean_us": response["mean_ns"] / 1e3, "latency_max_us": response["longest_ns"] / 1e3}
         found |= {f"latency_{name}_us": response[f"{name}_ns"] / 1e3 for name in PERCENTILES}
         found["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
+    for name, call in said.get("operations", {}).items():
+        if call["good"]:
+            found[f"{name.lower()}_call_us"] = call["mean_ns"] / 1e3
     if mix["tested"]:
         found["mix_off_percent"] = 100.0 * mix["statistic"] / mix["critical"]
     return found
@@ -122,6 +127,8 @@ def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
     ram, *parts = (int(part) * _KIB for part in match.groups())
     modules = sum(int(line.split()[1]) for line in _text(out, MODULES).splitlines())
     found = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
+    if PACKED in out:
+        found["kernel_packed_bytes"] = float(_text(out, PACKED))
     for moment in ("booted", "serving", "loaded"):
         found[f"memory_{moment}_bytes"] = float(ram - _free(_text(out, f"meminfo.{moment}")))
     return found
