@@ -5,12 +5,15 @@
  * written anew from their description.
  *
  *	fxmark prepare FOLDER BYTES
- *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH
+ *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS
  *
  * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
  * WRITERS of the processes write where the others read; only random and the reads of a shared file know them. Before the
  * test they write a block of each megabyte: where its blocks lie, a file system then knows for writes as well, as of any
  * file in use. Else it reads that while it holds the file's lock, behind all that the readers have asked for.
+ *
+ * CPUS is "each": process i runs on CPU i, counted round; "any": wherever the kernel puts it; or one CPU for each process,
+ * with commas between.
  *
  * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
  * one, past the page cache only.
@@ -65,7 +68,7 @@ struct counts {
 };
 
 static struct {
-	const char *test, *folder;
+	const char *test, *folder, *cpus;
 	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed, depth;
 } job;
 
@@ -476,15 +479,33 @@ static void work(const struct test *test)
 		one_at_a_time(test);
 }
 
-static void process(const struct test *test, uint64_t number, int ready, int go, int out)
+static void bind_to_cpu(uint64_t process)
 {
+	uint64_t cpu = process % (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	const char *at = job.cpus;
 	cpu_set_t one;
-	char word = 0;
 
+	if (!strcmp(at, "any"))
+		return;
+	if (strcmp(at, "each")) {
+		for (; process && at; process--)
+			at = (at = strchr(at, ',')) ? at + 1 : NULL;
+		errno = EINVAL;
+		if (!at)
+			die("a process without a CPU");
+		cpu = strtoull(at, NULL, 10);
+	}
 	CPU_ZERO(&one);
-	CPU_SET(number % (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), &one);
+	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		die("sched_setaffinity");
+}
+
+static void process(const struct test *test, uint64_t number, int ready, int go, int out)
+{
+	char word = 0;
+
+	bind_to_cpu(number);
 	me.number = number;
 	me.random = (job.seed * MOST_PROCESSES + number + 1) * 0x9e3779b97f4a7c15ull;
 	if (posix_memalign((void **)&me.block, 4096, job.block))
@@ -587,7 +608,7 @@ static uint64_t number(const char *text)
 static int usage(void)
 {
 	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
-			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH\n");
+			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS\n");
 	return 2;
 }
 
@@ -605,7 +626,7 @@ int main(int argc, char **argv)
 		fill(path, job.bytes);
 		return 0;
 	}
-	if (argc == 13) {
+	if (argc == 14) {
 		job.processes = number(argv[4]);
 		job.writers = number(argv[5]);
 		job.block = number(argv[6]);
@@ -615,6 +636,7 @@ int main(int argc, char **argv)
 		job.pool = number(argv[10]);
 		job.seed = number(argv[11]);
 		job.depth = number(argv[12]);
+		job.cpus = argv[13];
 	}
 	if (!job.block || job.processes > MOST_PROCESSES || job.depth > MOST_DEPTH)
 		return usage();

@@ -10,8 +10,10 @@
  *	range		the bytes of the request, together with other reads, until the device has answered. A direct write of
  *			bytes that have blocks locks them alone, and the inode together with other such writes; any other write
  *			locks the inode alone, as it does without this
+ *	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line: each counts itself on its CPU
  *
- * i_gc_rwsem is taken before all of these, as it was.
+ * i_gc_rwsem is taken before all of these, as it was. It keeps collection from moving blocks that are being read; only
+ * collection takes that side of it alone.
  *
  * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It counts them when it
  * comes, and who goes counts down those that came later: so nobody overtakes, and nobody is woken in vain.
@@ -22,13 +24,23 @@
 #include <linux/completion.h>
 #include <linux/fs.h>
 #include <linux/interval_tree_generic.h>
+#include <linux/percpu.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
-enum direct_lock { DIRECT_LOCK_NONE, DIRECT_LOCK_SUBMISSION, DIRECT_LOCK_COMPLETION, DIRECT_LOCK_RANGE, DIRECT_LOCKS };
+enum direct_lock {
+	DIRECT_LOCK_NONE,
+	DIRECT_LOCK_SUBMISSION,
+	DIRECT_LOCK_COMPLETION,
+	DIRECT_LOCK_RANGE,
+	DIRECT_LOCK_PERCPU,
+	DIRECT_LOCKS
+};
 
-static const char *const direct_lock_names[DIRECT_LOCKS] = { "none", "submission", "completion", "range" };
+static const char *const direct_lock_names[DIRECT_LOCKS] = { "none", "submission", "completion", "range", "percpu" };
 
 struct direct_ranges {
 	spinlock_t lock;
@@ -105,6 +117,91 @@ static inline void direct_range_unlock(struct direct_ranges *ranges, struct dire
 		}
 	}
 	spin_unlock(&ranges->lock);
+}
+
+/*
+ * Readers of a rwsem, each counted on the CPU that it comes or goes on. Who wants the rwsem alone takes it, says so in
+ * `alone`, and has it if nobody is in. It only tries, as collection does: a reader may wait for pages whose write-back
+ * the collector has not yet handed in, so the collector must not wait for readers.
+ */
+struct direct_readers {
+	unsigned int __percpu *in;
+	bool alone;
+};
+
+/* NULL if there is no memory. */
+static inline struct direct_readers *direct_readers_new(void)
+{
+	struct direct_readers *readers = kzalloc(sizeof(*readers), GFP_NOFS);
+
+	if (!readers)
+		return NULL;
+	readers->in = alloc_percpu_gfp(unsigned int, GFP_NOFS);
+	if (!readers->in) {
+		kfree(readers);
+		return NULL;
+	}
+	return readers;
+}
+
+static inline void direct_readers_free(struct direct_readers *readers)
+{
+	if (!readers)
+		return;
+	free_percpu(readers->in);
+	kfree(readers);
+}
+
+/* False while somebody has it alone. It counts and looks on one CPU, so that no sum has its going without its coming. */
+static inline bool direct_readers_try_enter(struct direct_readers *readers)
+{
+	bool entered;
+
+	preempt_disable();
+	this_cpu_inc(*readers->in);
+	smp_mb(); /* either this is counted, or `alone` is seen: pairs with direct_readers_try_exclude() */
+	entered = !READ_ONCE(readers->alone);
+	if (!entered)
+		this_cpu_dec(*readers->in);
+	preempt_enable();
+	return entered;
+}
+
+static inline void direct_readers_enter(struct direct_readers *readers, struct rw_semaphore *sem)
+{
+	if (direct_readers_try_enter(readers))
+		return;
+	down_read(sem); /* until nobody has it alone */
+	this_cpu_inc(*readers->in);
+	up_read(sem);
+}
+
+static inline void direct_readers_leave(struct direct_readers *readers)
+{
+	smp_mb(); /* what was read comes before the going */
+	this_cpu_dec(*readers->in);
+}
+
+/* Who calls it has the rwsem alone. */
+static inline bool direct_readers_try_exclude(struct direct_readers *readers)
+{
+	unsigned int in = 0;
+	int cpu;
+
+	WRITE_ONCE(readers->alone, true);
+	smp_mb(); /* pairs with direct_readers_try_enter() */
+	for_each_possible_cpu(cpu)
+		in += READ_ONCE(*per_cpu_ptr(readers->in, cpu));
+	if (in)
+		WRITE_ONCE(readers->alone, false);
+	else
+		smp_mb(); /* what is written comes after the last reader's going */
+	return !in;
+}
+
+static inline void direct_readers_admit(struct direct_readers *readers)
+{
+	smp_store_release(&readers->alone, false);
 }
 
 /* A request that goes on after its submission, in place of one that its caller waits for. */

@@ -26,6 +26,19 @@ def test_what_seo2020_printed_bears_out_of_what_it_claims() -> None:
     assert {text: verdict for text, verdict in found.items() if verdict} == {
         "Before, F2FS's reads a second fall from 8 processes to 120.": "holds",
         "Before, 8 processes read about twice what 15 read.": "holds",
+        **{
+            f"Before, {where}, 8 {those}read about twice what 15 read.": "holds"
+            for where, those in (
+                ("on eight sockets", "processes "),
+                ("with processes spread over eight sockets", "of them "),
+                ("with processes bound to no CPU", "of them "),
+            )
+        },
+        **{
+            f"Before, on eight sockets with {requests} of each under way, F2FS's reads a second fall from 8 processes "
+            "to 120.": "holds"
+            for requests in ("one request", "eight requests", "256 requests")
+        },
         "Before, the share of osq_lock in the CPU time grows from 8 processes to 120.": "holds",
     }
 

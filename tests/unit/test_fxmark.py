@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -158,6 +160,12 @@ def test_every_metric_is_known() -> None:
             "has no block of 4k for each of 100 processes",
         ),
         ('tests = "create-shared"\ndirect = true', "true means nothing to create-shared, which moves no blocks"),
+        ('tests = "random"\nprocesses = 3\ncpu_list = "0-1"', "cpu_list: names 2 CPUs for processes = 3"),
+        (
+            'tests = "random"\ncpu_list = "1-0"',
+            'cpu_list: must be "any" or CPUs as in "0-14" or "0-119:15,1", not "1-0"',
+        ),
+        ('tests = "random"\ncpu_list = "0-4:2,2"', 'cpu_list: "0-4:2,2" names a CPU twice'),
         ('tests = "random"\nwriters = 2', "writers: 2 are more than processes = 1"),
         ('tests = "read-private"\nwriters = 1', "writers: need one of the tests read-shared-file"),
         ('tests = "random"\nqueue_depth = 4', 'queue_depth: 4 needs direct = true and tests = "random" alone'),
@@ -189,7 +197,7 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
     run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
-    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", run_us, pool, "7", "1"]
+    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", run_us, pool, "7", "1", "each"]
     said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     found = metrics(said)
     assert found["operations"] > 0
@@ -205,18 +213,53 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
         assert "other_operations" in found
 
 
+def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path) -> None:
+    """The host says on which CPU a process last ran; the list names but the last of those that there are."""
+    said = parameters(processes=3, tests="random", cpu_list="0-10:5,1")
+    assert said["cpu_list"] == "0,5,10,1"
+    measure = Fxmark().files(said, 3)["measure"].decode()
+    assert " 1 0,5,10,1 >>" in measure
+    assert " 1 each >>" in Fxmark().files(parameters(tests="random"), 3)["measure"].decode()
+    last = max(os.sched_getaffinity(0))
+    subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
+    call = [fxmark_here, "random", tmp_path, "65536", "1", "0", "4096", "0", "1000", "2000000", "1", "7", "1"]
+    with subprocess.Popen([*call, str(last)], stdout=subprocess.DEVNULL) as running:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        deadline = time.monotonic() + 20
+        bound: set[int] = set()
+        while bound != {last} and time.monotonic() < deadline and running.poll() is None:
+            bound = next((os.sched_getaffinity(int(child)) for child in children.read_text().split()), set())
+            time.sleep(0.01)
+    assert bound == {last}
+
+
 def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
     """By Little's law: requests under way are the rate by the mean latency. One at a time would be 1 at most; on a busy
     host it is less than the eight that there are, for what is under way at an end does not count.
     """
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call = [fxmark_here, "random", tmp_path, "1048576", "1", "0", "4096", "0", "1000", "200000", "1", "7", "8"]
+    call = [fxmark_here, "random", tmp_path, "1048576", "1", "0", "4096", "0", "1000", "200000", "1", "7", "8", "any"]
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
 
 
 def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
-    call = [fxmark_here, "unlink-shared", tmp_path, "4096", "2", "0", "4096", "0", "0", "60000000", "5", "7", "1"]
+    call = [
+        fxmark_here,
+        "unlink-shared",
+        tmp_path,
+        "4096",
+        "2",
+        "0",
+        "4096",
+        "0",
+        "0",
+        "60000000",
+        "5",
+        "7",
+        "1",
+        "each",
+    ]
     said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
     assert metrics(said)["runtime_s"] < 60
     assert 5 <= int(said.splitlines()[2].split()[1]) <= 10

@@ -106,7 +106,8 @@ class Fxmark(OfCalls, OfOurs):
         said = FxmarkParameters.model_validate(dict(parameters))
         numbers = [said.file, said.processes, said.writers, said.block, int(said.direct)]
         numbers += [said.warm_us, said.run_us, said.pool, seed, said.queue_depth]
-        calls = [f"/bin/{PROGRAM} {test} /mnt {' '.join(map(str, numbers))} >>/out/{SAID}\n" for test in said.tests]
+        words = f"{' '.join(map(str, numbers))} {said.cpu_list or 'each'}"
+        calls = [f"/bin/{PROGRAM} {test} /mnt {words} >>/out/{SAID}\n" for test in said.tests]
         names = f"grep '\\[' /proc/kallsyms >/out/{profile.MODULE_SYMBOLS}\n"
         return {
             "prepare": f"/bin/{PROGRAM} prepare /mnt {said.file}\n".encode(),

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of an fxmark workload. Must not know how our program is called or what it prints."""
 
+import re
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
@@ -42,6 +43,28 @@ MWRM, MWUL and MWUM (Min et al., USENIX ATC 2016, table 1).
 """
 
 
+ANY_CPU = "any"
+
+_CPUS = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3})(?::([0-9]{1,3}))?)?")
+
+
+def _every_cpu(value: Any) -> Any:
+    """Each CPU of a list in taskset's words, in its order, with commas between: "0-119:15,1" is 0, 15 ... 105, 1."""
+    if not isinstance(value, str) or value in ("", ANY_CPU):
+        return value
+    cpus: list[int] = []
+    for part in value.split(","):
+        found = _CPUS.fullmatch(part.strip())
+        if found is None or found[3] == "0" or (found[2] and int(found[2]) < int(found[1])):
+            raise ValueError(f'must be "{ANY_CPU}" or CPUs as in "0-14" or "0-119:15,1", not "{value}"')
+        cpus += range(int(found[1]), int(found[2] or found[1]) + 1, int(found[3] or 1))
+    if len({*cpus}) < len(cpus):
+        raise ValueError(f'"{value}" names a CPU twice')
+    return ",".join(map(str, cpus))
+
+
+CpuList = Annotated[str, BeforeValidator(_every_cpu), WithJsonSchema({"type": "string"})]
+
 Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
@@ -64,6 +87,11 @@ class FxmarkParameters(FileParameters):
     queue_depth: Count = Field(
         default=1, ge=1, le=1024, description="requests that each process of random has under way at a time"
     )
+    cpu_list: CpuList = Field(
+        default="",
+        description='the CPU of each process, one after the other, in the words of taskset: "0-14", "0-119:15,1"; any: '
+        "bound to none; absent: process i to CPU i",
+    )
     warm_us: Count = Field(default=1000, ge=0, description="how long a test runs before it counts, virtual us")
     run_us: Count = Field(default=10000, ge=100, description="how long it counts, virtual us")
     pool: Count = Field(
@@ -85,6 +113,8 @@ class FxmarkParameters(FileParameters):
                 yield Problem(("direct",), f"true means nothing to {deaf[0]}, which moves no blocks")
         if self.queue_depth > 1 and (not self.direct or self.tests != ("random",)):
             yield Problem(("queue_depth",), f'{self.queue_depth} needs direct = true and tests = "random" alone')
+        if self.cpu_list not in ("", ANY_CPU) and (named := self.cpu_list.count(",") + 1) < self.processes:
+            yield Problem(("cpu_list",), f"names {named} CPUs for processes = {self.processes}")
         if self.writers > self.processes:
             yield Problem(("writers",), f"{self.writers} are more than processes = {self.processes}")
         if self.writers and not set(self.tests) & set(WITH_WRITERS):
