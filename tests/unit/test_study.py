@@ -271,8 +271,5 @@ def test_a_scheduler_must_have_requests_to_order(tmp_path: Path) -> None:
     raw = (('"stick"', '"slc-nand-64m:factory_bad_blocks=0"'), (FILESYSTEMS, '"jffs2", "ubifs"'))
     told = message(tmp_path, *raw, (SEEDS, f'{SEEDS}\nscheduler = "mq-deadline"'))
     assert "5: scheduler: mq-deadline orders nothing: requests to raw flash pass no queue" in told
-    told = message(tmp_path, *raw, ("[axes]", '[axes]\nscheduler = ["none", "bfq"]'))
-    assert "7: axes.scheduler[1]: bfq orders nothing" in told
-    assert "none orders" not in told
     on_a_layer = f'{SEEDS}\ntranslation = "mtdblock"\nscheduler = "bfq"'
     load_study(write_study(tmp_path, raw[0], (SEEDS, on_a_layer), ("fat16:cluster=32k", "fat16")))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each cell of a study puts together must go together: medium, translation, file system, workload."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
@@ -45,13 +45,13 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
     stacks: set[tuple[str, str, str]] = set()
     own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
     workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
-    queues: dict[tuple[str, str, str], bool] = {}
+    places: dict[tuple[str, str], bool] = {}
     for coordinates in combinations(study.axes, skip):
         cell = study.fixed() | study.parameters() | coordinates
         medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
-        queued = (cell["scheduler"], cell["medium"], cell["translation"])
-        if queued not in queues:
-            queues[queued] = has_queue(library.medium(queued[1]), library.translation(queued[2]))
+        place = (medium, cell["translation"])
+        if place not in places:
+            places[place] = has_queue(library.medium(medium), library.translation(cell["translation"]))
         if stack not in stacks:
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
@@ -67,7 +67,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
                 dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
             )
     media = [library.medium(name) for name in dict.fromkeys(medium for medium, _, _ in stacks)]
-    raise_all(file, [*problems, *_idle_schedulers(study, queues), *_idle_keys(study, media)])
+    raise_all(file, [*problems, *_idle_scheduler(study, any(places.values())), *_idle_keys(study, media)])
 
 
 def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:
@@ -86,14 +86,14 @@ def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:
         )
 
 
-def _idle_schedulers(study: StudyFile, queues: Mapping[tuple[str, str, str], bool]) -> Iterator[Problem]:
-    """A scheduler must have requests to order in one of its cells at least. `queues`: whether the cells with this
-    scheduler, medium and translation have a queue.
+def _idle_scheduler(study: StudyFile, has_queues: bool) -> Iterator[Problem]:
+    """The one scheduler of a study must have requests to order in one of its cells at least. Of several on an axis the
+    report says that they are the same.
     """
-    for scheduler in dict.fromkeys(name for name, _, _ in queues):
-        if scheduler != DEFAULTS["scheduler"] and not any(has for cell, has in queues.items() if cell[0] == scheduler):
-            why = "orders nothing: requests to raw flash pass no queue, and none of its cells has another medium"
-            yield Problem(study.keys_of("scheduler", scheduler), f"{scheduler} {why}; leave it out")
+    scheduler = study.fixed().get("scheduler", DEFAULTS["scheduler"])
+    if scheduler != DEFAULTS["scheduler"] and not has_queues:
+        why = "orders nothing: requests to raw flash pass no queue, and none of the cells has another medium"
+        yield Problem(study.keys_of("scheduler", scheduler), f"{scheduler} {why}; leave it out")
 
 
 def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
