@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mount options: parsing and showing them, under the names that users of YAFFS know. */
+/* Mount options: parsing and showing them, under the names that users of YAFFS know; deferred-erase is ours. */
 #include <linux/seq_file.h>
 
 #include "vfs.h"
@@ -7,6 +7,7 @@
 enum option {
 	INBAND_TAGS, TAGS_ECC_ON, TAGS_ECC_OFF, NO_CHECKPOINT, NO_CHECKPOINT_READ, NO_CHECKPOINT_WRITE, NO_CACHE,
 	EMPTY_LOST_AND_FOUND, DISABLE_BACKGROUND, DISABLE_SUMMARY, CHECKPOINT_ON_SYNC,
+	DEFERRED_ERASE,
 };
 
 const struct fs_parameter_spec y2_parameters[] = {
@@ -22,6 +23,7 @@ const struct fs_parameter_spec y2_parameters[] = {
 	fsparam_flag("disable-background", DISABLE_BACKGROUND),
 	fsparam_flag("disable-summary", DISABLE_SUMMARY),
 	fsparam_flag("checkpoint-on-sync", CHECKPOINT_ON_SYNC),
+	fsparam_flag("deferred-erase", DEFERRED_ERASE),
 	{ }
 };
 
@@ -65,6 +67,9 @@ int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param)
 	case CHECKPOINT_ON_SYNC:
 		options->checkpoint_on_sync = true;
 		break;
+	case DEFERRED_ERASE:
+		options->core.deferred_erase = true;
+		break;
 	default:
 		return option;
 	}
@@ -79,7 +84,8 @@ int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_option
 	if ((asked->inband_tags && !is->inband_tags) || (asked->no_tags_ecc && !is->no_tags_ecc) ||
 	    (asked->no_checkpoint && !is->no_checkpoint) || (asked->no_checkpoint_read && !is->no_checkpoint_read) ||
 	    (asked->no_checkpoint_write && !is->no_checkpoint_write) || (asked->no_summary && !is->no_summary) ||
-	    (asked->empty_lost_and_found && !is->empty_lost_and_found))
+	    (asked->empty_lost_and_found && !is->empty_lost_and_found) ||
+	    (asked->deferred_erase && !is->deferred_erase))
 		return -EINVAL;
 	options->write_through |= more->write_through;
 	options->no_background |= more->no_background;
@@ -111,5 +117,7 @@ int y2_show_options(struct seq_file *m, struct dentry *root)
 		seq_puts(m, ",disable-summary");
 	if (options->checkpoint_on_sync)
 		seq_puts(m, ",checkpoint-on-sync");
+	if (options->core.deferred_erase)
+		seq_puts(m, ",deferred-erase");
 	return 0;
 }

@@ -114,7 +114,7 @@ def boot_new(study_file, tmp_path: Path):
     return boot
 
 
-OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disable-background")
+OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disable-background", "deferred-erase")
 
 
 @pytest.mark.parametrize(

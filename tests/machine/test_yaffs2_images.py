@@ -161,7 +161,7 @@ try no-checkpoint-write checkpoint_mounts
 try no-checkpoint checkpoint_mounts
 try empty-lost-and-found checkpoint_mounts
 try tags-ecc-on checkpoint_mounts
-try checkpoint-on-sync,disable-background checkpoint_mounts
+try checkpoint-on-sync,disable-background,deferred-erase checkpoint_mounts
 try disable-summary summaries_used
 mount -t yaffs2 -o inband-tags /dev/mtd0 /mnt 2>/dev/null && exit 1
 dmesg | grep "yaffs2: this flash holds something else" >/out/refused
@@ -194,7 +194,7 @@ def test_options_have_the_names_that_users_know(study_file, tmp_path: Path) -> N
         "no-checkpoint": 0,
         "empty-lost-and-found": 0,  # the mount before has erased the checkpoint and written none
         "tags-ecc-on": 1,
-        "checkpoint-on-sync,disable-background": 1,
+        "checkpoint-on-sync,disable-background,deferred-erase": 1,
         "disable-summary": 0,
     }
     mounts = outcome.files["mounts"].decode()

@@ -44,7 +44,7 @@ void y2_append_close(struct y2_fs *fs)
 	block = &fs->blocks[number];
 	fs->alloc_block = Y2_NO_BLOCK;
 	block->state = Y2_BLOCK_FULL;
-	if (!block->live && !block->shrink_header)
+	if (y2_block_goes_at_once(fs, number))
 		y2_block_erase(fs, number);
 }
 

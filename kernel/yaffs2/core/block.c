@@ -31,9 +31,17 @@ void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 }
 
 /*
- * What replaces the chunk is on flash already. A block of which nothing is left is erased at once, unless it holds
- * shrink headers: then it waits for the collection, which minds the order. Else pages of 512 bytes get a mark.
+ * A block without live chunks is erased at once, unless it holds shrink headers or erases are deferred: then it waits
+ * for the collection, which minds the order.
  */
+bool y2_block_goes_at_once(const struct y2_fs *fs, u32 number)
+{
+	const struct y2_block *block = &fs->blocks[number];
+
+	return !block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && !fs->options.deferred_erase;
+}
+
+/* What replaces the chunk is on flash already. On pages of 512 bytes it gets a mark, unless its block is erased */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {
 	u32 number = chunk / fs->geometry.chunks_per_block;
@@ -47,7 +55,7 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 	fs->live_chunks--;
 	if (fs->options.read_only)
 		fs->unmarked = true;
-	else if (!block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && number != fs->gc_block)
+	else if (y2_block_goes_at_once(fs, number) && number != fs->gc_block)
 		y2_block_erase(fs, number);
 	else if (fs->yaffs1)
 		y2_chunk_mark(fs, chunk);

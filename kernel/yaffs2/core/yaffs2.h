@@ -93,6 +93,7 @@ struct y2_options {
 	bool no_checkpoint_read;
 	bool no_checkpoint_write;
 	bool no_summary;
+	bool deferred_erase;		/* of blocks without live chunks: by the collection */
 	bool empty_lost_and_found;
 	bool read_only;
 };
@@ -163,6 +164,7 @@ u8 y2_serial_after(struct y2_fs *fs, u32 chunk);
 /* block.c: states of blocks and which chunks live */
 int y2_blocks_init(struct y2_fs *fs);
 size_t y2_live_bytes(const struct y2_fs *fs);	/* of the bitmap */
+bool y2_block_goes_at_once(const struct y2_fs *fs, u32 block);
 int y2_block_erase(struct y2_fs *fs, u32 block);
 u32 y2_block_find_empty(struct y2_fs *fs, u32 after);
 bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk);

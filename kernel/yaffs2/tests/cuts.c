@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power cuts against the oracle: cuts [-g tiny|small|large] [-i] [-f] [-n] [-s] SEED ROUNDS. A round runs random
- * operations until the power fails in the midst of one, mounts again and compares whole trees: all that had returned is
- * there, the operation at hand is done or not. -i: in-band tags; -f: also failing blocks, in half of the rounds without
- * bad marks, and flipped bits; -n: no checkpoint; -s: no summary. One kind of torn page may pass, up to a share of the
- * cuts: see torn_last.h.
+ * Power cuts against the oracle: cuts [-g tiny|small|large] [-d] [-i] [-f] [-n] [-s] SEED ROUNDS. A round runs
+ * random operations until the power fails in the midst of one, mounts again and compares whole trees: all that had
+ * returned is there, the operation at hand is done or not. -d: deferred erases; -i: in-band tags; -f: also failing
+ * blocks, in half of the rounds without bad marks, and flipped bits; -n: no checkpoint; -s: no summary. One kind of
+ * torn page may pass, up to a share of the cuts: see torn_last.h.
  */
 #include <unistd.h>
 
@@ -243,10 +243,11 @@ int main(int argc, char **argv)
 	u64 seed, rounds;
 	int option;
 
-	while ((option = getopt(argc, argv, "g:ifns")) != -1) {
+	while ((option = getopt(argc, argv, "dg:ifns")) != -1) {
 		if (option == 'g')
 			geometry = !strcmp(optarg, "tiny")  ? tiny_geometry :
 				   !strcmp(optarg, "small") ? small_geometry : large_geometry;
+		run.options.deferred_erase |= option == 'd';
 		run.options.inband_tags |= option == 'i';
 		run.options.no_checkpoint |= option == 'n';
 		run.options.no_summary |= option == 's';

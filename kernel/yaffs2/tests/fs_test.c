@@ -74,6 +74,14 @@ static void random_operations_without_helps(void)
 	run_against_oracle(&large_geometry, &(struct y2_options) { .no_tags_ecc = true }, 5, 1000);
 }
 
+static void random_operations_with_deferred_erase(void)
+{
+	const struct y2_options options = { .deferred_erase = true };
+
+	run_against_oracle(&large_geometry, &options, 7, 3000);
+	run_against_oracle(&tiny_geometry, &options, 8, 3000);
+}
+
 static int fill(struct y2_fs *fs, struct y2_object *obj, u64 *bytes)
 {
 	static u8 data[16384];
@@ -87,8 +95,59 @@ static int fill(struct y2_fs *fs, struct y2_object *obj, u64 *bytes)
 	}
 }
 
+/* How many blocks the deletion of a file of 20 blocks erases */
+static u64 erased_by_deletion(const struct y2_geometry *geometry, bool deferred)
+{
+	const struct y2_options options = { .deferred_erase = deferred, .no_checkpoint = true };
+	struct ram_flash *flash = ram_flash_new(geometry, 1);
+	struct y2_fs *fs = must_mount(flash, &options);
+	u32 bytes = 20 * geometry->chunks_per_block * geometry->page_bytes;
+	u8 *data = malloc(bytes);
+	struct y2_object *file;
+	u64 before, erased;
+
+	memset(data, 'a', bytes);
+	file = must_create(fs, fs->root, "old", S_IFREG | 0644);
+	CHECK_EQUAL(bytes, (u64)y2_write(fs, file, 0, data, bytes));
+	before = fs->stats.blocks_erased;
+	CHECK_EQUAL(0, (u64)y2_unlink(fs, file));
+	erased = fs->stats.blocks_erased - before;
+	/* More than was empty before: the collection erases what has been put off */
+	for (u32 i = 0; i < 10; i++) {
+		memset(data, 'b' + (int)i, bytes);
+		file = must_create(fs, fs->root, "new", S_IFREG | 0644);
+		CHECK_EQUAL(bytes, (u64)y2_write(fs, file, 0, data, bytes));
+		if (i < 9)
+			CHECK_EQUAL(0, (u64)y2_unlink(fs, file));
+	}
+	CHECK(fs->stats.blocks_erased > before + 100);
+	CHECK_EQUAL(0, (u64)y2_unmount(fs));
+	fs = must_mount(flash, &options);
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	CHECK_EQUAL(1, (u64)y2_read(fs, must_find(fs, fs->root, "new"), bytes - 1, data, 1));
+	CHECK_EQUAL('b' + 9, data[0]);
+	CHECK_EQUAL((u64)-ENOENT, (u64)y2_lookup(fs, fs->root, "old", 3, &file));
+	y2_abandon(fs);
+	free(data);
+	ram_flash_free(flash);
+	return erased;
+}
+
+static void a_deferred_erase_waits_until_room_is_needed(void)
+{
+	const struct y2_geometry *geometries[] = { &large_geometry, &tiny_geometry };
+
+	for (u32 i = 0; i < 2; i++) {
+		struct y2_geometry geometry = *geometries[i];
+
+		geometry.blocks = 70;
+		CHECK_EQUAL(0, erased_by_deletion(&geometry, true));
+		CHECK(erased_by_deletion(&geometry, false) >= 19);
+	}
+}
+
 /* Ten times: what can be written is the same each time, and all of the free space that was reported */
-static void full_and_empty_again(void)
+static void check_full_and_empty_again(const struct y2_options *options)
 {
 	struct y2_geometry geometry = large_geometry;
 	struct ram_flash *flash;
@@ -97,7 +156,7 @@ static void full_and_empty_again(void)
 
 	geometry.blocks = 70;
 	flash = ram_flash_new(&geometry, 9);
-	fs = must_mount(flash, NULL);
+	fs = must_mount(flash, options);
 	must_create(fs, fs->root, "first", S_IFREG | 0644);
 	CHECK_EQUAL(0, (u64)y2_sync(fs, false));	/* now the root directory has a header of its own */
 	for (u32 i = 0; i < 10; i++) {
@@ -112,7 +171,7 @@ static void full_and_empty_again(void)
 		CHECK_EQUAL((u64)-ENOSPC, (u64)y2_write(fs, obj, bytes, (const u8 *)"x", 1));
 		CHECK_EQUAL(0, (u64)y2_unlink(fs, obj));
 		if (i % 3 == 1)
-			fs = remount(fs, flash, NULL);
+			fs = remount(fs, flash, options);
 	}
 	CHECK_EQUAL(0, (u64)y2_verify(fs));
 	/* Half of the file again and again, when nearly all is full of what does not change */
@@ -128,9 +187,15 @@ static void full_and_empty_again(void)
 		}
 		free(data);
 	}
-	fs = remount(fs, flash, NULL);
+	fs = remount(fs, flash, options);
 	y2_unmount(fs);
 	ram_flash_free(flash);
+}
+
+static void full_and_empty_again(void)
+{
+	check_full_and_empty_again(NULL);
+	check_full_and_empty_again(&(struct y2_options) { .deferred_erase = true });
 }
 
 /*
@@ -475,7 +540,9 @@ static void lost_and_found_is_emptied_of_links(void)
 const struct test fs_tests[] = {
 	TEST(random_operations_on_large_pages), TEST(random_operations_on_small_pages),
 	TEST(random_operations_on_pages_of_512_bytes), TEST(what_was_read_only_is_marked_later),
-	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps), TEST(full_and_empty_again),
+	TEST(random_operations_with_inband_tags), TEST(random_operations_without_helps),
+	TEST(random_operations_with_deferred_erase), TEST(a_deferred_erase_waits_until_room_is_needed),
+	TEST(full_and_empty_again),
 	TEST(reserved_chunks_can_be_written_when_the_index_grows), TEST(what_was_written_without_a_name_is_gone),
 	TEST(readdir_ends_when_names_change), TEST(readdir_meets_once_what_takes_the_place_of_another),
 	TEST(readdir_goes_on_when_names_come_and_go), TEST(what_was_cut_off_does_not_come_back),
