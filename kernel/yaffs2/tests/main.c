@@ -4,6 +4,6 @@
 
 int main(void)
 {
-	return RUN_TESTS(tags_tests, fs_tests, torn_tests, foreign_tests, health_tests, names_tests,
+	return RUN_TESTS(tags_tests, fs_tests, space_tests, torn_tests, foreign_tests, health_tests, names_tests,
 			 other_files_tests, other_log_tests, other_yaffs1_tests, torn_marks_tests, torn_last_tests);
 }

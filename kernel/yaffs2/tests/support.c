@@ -32,6 +32,15 @@ struct y2_object *must_create(struct y2_fs *fs, struct y2_object *dir, const cha
 	return obj;
 }
 
+struct y2_fs *must_remount(struct y2_fs *fs, struct ram_flash *flash, const struct y2_options *options)
+{
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	CHECK_EQUAL(0, (u64)y2_unmount(fs));
+	fs = must_mount(flash, options);
+	CHECK_EQUAL(0, (u64)y2_verify(fs));
+	return fs;
+}
+
 struct y2_object *must_find(struct y2_fs *fs, struct y2_object *dir, const char *name)
 {
 	struct y2_object *obj = NULL;
