@@ -208,6 +208,11 @@ def test_the_fastest_that_lost_its_flushes_is_never_the_best() -> None:
     assert fields == [("lost", "not durable"), ("best", "best"), ("behind", "3.0× slower")]
 
 
+def test_the_options_that_lost_the_commits_are_named() -> None:
+    told_, _, _ = shown(*compared({("ext4:nojournal", "4k"): LOST}, {"ext4:nojournal": 9.0, "f2fs": 3.0}))
+    assert told_[0].startswith("NOT DURABLE, and not compared: ext4 (nojournal) for random write, because")
+
+
 def test_it_is_not_in_doubt_and_bars_nobody() -> None:
     comparison, _ = compared({("fast", "4k"): LOST})
     group = comparison.groups[1]

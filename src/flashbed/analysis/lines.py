@@ -185,13 +185,19 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
     for value in dict.fromkeys(value for _, load in placed for value in load.group.not_durable):
         here = [(at, load) for at, load in placed if value in load.group.not_durable]
         load = here[0][1]
-        name = words.named(load.comparison.compare, value)
+        name = _with_options(words.named(load.comparison.compare, value), value)
         found.setdefault(tuple(at for at, _ in here), {})[name] = load.group.not_durable[value].text
     told = [
         f"{listing(list(names))}{whereabouts(list(at), everywhere, words)}, because {next(iter(names.values()))}"
         for at, names in found.items()
     ]
     return [f"{NOT_DURABLE}, and not compared: {'; '.join(told)}."] if told else []
+
+
+def _with_options(name: str, value: str) -> str:
+    """A profile's name with its options: these lost the commits, and not all of its kind."""
+    options = value.partition(":")[2]
+    return f"{name} ({options})" if options and "(" not in name else name
 
 
 def _not_decided(here: Sequence[tuple[Setting, Load]], everywhere: Sequence[Setting], words: Words) -> str:
