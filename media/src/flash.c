@@ -223,14 +223,14 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 		.page_kind = last->page_kind,
 		.ppn = last->ppn,
 	};
-
-	u64 *row_part = fb_nand_row_part(m, last->die);
+	u64 *row_part = fb_nand_row_part(m);
 
 	if (last->joined)
 		fb_power_note_joint(m, &part, *row_part);
 	else
 		fb_power_note(m, &part);
-	*row_part = fb_next_sequence(m);
+	if (row_part)
+		*row_part = fb_next_sequence(m);
 }
 
 /*

@@ -228,12 +228,23 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	}
 }
 
+/* Nobody but collection, folding or the map puts pages into the block, so they may wait until they fill a program unit */
+static bool may_wait(const struct fb_medium *m, const struct fb_die_tables *t, enum fb_open_block open)
+{
+	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) ||
+	       (open == FB_OPEN_FOR_HOT && m->params.ftl == FB_FTL_DFTL);
+}
+
 u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
 		   u64 ready_ns)
 {
 	if (m->params.program_fail_ppb)
 		ready_ns = fail_programs(m, die, t, purpose, ready_ns);
-	return fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die, ready_ns);
+	m->flash.nand.gathering = m->params.planes > 1 && may_wait(m, t, purpose);
+	ready_ns = fb_array_program(m, die, append(m, die, t, purpose, index), (u64)index * m->params.dies + die,
+				    ready_ns);
+	m->flash.nand.gathering = 0;
+	return ready_ns;
 }
 
 static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns)
@@ -334,7 +345,7 @@ u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 i
 	if (t->die->failed_blocks)
 		fb_page_empty_failed(m, die, t, ready_ns);
 	if (m->params.gc_step_pages && (open != FB_OPEN_SLC || fb_slc_full(t)))
-		ready_ns = fb_page_make_some_room(m, die, t, ready_ns);
+		fb_page_make_some_room(m, die, t, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	else if (t->die->open[open] == FB_NO_BLOCK)

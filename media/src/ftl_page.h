@@ -34,6 +34,10 @@ struct fb_page_die {
 	u32 fewest_valid;	/* no full block has fewer valid pages */
 	u32 victim;		/* the block under collection */
 	u32 victim_ppn;	/* where to go on in it */
+	u32 pace;		/* of collection in steps: pages to move for each that is written; 0: not known yet */
+	u32 recent_moves;	/* what the last blocks had to be moved of, and what they yielded */
+	u32 recent_yield;
+	u32 owed_pages;		/* that collection in steps is behind; fewer than a row has */
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
@@ -235,6 +239,7 @@ struct fb_emptying {
 	u32 *ppn;		/* where to go on in it */
 	enum fb_open_block to;
 	u64 *moved_pages;	/* the counter */
+	bool whole_rows;	/* moves a row to its end, even if that is more than was asked for */
 };
 
 /* Moves so many of its pages, or all */
@@ -245,7 +250,7 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
 /* With gc_step_pages, a share of the work with each write */
-u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+void fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 

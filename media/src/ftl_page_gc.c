@@ -5,6 +5,9 @@
 
 #define MAX_PLANES 8
 
+/* Collection in steps goes by about so many of the last blocks */
+#define PACE_OF_BLOCKS 32
+
 /* A page's entry in the map is looked for in memory while so many pages before it are moved */
 #define FETCH_AHEAD 8
 
@@ -14,7 +17,7 @@ static void lose(struct fb_medium *m, u32 die, u32 index)
 	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
 }
 
-/* Reads and programs as many pages at a time as the die has planes, so that they can join */
+/* Reads and programs no more pages at a time than the die has planes, so that they can join */
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
 		      const u32 *ppns, u32 count, u64 ready_ns)
 {
@@ -44,18 +47,21 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 {
 	u32 *ppn = from->ppn;
 	u32 end = (from->block + 1) * t->pages_per_block;
+	u32 planes = m->params.planes;
+	u32 in_row = *ppn % planes;
 	const u16 *valid = &t->blocks[from->block].valid_pages;
 	u32 ppns[MAX_PLANES];
 	u32 count = 0;
 
-	for (; pages && *valid && *ppn < end; ++*ppn) {
+	for (; *valid && *ppn < end && (pages || (from->whole_rows && in_row)); ++*ppn) {
 		if (*ppn + FETCH_AHEAD < end)
 			__builtin_prefetch(&t->map[t->owner[*ppn + FETCH_AHEAD] - FB_OWNED], 1);
-		if (t->owner[*ppn] < FB_OWNED)
-			continue;
-		ppns[count++] = *ppn;
-		pages--;
-		if (pages && count < m->params.planes && count < *valid)
+		in_row = in_row + 1 < planes ? in_row + 1 : 0;
+		if (t->owner[*ppn] >= FB_OWNED) {
+			ppns[count++] = *ppn;
+			pages -= pages > 0;
+		}
+		if (!count || (in_row && count < *valid && (pages || from->whole_rows)))
 			continue;
 		move_some(m, die, t, from, ppns, count, ready_ns);
 		count = 0;
@@ -76,12 +82,28 @@ void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 bl
 	t->die->free_blocks++;
 }
 
+/*
+ * Pages to move for each page that is written, so that collection yields as many as are written: then each write has
+ * its share, and all dies theirs at the same time. Blocks of the map are nearly empty when they are collected, others
+ * nearly full, so it is worked out of the last ones, the latest counting most.
+ */
+static void set_pace(const struct fb_medium *m, struct fb_die_tables *t, u32 valid)
+{
+	struct fb_page_die *d = t->die;
+
+	d->recent_moves += valid - d->recent_moves / PACE_OF_BLOCKS;
+	d->recent_yield += t->pages_per_block - valid - d->recent_yield / PACE_OF_BLOCKS;
+	d->pace = d->recent_yield ? fb_smaller(fb_divide_up(d->recent_moves, d->recent_yield), m->params.gc_step_pages) :
+				    m->params.gc_step_pages;
+}
+
 static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 {
 	if (!fb_bad(t, block))
 		fb_list_remove(t, block);
 	t->die->victim = block;
 	t->die->victim_ppn = block * t->pages_per_block;
+	set_pace(m, t, t->blocks[block].valid_pages);
 	m->counters.collections++;
 }
 
@@ -116,6 +138,7 @@ static bool gc_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 p
 		.ppn = &t->die->victim_ppn,
 		.to = m->params.open_blocks > 1 ? FB_OPEN_FOR_GC : FB_OPEN_FOR_HOST,
 		.moved_pages = &m->counters.collection_moved_pages,
+		.whole_rows = true,
 	}, pages, ready_ns);
 	if (t->blocks[block].valid_pages)
 		return true;
@@ -186,18 +209,42 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 	return fb_array_free_ns(m, die);
 }
 
-/* A share of the work with each write, so that no write waits for a whole block */
-u64 fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+/* Pages that can be programmed before the die has no block free */
+static u64 room_pages(const struct fb_die_tables *t)
+{
+	u64 room = (u64)fb_spare_blocks(t) * t->pages_per_block;
+	u32 i;
+
+	for (i = 0; i < FB_OPEN_SLC; i++)
+		if (t->die->open[i] != FB_NO_BLOCK)
+			room += t->pages_per_block - t->blocks[t->die->open[i]].programmed_pages;
+	return room;
+}
+
+/*
+ * A share of the work with each write, so that no write waits for a whole block; a row at a time, so that what is read
+ * and programmed together joins. Where blocks yield much or little in turn, the pace stays and what is free varies: from
+ * one block above the reserve to half of it, where collection hurries. The die does it before the write, unless that joins a program which waits already.
+ */
+void fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
+	u64 reserve_pages = m->params.gc_reserve_blocks * t->pages_per_block;
+	u64 room = room_pages(t);
+	struct fb_page_die *d = t->die;
+	u32 pages;
 
-	if (fb_spare_blocks(t) > m->params.gc_reserve_blocks && t->die->victim == FB_NO_BLOCK)
-		return ready_ns;
-	if (!gc_some(m, die, t, m->params.gc_step_pages, ready_ns))
-		return ready_ns;
+	if (room > reserve_pages + t->pages_per_block && d->victim == FB_NO_BLOCK)
+		return;
+	d->owed_pages += room < reserve_pages / 2 || !d->pace ? m->params.gc_step_pages : d->pace;
+	if (d->victim != FB_NO_BLOCK && d->owed_pages < m->params.planes && t->blocks[d->victim].valid_pages)
+		return;
+	pages = d->owed_pages;
+	d->owed_pages = 0;
+	if (!gc_some(m, die, t, pages, ready_ns))
+		return;
 	level_wear(m, die, t, ready_ns);
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
-	return fb_array_free_ns(m, die);
 }
 
 /*

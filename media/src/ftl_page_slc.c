@@ -59,7 +59,7 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 	}
 	while (pages && t->blocks[*folding].valid_pages) {
 		struct fb_emptying from = {
-			*folding, &t->die->fold_ppn, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages,
+			*folding, &t->die->fold_ppn, FB_OPEN_FOR_HOST, &m->counters.slc_folded_pages, false,
 		};
 		u32 room = t->pages_per_block;
 

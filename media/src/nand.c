@@ -37,7 +37,7 @@ void fb_nand_power_on(struct fb_medium *m)
 	u32 i;
 
 	for (i = 0; i < m->params.dies; i++)
-		*die_of(m, i) = (struct fb_die) { 0 };
+		*die_of(m, i) = (struct fb_die) { .last_joint = FB_NO_JOINT, .last_program = FB_NO_JOINT };
 	for (i = 0; i < m->params.channels; i++)
 		channel_of(m, i)->count = 0;
 }
@@ -99,39 +99,84 @@ static inline u64 by_page(const struct fb_medium *m, u32 die, u32 ppn, const str
 	return m->params.bits_per_cell == 1 ? times->lower_ns : of_several_bits(m, die, ppn, times);
 }
 
-/*
- * What is asked for together joins. A controller with a write buffer also adds a page to a program that still waits for
- * its die.
- */
-static bool may_join(const struct fb_medium *m, const struct fb_die *d, enum fb_die_op op, u64 ready_ns)
+static u64 begin_of(const struct fb_joint_program *joint)
 {
-	if (d->joint_batch == m->flash.nand.batch)
-		return true;
-	return op == FB_DIE_PROGRAM && m->flash.buffer.pages && d->joint_batch > m->flash.nand.acknowledged_batch &&
-	       ready_ns < fb_later(d->joint_ns, d->array_was_free_ns);
+	return fb_later(joint->loaded_ns, joint->array_was_free_ns);
 }
 
-static bool joins_others(struct fb_medium *m, struct fb_die *d, u32 ppn, enum fb_die_op op, u64 ready_ns)
+static u32 row_of(const struct fb_medium *m, u32 ppn)
 {
-	u32 row = fb_quotient(&m->flash.nand.layout.by_planes, ppn);
-	u16 plane = 1u << (ppn - row * (u32)m->params.planes);
+	return fb_quotient(&m->flash.nand.layout.by_planes, ppn);
+}
 
-	if (d->joint_op == op && d->joint_row == row && !(d->joint_planes & plane) &&
-	    may_join(m, d, op, ready_ns)) {
-		d->joint_planes |= plane;
+static u32 plane_of(const struct fb_medium *m, u32 ppn, u32 row)
+{
+	return 1u << (ppn - row * (u32)m->params.planes);
+}
+
+/* What is asked for together joins. False: the read is one of its own, which others may join from now on. */
+static bool read_joins(struct fb_medium *m, struct fb_die *d, u32 ppn)
+{
+	struct fb_joint_read *joint = &d->joint_read;
+	u32 row = row_of(m, ppn);
+	u32 plane = plane_of(m, ppn, row);
+
+	if (joint->planes && joint->row == row && joint->batch == m->flash.nand.batch && !(joint->planes & plane)) {
+		joint->planes |= plane;
 		return true;
 	}
-	d->joint_op = op;
-	d->joint_batch = m->flash.nand.batch;
-	d->joint_row = row;
-	d->joint_planes = plane;
+	*joint = (struct fb_joint_read) { .batch = m->flash.nand.batch, .row = row, .planes = plane };
 	return false;
 }
 
-/* False: the operation is one of its own, which others may join from now on */
-static inline bool joins(struct fb_medium *m, struct fb_die *d, u32 ppn, enum fb_die_op op, u64 ready_ns)
+/*
+ * Nothing was issued to the die since the program: what is asked for together joins it, and may make it begin later. A
+ * controller with a write buffer also adds a page to one that still waits for its die.
+ */
+static bool joins_last(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns)
 {
-	return m->params.planes > 1 && joins_others(m, d, ppn, op, ready_ns);
+	if (joint->batch == m->flash.nand.batch)
+		return true;
+	return m->flash.buffer.pages && joint->batch > m->flash.nand.acknowledged_batch &&
+	       ready_ns < begin_of(joint);
+}
+
+/* The page is on the way to the die before the program begins */
+static bool joins_waiting(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns, u64 bytes)
+{
+	return m->flash.buffer.pages &&
+	       fb_later(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <=
+		       begin_of(joint);
+}
+
+/* The program that waits for this very page; FB_NO_JOINT: none does */
+static u32 program_of_row(const struct fb_medium *m, const struct fb_die *d, u32 ppn)
+{
+	u32 row = row_of(m, ppn);
+	u32 i;
+
+	for (i = 0; i < FB_JOINT_PROGRAMS; i++)
+		if (d->joint_programs[i].planes && d->joint_programs[i].row == row)
+			return d->joint_programs[i].planes & plane_of(m, ppn, row) ? FB_NO_JOINT : i;
+	return FB_NO_JOINT;
+}
+
+/* Takes the place of one of its own row, or of the oldest */
+static u32 joint_to_replace(const struct fb_medium *m, const struct fb_die *d, u32 ppn)
+{
+	u32 row = row_of(m, ppn);
+	u32 oldest = 0;
+	u32 i;
+
+	if (m->params.planes == 1)
+		return 0;
+	for (i = 0; i < FB_JOINT_PROGRAMS; i++) {
+		if (d->joint_programs[i].planes && d->joint_programs[i].row == row)
+			return i;
+		if (d->joint_programs[i].batch < d->joint_programs[oldest].batch)
+			oldest = i;
+	}
+	return oldest;
 }
 
 void fb_nand_acknowledge(struct fb_medium *m)
@@ -150,10 +195,15 @@ static void make_suspendable(struct fb_medium *m, struct fb_die *d, enum fb_die_
 	d->issued_batch = m->flash.nand.batch;
 }
 
+static u64 row_part_of_last(const struct fb_die *d)
+{
+	return d->last_program == FB_NO_JOINT ? 0 : d->joint_programs[d->last_program].row_part;
+}
+
 /* A program whose page nobody wrote, or that is still in the write buffer and that no flush waited for */
 static bool end_is_unacknowledged(const struct fb_medium *m, const struct fb_die *d)
 {
-	return d->suspendable == FB_DIE_ERASE || !d->row_part ||
+	return d->suspendable == FB_DIE_ERASE || !row_part_of_last(d) ||
 	       (m->flash.buffer.pages && d->issued_batch > m->flash.nand.acknowledged_batch);
 }
 
@@ -203,8 +253,8 @@ static void resume(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_unti
 				     d->array_free_ns);
 		return;
 	}
-	fb_power_program_later(m, d->row_part, d->array_free_ns);
-	if (d->row_part)
+	fb_power_program_later(m, row_part_of_last(d), d->array_free_ns);
+	if (row_part_of_last(d))
 		m->durable_ns = fb_later(m->durable_ns, d->array_free_ns);
 }
 
@@ -218,18 +268,19 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 	u64 out_ns;
 
 	m->counters.flash_read_pages++;
-	if (!joins(m, d, ppn, FB_DIE_READ, ready_ns)) {
+	d->last_joint = FB_NO_JOINT;
+	if (p->planes == 1 || !read_joins(m, d, ppn)) {
 		m->counters.flash_read_ns += read_ns;
-		d->joint_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
-						     fb_later(ready_ns, d->array_free_ns));
+		d->joint_read.sensed_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
+								   fb_later(ready_ns, d->array_free_ns));
 	}
 	if (special && p->ecc_bits) {
 		u64 again_ns = fb_health_read(m, die, ppn) * read_ns;
 
 		m->counters.flash_read_ns += again_ns;
-		d->joint_ns += again_ns;
+		d->joint_read.sensed_ns += again_ns;
 	}
-	out_ns = fb_later(d->joint_ns, d->register_free_ns);
+	out_ns = fb_later(d->joint_read.sensed_ns, d->register_free_ns);
 	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
 	if (special && d->interrupted)
 		resume(m, die, d, out_ns);
@@ -252,74 +303,112 @@ static inline void keep_rules(struct fb_medium *m, u32 die, u32 ppn)
 		block->programmed_pages++;
 }
 
-static void note_special(struct fb_medium *m, u32 die, u32 ppn, bool joined, u64 begin_ns)
+static void note_special(struct fb_medium *m, u32 die, u32 ppn, u64 begin_ns)
 {
-	struct fb_die *d = die_of(m, die);
-
 	if (m->params.ecc_bits)
 		fb_health_date_block(m, die, ppn);
-	if (!m->params.suspend_ns)
-		return;
-	if (!joined)
-		d->row_part = 0;
-	make_suspendable(m, d, FB_DIE_PROGRAM, begin_ns);
+	if (m->params.suspend_ns)
+		make_suspendable(m, die_of(m, die), FB_DIE_PROGRAM, begin_ns);
 }
 
-/* Nothing goes to the die until the controller has the last page of a word line, and so all of them */
-static u64 program_word_line(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns)
+/* Nothing goes to the die until the controller has the last page of a program unit, and so all of them */
+static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 program_ns, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
 	struct fb_die *d = die_of(m, die);
-	u32 pages = p->bits_per_cell * p->planes;
 	u64 begin_ns = ready_ns;
 	u64 end_ns = ready_ns;
 
 	if (ppn % pages == pages - 1) {
-		d->joint_op = FB_DIE_IDLE;
+		d->joint_read.planes = 0;
+		d->last_joint = FB_NO_JOINT;
+		d->last_program = FB_NO_JOINT;
 		begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
 				    d->array_free_ns);
-		end_ns = begin_ns + p->program_ns;
-		m->counters.flash_program_ns += p->program_ns;
+		end_ns = begin_ns + program_ns;
+		m->counters.flash_program_ns += program_ns;
 		d->array_free_ns = end_ns;
 		d->register_free_ns = p->cache_operations ? begin_ns : end_ns;
 		if (m->flash.nand.layout.special)
-			note_special(m, die, ppn, false, begin_ns);
+			note_special(m, die, ppn, begin_ns);
 	}
-	m->flash.nand.last = (struct fb_programming) { begin_ns, end_ns, die, ppn, 0, fb_nand_page_kind(m, die, ppn) };
+	m->flash.nand.last = (struct fb_programming) { .begin_ns = begin_ns, .end_ns = end_ns, .die = die, .ppn = ppn,
+						       .joint = FB_NO_JOINT,
+						       .page_kind = fb_nand_page_kind(m, die, ppn) };
 	return end_ns;
+}
+
+/* The page joins a program that waits among others: what is behind that one is not held up */
+static u64 join_waiting(struct fb_medium *m, u32 die, u32 ppn, u32 joint, u64 program_ns, u64 ready_ns, u64 bytes)
+{
+	struct fb_joint_program *program = &die_of(m, die)->joint_programs[joint];
+	u64 begin_ns = begin_of(program);
+
+	program->planes |= plane_of(m, ppn, program->row);
+	program->loaded_ns = fb_later(program->loaded_ns, ready_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte);
+	bus_take(m, die, ready_ns, bytes);
+	if (m->params.ecc_bits)
+		fb_health_date_block(m, die, ppn);
+	m->flash.nand.last = (struct fb_programming) { begin_ns, begin_ns + program_ns, die, ppn, 1, joint,
+						       fb_nand_page_kind(m, die, ppn) };
+	return begin_ns + program_ns;
+}
+
+static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 program_ns, u64 ready_ns)
+{
+	const struct fb_params *p = &m->params;
+	struct fb_die *d = die_of(m, die);
+	u64 bytes = m->flash.nand.has_page ? 0 : p->page_bytes;
+	u32 joint = p->planes > 1 ? program_of_row(m, d, ppn) : FB_NO_JOINT;
+	bool waits = joint != FB_NO_JOINT;
+	bool joined = waits && joint == d->last_joint && joins_last(m, &d->joint_programs[joint], ready_ns);
+	struct fb_joint_program *program;
+	u64 begin_ns;
+
+	if (waits && !joined && joins_waiting(m, &d->joint_programs[joint], ready_ns, bytes))
+		return join_waiting(m, die, ppn, joint, program_ns, ready_ns, bytes);
+	d->joint_read.planes = 0;
+	if (joined) {
+		program = &d->joint_programs[joint];
+		program->planes |= plane_of(m, ppn, program->row);
+		program->loaded_ns = bus_take(m, die, fb_later(ready_ns, program->loaded_ns), bytes);
+	} else {
+		joint = joint_to_replace(m, d, ppn);
+		program = &d->joint_programs[joint];
+		m->counters.flash_program_ns += program_ns;
+		program->array_was_free_ns = d->array_free_ns;
+		program->loaded_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), bytes);
+		program->row = row_of(m, ppn);
+		program->planes = plane_of(m, ppn, program->row);
+		program->row_part = 0;
+	}
+	program->batch = m->flash.nand.batch;
+	begin_ns = begin_of(program);
+	d->last_joint = joint;
+	d->last_program = joint;
+	d->array_free_ns = begin_ns + program_ns;
+	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
+	if (m->flash.nand.layout.special)
+		note_special(m, die, ppn, begin_ns);
+	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, ppn, joined, joint,
+						       p->bits_per_cell == 1 ? 0 : fb_nand_page_kind(m, die, ppn) };
+	return d->array_free_ns;
 }
 
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
-	struct fb_die *d = die_of(m, die);
 	u64 program_ns = by_page(m, die, ppn, &(struct page_times) { p->slc_program_ns, p->program_ns,
 								       p->program_middle_ns, p->program_upper_ns });
-	u64 bytes = m->flash.nand.has_page ? 0 : p->page_bytes;
-	bool joined;
-	u64 begin_ns;
 
 	(void)page;
 	keep_rules(m, die, ppn);
 	m->counters.flash_programmed_pages++;
 	if (p->one_shot && !in_slc_mode(m, die, ppn))
-		return program_word_line(m, die, ppn, ready_ns);
-	joined = joins(m, d, ppn, FB_DIE_PROGRAM, ready_ns);
-	if (joined) {
-		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->joint_ns), bytes);
-	} else {
-		m->counters.flash_program_ns += program_ns;
-		d->array_was_free_ns = d->array_free_ns;
-		d->joint_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), bytes);
-	}
-	begin_ns = fb_later(d->joint_ns, d->array_was_free_ns);
-	d->array_free_ns = begin_ns + program_ns;
-	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
-	if (m->flash.nand.layout.special)
-		note_special(m, die, ppn, joined, begin_ns);
-	m->flash.nand.last = (struct fb_programming) { begin_ns, d->array_free_ns, die, ppn, joined,
-						       p->bits_per_cell == 1 ? 0 : fb_nand_page_kind(m, die, ppn) };
-	return d->array_free_ns;
+		return program_unit(m, die, ppn, p->bits_per_cell * p->planes, p->program_ns, ready_ns);
+	if (m->flash.nand.gathering)
+		return program_unit(m, die, ppn, p->planes, program_ns, ready_ns);
+	return program_page(m, die, ppn, program_ns, ready_ns);
 }
 
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
@@ -336,7 +425,8 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	m->counters.flash_erase_ns += m->params.erase_ns;
 	if (b->flags & FB_BLOCK_BAD)
 		m->flash.nand.broken_rules++;
-	d->joint_op = FB_DIE_IDLE;
+	d->joint_read.planes = 0;
+	d->last_joint = FB_NO_JOINT;
 	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
@@ -371,70 +461,14 @@ u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
 	return pages_per_die * m->params.read_ns;
 }
 
-u64 *fb_nand_row_part(struct fb_medium *m, u32 die)
+u64 *fb_nand_row_part(struct fb_medium *m)
 {
-	return &die_of(m, die)->row_part;
+	const struct fb_programming *last = &m->flash.nand.last;
+
+	return last->joint == FB_NO_JOINT ? NULL : &die_of(m, last->die)->joint_programs[last->joint].row_part;
 }
 
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)
 {
 	return die_of(m, die)->array_free_ns;
-}
-
-struct fb_wear fb_nand_wear(const struct fb_medium *m)
-{
-	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
-	u64 blocks = m->params.dies * m->flash.nand.layout.blocks_per_die;
-	u64 i;
-
-	for (i = 0; i < blocks; i++) {
-		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
-		u64 erases = block->erase_count;
-
-		if (block->flags & FB_BLOCK_FACTORY_BAD)
-			wear.factory_bad_blocks += m->params.planes;
-		if (block->flags & FB_BLOCK_GROWN_BAD)
-			wear.grown_bad_blocks += m->params.planes;
-		if (block->flags & FB_BLOCK_BAD)
-			continue;
-		wear.blocks += m->params.planes;
-		wear.erase_count_sum += erases * m->params.planes;
-		if (erases < wear.erase_count_min)
-			wear.erase_count_min = erases;
-		if (erases > wear.erase_count_max)
-			wear.erase_count_max = erases;
-	}
-	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
-	for (i = 0; i < blocks; i++)
-		if (!(fb_nand_block(m, 0, i)->flags & FB_BLOCK_BAD))
-			wear.blocks_by_step[fb_nand_block(m, 0, i)->erase_count / wear.step_erases] += m->params.planes;
-	return wear;
-}
-
-const char *fb_nand_verify(const struct fb_medium *m)
-{
-	const struct fb_nand_layout *layout = &m->flash.nand.layout;
-	u64 blocks = m->params.dies * layout->blocks_per_die;
-	u64 programmed_pages = 0, erases = 0, i;
-
-	for (i = 0; i < blocks; i++) {
-		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
-
-		if (block->programmed_pages > layout->pages_per_block)
-			return "a block has more programmed pages than pages";
-		if (block->flags & FB_BLOCK_FACTORY_BAD && (block->programmed_pages || block->erase_count))
-			return "a block that is bad from the factory was used";
-		if (block->flags & FB_BLOCK_SLC && block->programmed_pages > layout->slc_pages_per_block)
-			return "a block in SLC mode has more programmed pages than cells";
-		programmed_pages += block->programmed_pages + (u64)block->erase_count * layout->pages_per_block;
-		erases += block->erase_count;
-	}
-	if (m->flash.nand.broken_rules)
-		return "a page was programmed out of order, or twice without an erase; or a bad block was erased, "
-		       "or one in use changed its mode";
-	if (erases * m->params.planes != m->counters.flash_erased_blocks)
-		return "erase counts do not add up to the blocks erased";
-	if (programmed_pages < m->counters.flash_programmed_pages)
-		return "a page was programmed twice without an erase";
-	return NULL;
 }

@@ -10,7 +10,8 @@
  * Planes of a die hold blocks in step: a block here is the blocks of the same number in all planes, and its pages
  * go through the planes before they go on to the next row. Operations of one batch (a request, or a step of
  * copying) on pages of one row join: the array works on them at the same time. With a write buffer, a page also
- * joins a program of an earlier request that has not begun.
+ * joins a program of an earlier request that has not begun: either nothing was issued to the die since then, or the
+ * page is there before the program begins, so that what waits behind it is not held up.
  *
  * Without cache operations a die is occupied from the start of a transfer into it to the end of the program, and
  * from the start of a read to the end of the transfer out of it. With them, a second register is free again when
@@ -24,9 +25,10 @@
  * A block whose cells hold several bits can be programmed in SLC mode, with one: it then has fewer pages, which are
  * numbered through, share cells with none, and have times of their own. It stays so until it is erased.
  *
- * With one_shot, cells are programmed with all their bits at once, as 3D NAND does it: the controller gathers the pages
- * of a word line in all planes, sends them together and programs them in one program_ns. Only what collection or
- * folding moves, or the map, can wait for that: where it came from stays until then.
+ * A program unit is a row; with one_shot it is a word line in all planes, whose cells are programmed with all their
+ * bits at once, as 3D NAND does it, in one program_ns. The controller gathers what collection or folding moves until
+ * it has a whole unit, sends the pages together and programs them at once. Such pages can wait: where they came from
+ * stays until then.
  *
  * Simplifications: pages that the controller still gathers are read as if they were on flash; the spare area takes no
  * transfer time; a buffered page whose program was suspended gives its
@@ -66,33 +68,50 @@ struct fb_programming {
 	u64 end_ns;
 	u32 die;
 	u32 ppn;
-	u32 joined;		/* together with others of its row, which end when it does */
+	u16 joined;		/* together with others of its row, which end when it does */
+	u16 joint;		/* which of the die's joint programs it is */
 	u32 page_kind;		/* as fb_nand_page_kind() has it */
 };
 
 enum fb_die_op { FB_DIE_IDLE, FB_DIE_READ, FB_DIE_PROGRAM, FB_DIE_ERASE };
 
+/* The read that others of its batch can still join */
+struct fb_joint_read {
+	u64 batch;
+	u64 sensed_ns;
+	u32 row;
+	u32 planes;		/* a bit each; 0: there is none to join */
+};
+
+/* A program that others can still join; with one plane none joins, and it is the one issued last */
+struct fb_joint_program {
+	u64 batch;
+	u64 loaded_ns;
+	u64 array_was_free_ns;	/* before it; it begins then, or when it is loaded */
+	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last in it (power.h); 0: none */
+	u32 row;
+	u32 planes;		/* a bit each */
+};
+
+/* For each stream of single pages that a die takes: the host's and those rewritten soon, or the SLC cache's and the map */
+#define FB_JOINT_PROGRAMS 2
+#define FB_NO_JOINT FB_JOINT_PROGRAMS
+
 struct fb_die {
 	u64 array_free_ns;
 	u64 register_free_ns;
-
-	/* The operation that others of its batch can still join */
-	u64 joint_batch;
-	u64 joint_ns;		/* read: when it is sensed; program: when it is loaded */
-	u64 array_was_free_ns;	/* before it */
-	u32 joint_row;
-	u16 joint_planes;	/* a bit each */
-	u16 joint_op;		/* enum fb_die_op */
-	u64 row_part;		/* 1 + sequence of the part of a write that was programmed last (power.h);
-				   with suspend_ns, 0 if the program issued last has none */
+	struct fb_joint_read joint_read;
+	struct fb_joint_program joint_programs[FB_JOINT_PROGRAMS];
+	u16 last_joint;		/* of joint_programs, the operation issued last; FB_NO_JOINT: it is another */
+	u16 last_program;	/* the program issued last; FB_NO_JOINT: one that was gathered */
+	u32 erasing_block;
 
 	/* The erase or program issued last, if it can be suspended for reads. It ends when the array is free. */
 	u64 resumed_ns;		/* when it began, or is resumed */
 	u64 read_until_ns;	/* it is suspended until then; or when it began */
 	u64 issued_batch;
-	u32 erasing_block;
-	u16 suspendable;		/* enum fb_die_op; FB_DIE_IDLE: nothing can be suspended */
-	u16 interrupted;	/* by a read that others can still join: */
+	u32 suspendable;		/* enum fb_die_op; FB_DIE_IDLE: nothing can be suspended */
+	u32 interrupted;	/* by a read that others can still join: */
 	u64 resume_ns;		/* ... then it is resumed so much later */
 };
 
@@ -126,6 +145,7 @@ struct fb_nand {
 	u64 batch;
 	u64 acknowledged_batch;		/* up to this batch the host knows when programs are done */
 	u64 broken_rules;		/* pages programmed out of order, or twice; bad blocks erased */
+	u64 gathering;			/* pages programmed wait for the others of their program unit */
 	u64 has_page;			/* the die's register has the page programmed next: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
 	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
@@ -197,8 +217,8 @@ u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 ppn);
 /* Until its next erase, the erased block is programmed in SLC mode */
 void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block);
 
-/* For whoever notes parts of writes */
-u64 *fb_nand_row_part(struct fb_medium *m, u32 die);
+/* Of the program at hand, for whoever notes parts of writes: as struct fb_joint_program has it; NULL: it was gathered */
+u64 *fb_nand_row_part(struct fb_medium *m);
 
 struct fb_wear fb_nand_wear(const struct fb_medium *m);
 

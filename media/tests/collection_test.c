@@ -226,6 +226,36 @@ static void a_request_waits_for_the_step_that_has_begun(void)
 	free(m);
 }
 
+/*
+ * Two planes: a page that the host writes when all is idle is programmed by itself, and what collection moves two at a
+ * time, whichever blocks it comes from. In steps each write has its share: never more than a row beyond gc_step_pages.
+ */
+static void collection_fills_program_units(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+	u64 seed = 5, before = 0, i;
+
+	p.planes = 2;
+	p.blocks_per_die = 24;
+	p.capacity_bytes = 64 * PAGE;
+	p.gc_step_pages = 4;
+	m = new_medium(&p);
+	now_ns = 0;
+	for (i = 0; i < 2000; i++) {
+		u64 moved;
+
+		write_page(m, i < 64 ? i : next_random(&seed) % 64);
+		moved = fb_medium_counters(m)->collection_moved_pages;
+		CHECK(moved - before <= p.gc_step_pages + 1);
+		before = moved;
+	}
+	CHECK(before > 1000);
+	CHECK_EQUAL((2000 + before / 2) * 200000, fb_medium_counters(m)->flash_program_ns);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 const struct test collection_tests[] = {
 	TEST(a_block_without_valid_pages_costs_an_erase),
 	TEST(valid_pages_are_moved),
@@ -236,5 +266,6 @@ const struct test collection_tests[] = {
 	TEST(collection_in_steps_shortens_the_longest_write),
 	TEST(an_idle_die_collects_ahead),
 	TEST(a_request_waits_for_the_step_that_has_begun),
+	TEST(collection_fills_program_units),
 	END_OF_TESTS,
 };

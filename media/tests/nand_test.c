@@ -294,6 +294,34 @@ static void sequential_rates_reach_their_limit(void)
 	free(m);
 }
 
+/*
+ * Two planes, a write buffer and cache operations. B is programmed when C comes, and a read is issued behind C; D is
+ * there before C begins, and shares its program: it ends with C, and the read comes no later.
+ */
+static void a_page_joins_a_program_that_waits_among_others(void)
+{
+	struct fb_params p = sample_flash();
+	const u64 t_ns = 10000000;
+	struct fb_medium *m;
+
+	p.planes = 2;
+	p.blocks_per_die = 32;
+	p.cache_operations = 1;
+	p.write_buffer_bytes = 8 * 2048;
+	m = new_medium(&p);
+	submit(m, FB_WRITE, 8 * 2048, 2048, 0);
+	submit(m, FB_WRITE, 1 * 2048, 2048, t_ns);
+	submit(m, FB_WRITE, 2 * 2048, 2048, t_ns);
+	/* Command, link and bus of B, its program and C's; then the read */
+	CHECK_EQUAL(t_ns + 1000 + 20480 + 51200 + 2 * 200000 + 25000 + 51200 + 20480,
+		    submit(m, FB_READ, 8 * 2048, 2048, t_ns));
+	submit(m, FB_WRITE, 3 * 2048, 2048, t_ns);
+	CHECK_EQUAL(3 * 200000, fb_medium_counters(m)->flash_program_ns);
+	CHECK_EQUAL(t_ns + 1000 + 20480 + 51200 + 2 * 200000, submit(m, FB_FLUSH, 0, 0, t_ns));
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
 const struct test nand_tests[] = {
 	TEST(a_small_page_slc_chip),
 	TEST(an_slc_chip),
@@ -308,5 +336,6 @@ const struct test nand_tests[] = {
 	TEST(wear_is_told_by_steps),
 	TEST(the_chips_rules_are_checked),
 	TEST(sequential_rates_reach_their_limit),
+	TEST(a_page_joins_a_program_that_waits_among_others),
 	END_OF_TESTS,
 };
