@@ -47,7 +47,7 @@ def main() -> None:
                 board=board,
                 translation=between,
             )
-            image = SimpleNamespace(kernel=SimpleNamespace(changed=None))
+            image = SimpleNamespace(kernel=SimpleNamespace(changed=None, change_unknown=""))
             made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell, image=image))
         return made
 
