@@ -172,6 +172,12 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "CompactFlash cards") \
 	P(flush_ignored, FB_OF_TIMED, 0, 1, 0, \
 	  "1: flushes and FUA are done at once, whatever is still in the write buffer or the write cache") \
+	P(flush_units, FB_OF_FLASH, 0, 16, 0, \
+	  "units of all planes and bits of the cells that a flush or FUA programs one after another once its data are on " \
+	  "flash, if anything was written since the last: journal of the map, parity; what they lack is padded; " \
+	  "0: none, the spare areas of the data tell what lies where") \
+	P(power_loss_protection, FB_OF_FLASH, 0, 1, 0, \
+	  "1: capacitors last until the write buffer is on flash: it is not volatile, and flushes have nothing to do") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
 	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of " \
 	  "gc_choices") \
@@ -370,7 +376,7 @@ static inline u64 fb_discard_bytes(const struct fb_params *params)
 static inline bool fb_volatile_cache(const struct fb_params *params)
 {
 	return (params->kind == FB_DISK && params->write_cache_bytes) ||
-	       (params->kind == FB_FLASH && params->write_buffer_bytes);
+	       (params->kind == FB_FLASH && params->write_buffer_bytes && !params->power_loss_protection);
 }
 
 static inline bool fb_rotational(const struct fb_params *params)

@@ -32,6 +32,8 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_faults_check(p, complaint) &&
 	       fb_check_range(complaint, p, FB_PARAM_suspend_ns, 0, p->cache_operations ? FB_MAX_NS : 0,
 			      "0 without cache_operations: a second register holds the page that waits") &&
+	       fb_check_range(complaint, p, FB_PARAM_power_loss_protection, 0, p->flush_units ? 0 : 1,
+			      "0 with flush_units: nothing is flushed") &&
 	       fb_health_check(p, complaint) &&
 	       fb_ftl(p)->check(p, complaint);
 }
@@ -127,6 +129,7 @@ static void power_on(struct fb_medium *m)
 {
 	u32 i;
 
+	m->flash.unlogged = 0;
 	for (i = 0; i < FB_MAX_LANES; i++)
 		m->flash.lane_free_ns[i] = m->flash.write_lane_free_ns[i] = 0;
 	fb_nand_power_on(m);
@@ -281,12 +284,30 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 	fb_read_ahead_forget(m, first, end);
 }
 
+/*
+ * What was written is found again after a power cut only when the journal of the map is on flash, too. Units go to the
+ * dies in turn, each when the one before it is there. Simplification: the blocks of the journal are not counted as worn.
+ */
+static u64 write_log(struct fb_medium *m, u64 ready_ns)
+{
+	u64 i;
+
+	if (!m->flash.unlogged)
+		return ready_ns;
+	m->flash.unlogged = 0;
+	for (i = 0; i < m->params.flush_units; i++) {
+		ready_ns = fb_nand_program_log(m, m->flash.log_die, ready_ns);
+		m->flash.log_die = m->flash.log_die + 1 < m->params.dies ? m->flash.log_die + 1 : 0;
+	}
+	return ready_ns;
+}
+
 static u64 flush(struct fb_medium *m, u64 command_done_ns)
 {
-	if (m->params.flush_ignored)
+	if (m->params.flush_ignored || m->params.power_loss_protection)
 		return command_done_ns;
 	fb_nand_acknowledge(m);
-	return fb_later(command_done_ns, m->durable_ns);
+	return write_log(m, fb_later(command_done_ns, m->durable_ns));
 }
 
 static void prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
@@ -303,7 +324,7 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 	u64 skip = request->offset_bytes & (page_bytes - 1);
 	u64 left = request->length_bytes;
 	u64 done_ns = command_done_ns;
-	bool through = request->fua && !m->params.flush_ignored;
+	bool through = request->fua && !m->params.flush_ignored && !m->params.power_loss_protection;
 
 	if (m->flash.ahead.pages)
 		fb_read_ahead_catch_up(m, request);
@@ -330,8 +351,12 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 		skip = 0;
 		page++;
 	}
-	if (through)
+	if (request->op == FB_WRITE)
+		m->flash.unlogged = 1;
+	if (through) {
 		fb_nand_acknowledge(m);
+		done_ns = write_log(m, done_ns);
+	}
 	if (request->op == FB_READ && m->flash.ahead.pages)
 		fb_read_ahead_note(m, request, done_ns);
 	return done_ns;

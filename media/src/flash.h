@@ -20,6 +20,8 @@ struct fb_flash {
 	struct fb_write_buffer buffer;
 	struct fb_read_ahead ahead;
 	u64 write_bytes;		/* of the write at hand */
+	u64 unlogged;			/* 1: something was written since the journal of the map was */
+	u64 log_die;			/* that takes its next unit */
 	u64 lane_free_ns[FB_MAX_LANES];
 	u64 write_lane_free_ns[FB_MAX_LANES];
 };

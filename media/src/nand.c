@@ -411,6 +411,31 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_n
 	return program_page(m, die, ppn, program_ns, ready_ns);
 }
 
+u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
+{
+	const struct fb_params *p = &m->params;
+	struct fb_die *d = die_of(m, die);
+	u64 pages = p->planes * p->bits_per_cell;
+	u64 upper_ns = p->program_upper_ns ? p->program_upper_ns : p->program_ns;
+	u64 middle_ns = p->program_middle_ns ? p->program_middle_ns : p->program_ns;
+	u64 program_ns = p->program_ns;
+	u64 begin_ns;
+
+	if (!p->one_shot && p->bits_per_cell > 1)
+		program_ns += upper_ns + (p->bits_per_cell > 2 ? middle_ns : 0);
+	begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
+			    d->array_free_ns);
+	m->counters.flash_program_ns += program_ns;
+	m->counters.map_written_pages += pages;
+	d->joint_read.planes = 0;
+	d->last_joint = FB_NO_JOINT;
+	d->last_program = FB_NO_JOINT;
+	d->suspendable = FB_DIE_IDLE;
+	d->array_free_ns = begin_ns + program_ns;
+	d->register_free_ns = p->cache_operations ? begin_ns : d->array_free_ns;
+	return d->array_free_ns;
+}
+
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 {
 	struct fb_die *d = die_of(m, die);

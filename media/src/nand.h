@@ -202,6 +202,9 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
+/* A unit of all planes and bits of the cells in a block that no layer knows of: its time passes, and nothing else */
+u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns);
+
 /* When the die has finished what was issued to it so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);
 

@@ -131,6 +131,10 @@ static void decide(struct fb_cut *cut, u64 sequence, const struct fb_pending *pa
 		.fate = FB_KEPT,
 	};
 
+	if (cut->m->params.power_loss_protection) {
+		tell(cut, whole);
+		return;
+	}
 	if (part->durable_ns > cut->cut_ns && part->begin_ns < cut->cut_ns) {
 		fb_kind_ops(&cut->m->params)->tear(cut, sequence, part);
 		return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The write buffer of a flash device, by hand, with room for two pages of sample_flash() */
+#include "fb_power.h"
 #include "samples.h"
 #include "test.h"
 
@@ -132,6 +133,59 @@ static void a_buffer_does_not_make_the_dies_faster(void)
 	free(m);
 }
 
+/* Journal and parity: two units, each sent to the die and programmed when the one before it is there; once a write */
+static void a_flush_writes_the_journal_of_the_map(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+
+	p.write_buffer_bytes = 2 * PAGE;
+	p.flush_units = 2;
+	m = new_medium(&p);
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	CHECK_EQUAL(ARRIVED_NS + 3 * PROGRAM_NS, submit(m, FB_FLUSH, 0, 0, ARRIVED_NS));
+	CHECK_EQUAL(LATER_NS + COMMAND_NS, submit(m, FB_FLUSH, 0, 0, LATER_NS));
+	CHECK_EQUAL(2 * LATER_NS + ARRIVED_NS + 3 * PROGRAM_NS, write_through(m, 1, 2 * LATER_NS));
+	free(m);
+
+	/* Two planes of two bits: four pages a unit, 200 us for the lower ones and 600 us for the upper ones */
+	p.planes = 2;
+	p.blocks_per_die = 32;
+	p.bits_per_cell = 2;
+	p.program_upper_ns = 600000;
+	m = new_medium(&p);
+	CHECK_EQUAL(ARRIVED_NS + PROGRAM_NS + 2 * (4 * 51200 + 800000), write_through(m, 0, 0));
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_programmed_pages);
+	CHECK_EQUAL(8, fb_medium_counters(m)->map_written_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+static void count_lost(void *context, const struct fb_fated *fated)
+{
+	*(u64 *)context += fated->fate != FB_KEPT;
+}
+
+static void capacitors_make_flushes_free(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+	u64 lost = 0;
+
+	p.write_buffer_bytes = 2 * PAGE;
+	p.power_loss_protection = 1;
+	m = new_medium(&p);
+	CHECK(!fb_volatile_cache(&p));
+	CHECK_EQUAL(ARRIVED_NS, write_through(m, 0, 0));
+	CHECK_EQUAL(ARRIVED_NS + COMMAND_NS, submit(m, FB_FLUSH, 0, 0, ARRIVED_NS));
+	fb_cut(m, ARRIVED_NS + COMMAND_NS, 1, count_lost, &lost);
+	CHECK_EQUAL(0, lost);
+	free(m);
+
+	p.flush_units = 1;
+	check_refused(&p, FB_PARAM_power_loss_protection);
+}
+
 const struct test buffer_tests[] = {
 	TEST(a_buffered_write_is_done_when_it_has_arrived),
 	TEST(a_full_buffer_holds_writes_up),
@@ -142,5 +196,7 @@ const struct test buffer_tests[] = {
 	TEST(a_part_of_a_buffered_page_needs_no_read),
 	TEST(power_on_empties_the_buffer),
 	TEST(a_buffer_does_not_make_the_dies_faster),
+	TEST(a_flush_writes_the_journal_of_the_map),
+	TEST(capacitors_make_flushes_free),
 	END_OF_TESTS,
 };
