@@ -148,6 +148,37 @@ addEventListener("load", () => {
 """What a field opens, looked at in a page whose own scripts are gone."""
 
 
+CLOSED = """<script>
+addEventListener("load", async () => {
+  const turn = () => new Promise((done) => setTimeout(done, 50));  // the address changes later
+  const fields = [...document.querySelectorAll(".matrix tr.load td a")];
+  const outlined = (field) => getComputedStyle(field).outlineStyle === "solid";
+  const look = () => ({
+    open: [...document.querySelectorAll("tr.opened")].filter((row) => row.getBoundingClientRect().height > 0).length,
+    expanded: fields.flatMap((field, place) => field.getAttribute("aria-expanded") === "true" ? [place] : []),
+    outlined: fields.flatMap((field, place) => outlined(field) ? [place] : []),
+    focused: fields.indexOf(document.activeElement),
+  });
+  const after = async (press) => { press(); await turn(); return look(); };
+  const escape = () => dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  const seen = {
+    first: look(),
+    pressed: await after(() => fields[1].click()),
+    beside: await after(() => fields[2].click()),
+    escaped: await after(escape),
+    twice: await after(() => { fields[1].click(); fields[1].click(); }),
+    link: await after(() => { fields[4].click(); document.querySelectorAll(".matrix .close")[1].click(); }),
+    troubles,
+  };
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+});
+</script>"""
+"""Which field is marked as a row opens and closes."""
+
+
 def without_scripts(report: Path, folder: Path) -> Path:
     """The page as a browser without JavaScript has it."""
     bare = folder / "bare.html"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import BROKEN, CHROMIUM, LOOK, OPEN, PRINTED, visit, without_scripts
+from browser import BROKEN, CHROMIUM, CLOSED, LOOK, OPEN, PRINTED, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
 
@@ -132,6 +132,17 @@ def test_a_field_opens_what_stands_behind_it_without_javascript(report: Path, tm
     assert seen["width"][0] <= seen["width"][1]
     assert len(set(seen["grounds"])) == 3
     assert seen["numbers"] == len(traced_study().figures) + len(traced_study().traces)
+
+
+def test_the_pressed_field_is_marked_until_its_row_is_closed(report: Path, tmp_path: Path) -> None:
+    """Three file systems: the fields 0 to 2 open the first row, 3 to 5 the second."""
+    seen, console = visit(report, tmp_path, script=CLOSED)
+    assert console == seen["troubles"] == []
+    assert (seen["first"]["open"], seen["first"]["expanded"], seen["first"]["outlined"]) == (0, [], [])
+    for name, place in [("pressed", 1), ("beside", 2)]:
+        assert (seen[name]["open"], seen[name]["expanded"], seen[name]["outlined"]) == (1, [place], [place])
+    for name, place in [("escaped", 2), ("twice", 1), ("link", 4)]:
+        assert (seen[name]["open"], seen[name]["expanded"], seen[name]["focused"]) == (0, [], place)
 
 
 def test_the_first_screen_is_the_picture(report: Path, tmp_path: Path) -> None:

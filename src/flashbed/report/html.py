@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as one HTML file that needs no network: text, tables, figures and the library that draws them.
 
-Puts together what the other rooms made; the page itself is report.html.j2, what it takes in, and report.js.
+Puts together what the other rooms made; the page itself is report.html.j2, what it takes in, and the scripts.
 
 Why plotly draws: measured beside bokeh 3.9 and vega-lite 6 (altair, vl-convert 1.9), its script is 4.8 MB against
 1.3 MB and 0.9 MB. But it is there in 10 ms and takes plain JSON, so nothing of it is imported to draw, no id is random,
@@ -32,6 +32,7 @@ from flashbed.report.names import fixed, legend
 from flashbed.report.queues import remark
 
 STYLES = ("report.css", "matrix.css", "print.css")
+SCRIPTS = ("report.js", "matrix.js")
 
 
 def render(report: Report, digest: str, command: str) -> str:
@@ -77,7 +78,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "slots": SLOTS,
         "digest_mark": Markup(digest_mark(digest)),  # made of hex digits
         "style": Markup("\n".join(map(_text, STYLES))),  # our own files
-        "script": Markup(_text("report.js")),
+        "script": Markup("\n".join(map(_text, SCRIPTS))),
         "plotly": Markup(_plotly() if pictures or traced else ""),
         "data": Markup(_json(data)),  # escaped there
     }
