@@ -21,7 +21,7 @@ UNITS = ("MB/s", "MiB/s", "KiB/s", "IOPS", "us", "ms", "s", "ms at most", "times
 NEEDS_A_REASON = 1.3
 """A row that is farther off than this says why."""
 
-NEVER = 2.0
+NEVER = 3.0
 """None may be farther off than this."""
 
 WIDE = 3.0

@@ -19,7 +19,7 @@ FILE = Path(__file__).resolve().parent.parent / "src/flashbed/analysis/model_err
 CLASSES = {
     "raw-nand": ("slc-nand-64m", "slc-nand-256m", "mlc-nand"),
     "usb-stick": ("usb-stick-2g",),
-    "sd-card": ("sd-poor", "sd-good"),
+    "sd-card": ("sd-poor", "sd-poor-merging", "sd-good"),
     "compact-flash": ("cf-2g",),
     "emmc": ("emmc-32g-tlc", "emmc-64g"),
     "nvme": ("nvme-960pro-class",),

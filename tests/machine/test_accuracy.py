@@ -43,8 +43,8 @@ def row(**changed: object) -> DeviceRow:
         (60.0, 1.5, "", True),
         (60.0, 1.5, "it has a reason", False),
         (13.0, 0.65, "", True),
-        (90.0, 2.25, "no reason is good enough", True),
-        (9.0, 0.45, "no reason is good enough", True),
+        (130.0, 3.25, "no reason is good enough", True),
+        (6.0, 0.3, "no reason is good enough", True),
         (0.0, 0.0, "no reason is good enough", True),
     ],
 )
