@@ -107,6 +107,9 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
         ("mem=mmap:/home/u/x", ()),
         ("buffer_pattern='/etc/passwd'", ()),
         ("[../../x]", ()),
+        # A log without a name of its own is named after the job
+        ("name=../../x\nwrite_bw_log", ()),
+        ("cgroup=../../x", ()),
         # fio 3.33 takes this comment for two lines, and the second begins with the option
         ("#" + "x" * 3000 + "${size}", ("y" * 5190 + "exec_prerun=id",)),
     ],

@@ -14,10 +14,10 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _OTHER_VARIABLE = re.compile(r"\$\{(?!\w+\})[^}]*\}?")
 _RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
 _PLACE = re.compile(
-    r"(?:filename|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|"
+    r"(?:name|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|cgroup|"
     r"buffer_pattern|verify_pattern)\s*=(.*)"
 )
-"""Options with names of files or folders, several of them between colons."""
+"""Options with names of files or folders, several of them between colons. Logs are named after `name`."""
 _ENGINE = re.compile(r"ioengine\s*=(.*)")
 _BUILT_IN = re.compile(r"(?!exec$)[a-z0-9_-]+")
 """The name of an engine that is a part of fio: others are loaded from a file, and exec runs a program."""
