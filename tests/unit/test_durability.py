@@ -124,9 +124,15 @@ def fio(*jobs: Mapping[str, Any], **options: str) -> dict[str, bytes]:
         ([{"writes": 100}], {"sync": "none"}, Commits(0, 1)),
         ([{"reads": 100}], {"end_fsync": "1"}, Commits(0, 1)),
         ([{"writes": 400}], {"end_fsync": "1", "numjobs": "4", "group_reporting": "1"}, Commits(4, 4)),
-        ([{"writes": 9, "syncs": 9}] * 4, {"numjobs": "4"}, Commits(36, 4)),
-        ([{"writes": 9, "syncs": 9, "name": "background"}, {"reads": 9}], {}, Commits(9, 1)),
-        ([{"writes": 9, "syncs": 9}], {"sync_file_range": "write:1"}, Commits(0, 1)),
+        ([{"writes": 9, "syncs": 8}] * 4, {"numjobs": "4"}, Commits(32, 4)),
+        ([{"writes": 9, "syncs": 8, "name": "background"}, {"reads": 9}], {}, Commits(8, 1)),
+        ([{"writes": 9, "syncs": 8}], {"sync_file_range": "write:1"}, Commits(0, 1)),
+        ([{"writes": 9, "syncs": 8}], {"sync_file_range": "write:1", "end_fsync": "1"}, Commits(1, 1)),
+        ([{"writes": 9, "syncs": 8}], {"sync_file_range": "write:1", "sync": "1"}, Commits(9, 1)),
+        # Four writes in each of ten loops: fio flushes the file again whenever it opens it
+        ([{"writes": 40, "syncs": 48}], {"fsync": "1"}, Commits(39, 1)),
+        ([{"writes": 640, "syncs": 29}], {"fsync": "32"}, Commits(19, 1)),
+        ([{"writes": 640, "syncs": 320}], {"fsync": "32", "fdatasync": "2"}, Commits(319, 1)),
     ],
 )
 def test_what_fio_asked_for(jobs: list[dict[str, Any]], options: dict[str, str], expected: Commits) -> None:

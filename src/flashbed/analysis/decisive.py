@@ -14,11 +14,12 @@ from typing import Literal
 from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, ResultRow, Results
 from flashbed.guest_output.amplification import NOT_SETTLED
-from flashbed.guest_output.durability import NOT_DURABLE
+from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
 
 Kind = Literal[
     "not durable",
+    "commits not known",
     "memory",
     "memory or compression",
     "not steady",
@@ -82,6 +83,8 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     """
     if repetition.durable.startswith(NOT_DURABLE):
         return _lost_commits(repetition.durable)
+    if repetition.durable.startswith(COMMITS_NOT_KNOWN):
+        return _open_commits(repetition.durable)
     if metric in AMPLIFICATION and repetition.settled.startswith(NOT_SETTLED):
         return Doubt("not settled", f"a longer run has another one ({repetition.settled.partition(': ')[2]})")
     phase = phase_of(repetition.metrics, metric)
@@ -108,6 +111,11 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
 
 def _lost_commits(durable: str) -> Doubt:
     return Doubt("not durable", f"commits of the load were lost ({durable.partition(': ')[2]})")
+
+
+def _open_commits(durable: str) -> Doubt:
+    why = durable.partition(": ")[2]
+    return Doubt("commits not known", f"it is not known whether all commits were carried out ({why})")
 
 
 def is_timed(metric: str) -> bool:
@@ -140,8 +148,8 @@ def phase_of(metrics: Iterable[str], metric: str) -> str | None:
 def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Combination, Doubt]:
     """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
     that is not steady more than half, for where two seeds disagree, neither is known to be right. Of commits that were
-    lost, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the beginning of a
-    longer one (beginnings.py).
+    lost, or may have been, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the
+    beginning of a longer one (beginnings.py).
     """
     transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}
@@ -168,13 +176,19 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         for cell, why in beginnings(results, amount).items():
             if cell in measured and not (cell in told and told[cell].bars):
                 told[cell] = Doubt("too short", why)
-    return {**told, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
+    open_ = {cell: _open_commits(durable) for cell, durable in _told(results, COMMITS_NOT_KNOWN).items()}
+    return {**told, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
 
 
 def not_durable(results: Results) -> dict[Combination, str]:
     """By cell, what the column `durable` says of a seed whose commits were lost, where any were."""
-    lost = [r for r in results.repetitions if r.is_measured and r.durable.startswith(NOT_DURABLE)]
-    return {r.combination: r.durable for r in reversed(lost)}
+    return _told(results, NOT_DURABLE)
+
+
+def _told(results: Results, verdict: str) -> dict[Combination, str]:
+    """By cell, what the column `durable` says of the first seed with this verdict, where any has it."""
+    found = [r for r in results.repetitions if r.is_measured and r.durable.startswith(verdict)]
+    return {r.combination: r.durable for r in reversed(found)}
 
 
 def unsteady(results: Results) -> dict[Combination, str]:

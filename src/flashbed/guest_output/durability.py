@@ -9,7 +9,9 @@ the second begins after the first has returned. So a stack that carried out all 
     flushes >= commits / commits that run at a time
 
 If fewer came, some commits returned before their data were durable. The rule counts flushes from any cause, so it
-never calls a durable stack "not durable", and it can overlook a few lost commits. Must not know file systems by name.
+never calls a durable stack "not durable", and it can overlook a few lost commits. A commit of a file without new data
+needs no flush: where a load may make such commits, the verdict is "durable" or "not known". Must not know file systems
+by name.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import NamedTuple
 
 from flashbed.guest_output import medium_counters
 
-DURABLE, NOT_DURABLE = "durable", "not durable"
+DURABLE, NOT_DURABLE, COMMITS_NOT_KNOWN = "durable", "not durable", "not known"
 
 WRITE_CACHE = "write_cache.txt"
 """What Linux knows of the block device's cache (queue/write_cache); absent where there is no block device."""
@@ -36,13 +38,16 @@ class Commits(NamedTuple):
 
     asked: int
     at_a_time: int = 1
+    may_be_empty: bool = False
+    """True if some of the commits may be of files that have no new data."""
 
 
 NO_COMMITS = Commits(0)
 
 
 def told(commits: Commits, out: Mapping[str, bytes], *, flush_ignored: bool) -> str:
-    """Return "durable", or "not durable: " with the reason; "" where nothing was asked or no flush is needed.
+    """Return "durable", or "not durable: " or "not known: " with the reason; "" where nothing was asked or no flush is
+    needed.
 
     `flush_ignored` says that the medium answers flushes without carrying them out. Raises KeyError or ValueError.
     """
@@ -53,7 +58,10 @@ def told(commits: Commits, out: Mapping[str, bytes], *, flush_ignored: bool) -> 
     got = _flushes(out)
     if got * commits.at_a_time >= commits.asked:
         return DURABLE
-    return f"{NOT_DURABLE}: {_count(got, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
+    counted = f"{_count(got, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
+    if commits.may_be_empty:
+        return f"{COMMITS_NOT_KNOWN}: {counted}, some of which may be of files without new data"
+    return f"{NOT_DURABLE}: {counted}"
 
 
 def _has_volatile_cache(out: Mapping[str, bytes]) -> bool:

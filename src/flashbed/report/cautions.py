@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from flashbed.analysis import Flow
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.execution.ran import CHANGED_LINES
+from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.model import Report
 
@@ -44,7 +45,7 @@ def _caution(text: str, link: str = "", link_text: str = "") -> Caution:
 
 
 def _not_durable(report: Report) -> Iterator[Caution]:
-    """Stacks that lost what the load committed."""
+    """Stacks that lost what the load committed, or may have."""
     if report.not_durable:
         cell, why = evidence.not_durable(report)[0]
         them = "it is" if len(report.not_durable) == 1 else "they are"
@@ -54,6 +55,13 @@ def _not_durable(report: Report) -> Iterator[Caution]:
             f"{them} never called best ({cell}: {why})."
         )
         yield _caution(text, "#durable", "Which")
+    rows = [row for row in report.results.repetitions if row.is_measured and row.durable.startswith(COMMITS_NOT_KNOWN)]
+    if open_ := list(dict.fromkeys(row.combination for row in rows)):
+        yield _caution(
+            f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: the job of fio flushes the "
+            f"file that is next in turn, which may have no new data, and fewer flushes came than were asked for. They "
+            f"are not compared; a job of one file decides it ({report.cell_name(open_[0])})."
+        )
 
 
 def _lost(report: Report) -> Iterator[Caution]:

@@ -25,6 +25,7 @@ class Trust:
     cells: int
     memory: int = 0
     not_durable: int = 0
+    commits_not_known: int = 0
     not_steady: int = 0
     too_short: int = 0
     not_settled: int = 0
@@ -40,6 +41,7 @@ class Trust:
         """ "3 of 12 cells not steady, memory in 4 of 12" """
         told = [
             (self.not_durable, f"{self.not_durable} of {count(self.cells, self.what)} not durable"),
+            (self.commits_not_known, f"commits not known in {self.commits_not_known} of {self.cells}"),
             (self.not_steady, f"{self.not_steady} of {count(self.cells, self.what)} not steady"),
             (self.too_short, f"{self.too_short} of {self.cells} too short"),
             (self.not_settled, f"{self.not_settled} of {self.cells} not settled"),
@@ -54,6 +56,7 @@ class Trust:
         """For a claim's remarks."""
         told = [
             (self.not_durable, f"commits of the load were lost in {self.not_durable}"),
+            (self.commits_not_known, f"it is not known whether commits were carried out in {self.commits_not_known}"),
             (self.memory, f"{self.keeper} kept the bytes in {self.memory}"),
             (self.not_steady, f"the rate was not steady in {self.not_steady}"),
             (self.too_short, f"it was only the beginning of a longer one with another rate in {self.too_short}"),
@@ -86,6 +89,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
         cells=len(told),
         memory=sum(kind in MEMORY for kind in kinds),
         not_durable=kinds.count("not durable"),
+        commits_not_known=kinds.count("commits not known"),
         not_steady=kinds.count("not steady"),
         too_short=kinds.count("too short"),
         not_settled=kinds.count("not settled"),

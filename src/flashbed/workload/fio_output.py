@@ -65,22 +65,42 @@ def commits_of(out: Mapping[str, bytes], name: str) -> Commits:
     """The commits of all jobs, those in the background too: flushes between requests, one at the end of each process
     that has no others (`end_fsync`, `fsync_on_close`), and each write to a file opened with `sync`.
 
-    fio counts sync_file_range() among the flushes, which makes nothing durable: jobs that use it count for none. Raises
-    WorkloadOutputError.
+    fio also flushes a file that it opens again, though nothing new is in it. Hence a process has at most one flush for
+    each `fsync` or `fdatasync` writes, and none behind its last write. In a job of several files fio flushes the file
+    that is next in turn, which may have no new data: such commits may be empty.
+
+    fio counts sync_file_range() among the flushes, which makes nothing durable: jobs that use it have no flushes
+    between requests. Raises WorkloadOutputError.
     """
     everything = _read(out, name)
     asked = at_a_time = 0
+    may_be_empty = False
     for job in everything["jobs"]:
         options = {**everything.get("global options", {}), **job.get("job options", {})}
         processes = _whole(options.get("numjobs")) if "group_reporting" in options else 1
         written = job["write"]["total_ios"]
-        if "sync_file_range" in options or not written:
+        if not written:
             continue
         ends = processes if any(options.get(key, "0") != "0" for key in AT_THE_END) else 0
-        between = job.get("sync", {}).get("lat_ns", {}).get("N", 0)
-        asked += max(between, ends, written if options.get("sync", "0") not in ("0", "none") else 0)
+        each = written if options.get("sync", "0") not in ("0", "none") else 0
+        between = 0
+        if "sync_file_range" not in options:
+            flushed = job.get("sync", {}).get("lat_ns", {}).get("N", 0)
+            between = min(flushed, max(0, written - processes) // _writes_of_a_flush(options))
+        asked += max(between, ends, each)
         at_a_time += processes * _whole(options.get("iodepth"))
-    return Commits(asked, max(1, at_a_time))
+        may_be_empty |= between > max(ends, each) and _has_several_files(options)
+    return Commits(asked, max(1, at_a_time), may_be_empty)
+
+
+def _writes_of_a_flush(options: Mapping[str, str]) -> int:
+    given = [_whole(options[key]) for key in ("fsync", "fdatasync") if options.get(key, "0") != "0"]
+    return min(given, default=1)
+
+
+def _has_several_files(options: Mapping[str, str]) -> bool:
+    named = ":" in options.get("filename", "").replace("\\:", "")
+    return named or _whole(options.get("nrfiles")) > 1 or "opendir" in options or "read_iolog" in options
 
 
 def _whole(text: str | None) -> int:
