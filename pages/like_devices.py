@@ -29,11 +29,13 @@ PERCENT = (NEEDS_A_REASON - 1) * 100
 TEXT = f"""\
 The shipped profiles, nothing taken away, against what was published of real devices of their class. *Ratio* is the
 model's figure over the nearest of the published ones, so 1 anywhere between the least and the largest of them: devices
-of one class differ by more than a model may be off. Behind a range stands how many figures it is of. A row that is off
-by more than {PERCENT:.0f} % says why below the tables, and none may be off by more than {NEVER:g} times: then
-`make accuracy` fails. A row is *fitted* where a number of the profile was set by that very figure: it shows that the
-profile does what it was set to, and is no evidence. A row is *wide* where the published figures are more than
-{WIDE:g} times apart: few models would miss it. The figures and what is run for each are in `pages/devices.toml`.
+of one class differ by more than a model may be off. *Each* is the model's rate over each published one, the least and
+the largest, above 1 where the model is faster: what to expect of another device of the class. Behind a range stands
+how many figures it is of. A row that is off by more than {PERCENT:.0f} % says why below the tables, and none may be
+off by more than {NEVER:g} times: then `make accuracy` fails. A row is *fitted* where a number of the profile was set
+by that very figure: it shows that the profile does what it was set to, and is no evidence. A row is *wide* where the
+published figures are more than {WIDE:g} times apart: few models would miss it. The figures and what is run for each
+are in `pages/devices.toml`.
 They were chosen by what was published, not by what the models meet. Many come from people who ran iozone, fio,
 CrystalDiskMark or flashbench on a device of theirs, so the second digit of a row says nothing.
 """
@@ -71,7 +73,7 @@ def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) ->
     faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(found[row.name])]
     number = dict(zip((row.name for row in alone + guests), itertools.count(1), strict=False))
     parts = [
-        f"## Like the device\n{TEXT}",
+        f"## Like the device\n{TEXT}\n{counts(rows, found)}",
         f"{ALONE}\n{_table(alone, found, number)}",
         f"{GUESTS}\n{_guest_text(package)}\n{_table(guests, found, number)}",
         "### Why rows are off\n" + "".join(_reasons(alone + guests, found, number)),
@@ -98,10 +100,35 @@ def _table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mappin
             row.measured,
             figure(found[row.name]),
             f"{row.ratio(found[row.name]):.2f}{', fitted' if row.fitted else ''}{', wide' if row.is_wide else ''}",
+            _each(row, found[row.name]),
         ]
         for row in rows
     ]
-    return table(["row", "medium", "what", "unit", "measured", "model", "ratio"], lines, left=(1, 2, 3))
+    return table(["row", "medium", "what", "unit", "measured", "model", "ratio", "each"], lines, left=(1, 2, 3))
+
+
+def _each(row: DeviceRow, found: float) -> str:
+    """The least and the largest ratio to a published rate; nothing where the figure is a limit."""
+    if row.unit == "ms at most":
+        return ""
+    low, high = (f"{ratio:.2f}" for ratio in (min(row.rates(found)), max(row.rates(found))))
+    return low if low == high else f"{low} to {high}"
+
+
+def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
+    """How many rows, by the nearest figure, and how many figures, each by itself, the model is close to."""
+    counted = [row for row in rows if not row.fitted]
+    nearest = [row.off(found[row.name]) for row in counted]
+    each = [max(rate, 1 / rate) for row in counted if row.unit != "ms at most" for rate in row.rates(found[row.name])]
+
+    def told(off: Sequence[float]) -> str:
+        near, twice = (sum(factor <= limit for factor in off) for limit in (NEEDS_A_REASON, 2))
+        return f"of {len(off)} {near} are within {PERCENT:.0f} % and {twice} within a factor of 2"
+
+    return (
+        f"Without the fitted ones, by the nearest published figure: {told(nearest)}. By each published figure: "
+        f"{told(each)}.\n"
+    )
 
 
 def _reasons(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> Iterator[str]:
@@ -133,7 +160,7 @@ def _alike(before: str, after: str) -> bool:
     if "linux-source-" in before and "linux-source-" in after:
         return True
     old, new = (line.strip("| ").split(" | ") for line in (before, after))
-    if len(old) != 7 or old[:5] != new[:5]:
+    if len(old) != 8 or old[:5] != new[:5]:
         return False
     values = [float(cells[5].replace(",", "")) for cells in (old, new)]
     # Each may be rounded by half a step of the last digit that is printed

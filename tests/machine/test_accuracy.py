@@ -96,12 +96,20 @@ def test_every_class_of_medium_has_rows_with_sources() -> None:
     assert all(row.source for row in rows)
 
 
+def test_the_page_counts_rows_by_the_nearest_figure_and_figures_by_themselves() -> None:
+    """30 of 20 to 40: the nearest is met, the figures are 1.5 and 0.75 off; 90 of 40 is 2.25 off; one is fitted."""
+    rows = [row(), row(what="writes", low=40.0, published=(40.0,)), row(what="fitted", fitted=True)]
+    said = like_devices.counts(rows, {"sd-good: reads": 30.0, "sd-good: writes": 90.0, "sd-good: fitted": 1.0})
+    assert "nearest published figure: of 2 1 are within 30 % and 1 within a factor of 2" in said
+    assert "each published figure: of 3 0 are within 30 % and 2 within a factor of 2" in said
+
+
 PAGE = f"""\
 ### Alone
-| 1 | sd-good | reads | MB/s | 20 to 40 (2) | 30 | 1.00 |
+| 1 | sd-good | reads | MB/s | 20 to 40 (2) | 30 | 1.00 | 0.75 to 1.50 |
 {like_devices.GUESTS}
 These are of the kernel from linux-source-6.1 6.1.190-1.
-| 2 | sd-good | writes | IOPS | 205 to 732 (8) | 1,000 | 1.37 |
+| 2 | sd-good | writes | IOPS | 205 to 732 (8) | 1,000 | 1.37 | 1.37 to 4.88 |
 ### Sources
 1. somebody
 """

@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/trust.md")
 
 
-ROW = re.compile(r"^\| \d+ \| .* \| (\d+\.\d+)((?:, \w+)*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| \d+ \| .* \| (\d+\.\d+)((?:, \w+)*) \| [^|]*\|$", re.MULTILINE)
 
 
 def rows() -> list[tuple[float, str]]:
