@@ -88,6 +88,8 @@ PAX = {"GNU.sparse.map": "abc", "GNU.sparse.size": "3221225472"}
         (archive(file("a/b"), file("a")), '"a" as a file and as a folder'),
         (archive(file("profile.raw")), "profile.raw, which the host writes"),
         (archive(file("profile.txt")), "profile.txt, which the host writes"),
+        (archive(file("profile.raw/a")), "profile.raw, which the host writes"),
+        (archive(file("./profile.txt/a/b")), "profile.txt, which the host writes"),
         (archive(other("a", tarfile.SYMTYPE, linkname="/etc/passwd")), 'a symbolic link: "a"'),
         (archive(file("b"), other("a", tarfile.LNKTYPE, linkname="b")), 'a hard link: "a"'),
         (archive(other("a", tarfile.FIFOTYPE)), 'a FIFO: "a"'),

@@ -61,8 +61,8 @@ def read(path: Path) -> dict[str, bytes] | None:
     for name, content in _files(data):
         if why := foreign_names.fault(name):
             raise RefusedError(f'a file whose name {why}: "{foreign_text.line(name)}"')
-        if name in _OF_THE_HOST:
-            raise RefusedError(f"{name}, which the host writes")
+        if (first := name.partition("/")[0]) in _OF_THE_HOST:  # a folder of that name would be in the file's way
+            raise RefusedError(f"{first}, which the host writes")
         if name in found:
             raise RefusedError(f'two files named "{name}"')
         if len(found) == MOST_FILES:
