@@ -49,28 +49,38 @@ lint: setup $(STAMP)-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
 
+# Each suite in C runs on one core, so two run at a time
+C_SUITES = test-media test-media-ftl test-iosched test-yaffs2 test-sfsload test-appliance test-distil
+.PHONY: $(C_SUITES)
+SLOWEST ?= 25
+
 test: lint
-	$(MAKE) -C media test cuts BUILD=$(CURDIR)/$(MEDIA_BUILD)
-	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl
-	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
-	$(MAKE) -C kernel/yaffs2 test cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=200
-	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
-	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance
-	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
+	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES)
 	$(BIN)/flashbed image build
-	$(BIN)/pytest -n 2 -m "not long"
+	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST) -m "not long"
 
 test-long: lint
-	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
-	$(MAKE) -C kernel/media_ftl/tests test BUILD=$(CURDIR)/build/media_ftl CUTS=100000
-	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
-	$(MAKE) -C kernel/yaffs2 test alternate cuts BUILD=$(CURDIR)/build/yaffs2 CUTS=5000
-	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
-	$(MAKE) -C appliance/user test BUILD=$(CURDIR)/build/appliance RUNS=3000000
-	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
+	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES) MEDIA= FTL="CUTS=100000" YAFFS2="alternate cuts CUTS=5000" NAS="RUNS=3000000"
 	$(BIN)/flashbed image build
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST)
 	$(BIN)/python faults/campaign.py --faults 100 --seed 2
+
+MEDIA = cuts
+YAFFS2 = cuts CUTS=200
+test-media:
+	$(MAKE) -C media test $(MEDIA) BUILD=$(CURDIR)/$(MEDIA_BUILD)
+test-media-ftl:
+	$(MAKE) -C kernel/media_ftl/tests test $(FTL) BUILD=$(CURDIR)/build/media_ftl
+test-iosched:
+	$(MAKE) -C kernel/iosched/tests test BUILD=$(CURDIR)/$(IOSCHED_BUILD)
+test-yaffs2:
+	$(MAKE) -C kernel/yaffs2 test $(YAFFS2) BUILD=$(CURDIR)/build/yaffs2
+test-sfsload:
+	$(MAKE) -C sfsload test BUILD=$(CURDIR)/build/sfsload
+test-appliance:
+	$(MAKE) -C appliance/user test $(NAS) BUILD=$(CURDIR)/build/appliance
+test-distil:
+	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
 
 # SIZE=tiny: only to see that it runs
 SIZE ?=
