@@ -101,12 +101,14 @@ def bench() -> Iterator[Path]:
 
         @cache
         def built(
-            version: str, wanted: frozenset[Any], only_built: bool, first: frozenset[Any] | None
+            version: str, wanted: frozenset[Any], only_built: bool, first: frozenset[Any] | None, lines: bool
         ) -> image.GuestImage:
-            return build(version, wanted, only_built=only_built, first=first)
+            return build(version, wanted, only_built=only_built, first=first, lines=lines)
 
-        def build_once(version: str, wanted: Any, *, only_built: bool = False, first: Any = None) -> image.GuestImage:
-            return built(version, frozenset(wanted), only_built, None if first is None else frozenset(first))
+        def build_once(
+            version: str, wanted: Any, *, only_built: bool = False, first: Any = None, lines: bool = True
+        ) -> image.GuestImage:
+            return built(version, frozenset(wanted), only_built, None if first is None else frozenset(first), lines)
 
         patched.setattr(image, "build", build_once)
         patched.setattr(Apt, "_apt", no_apt)
