@@ -50,6 +50,7 @@ def test_a_cell_is_resolved(cell: Cell) -> None:
         "file": 8 << 20,
         "io_size": 0,
         "flush": "fsync",
+        "cache": "cold",
         "direct": False,
         "processes": 1,
         "queue_depth": 1,

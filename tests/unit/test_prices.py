@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import page
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.page import Table
 from flashbed.image.cache import Entry
+from flashbed.report import page
 from flashbed.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed.shrinking.comparison import Side
 from flashbed.shrinking.fragment import Fragment, Setting
