@@ -179,6 +179,19 @@ addEventListener("load", async () => {
 """Which field is marked as a row opens and closes."""
 
 
+EDGES = """<script>
+addEventListener("load", () => {
+  const blocks = ".question, #answer > p, #answer > ul:not(.key), #answer > .cautions, .claim ~ p, #evidence .part > p";
+  const seen = { edges: [...document.querySelectorAll(blocks)].map((one) => one.getBoundingClientRect().right) };
+  const out = document.createElement("pre");
+  out.id = "seen";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+});
+</script>"""
+"""Where blocks of text end at the right."""
+
+
 def without_scripts(report: Path, folder: Path) -> Path:
     """The page as a browser without JavaScript has it."""
     bare = folder / "bare.html"

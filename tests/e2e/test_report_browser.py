@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import BROKEN, CHROMIUM, CLOSED, LOOK, OPEN, PRINTED, visit, without_scripts
+from browser import BROKEN, CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PRINTED, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
 
@@ -143,6 +143,12 @@ def test_the_pressed_field_is_marked_until_its_row_is_closed(report: Path, tmp_p
         assert (seen[name]["open"], seen[name]["expanded"], seen[name]["outlined"]) == (1, [place], [place])
     for name, place in [("escaped", 2), ("twice", 1), ("link", 4)]:
         assert (seen[name]["open"], seen[name]["expanded"], seen[name]["focused"]) == (0, [], place)
+
+
+def test_all_text_ends_at_one_right_edge(report: Path, tmp_path: Path) -> None:
+    seen, _ = visit(without_scripts(report, tmp_path), tmp_path, 1300, script=EDGES)
+    assert len(seen["edges"]) > 5
+    assert len(set(seen["edges"])) == 1
 
 
 def test_the_first_screen_is_the_picture(report: Path, tmp_path: Path) -> None:
