@@ -163,12 +163,23 @@ def test_what_holds_for_all_loads_is_said_once_above() -> None:
     by = {"pattern": ("read", "write"), "file": ("10M",), "flush": ("fsync", "none")}
     found, said = picture(by, ("read", "10M", "none"), ("write", "10M", "none"), ("write", "10M", "fsync"))
     assert found.same == "small, file size 10M"
-    assert [(row.name, row.rest) for row in found.parts[0].rows] == [
-        ("sequential read", ""),
-        ("sequential write", "flushed at the end"),
-        ("sequential write", "not flushed"),
+    assert [(row.name, row.telling, row.rest) for row in found.parts[0].rows] == [
+        ("sequential read", "", ""),
+        ("sequential write", "flushed at the end", ""),
+        ("sequential write", "not flushed", ""),
     ]
     assert not any("10M" in line for line in said)
+
+
+def test_loads_of_one_name_are_told_apart_by_their_titles() -> None:
+    by = {"pattern": ("read", "write"), "file": ("10M", "1G"), "flush": ("fsync", "none")}
+    at = [("read", "10M", "none"), ("write", "1G", "none"), ("write", "1G", "fsync")]
+    rows = picture(by, *at)[0].parts[0].rows
+    assert [(row.name, row.telling, row.rest) for row in rows] == [
+        ("sequential read", "", "file size 10M"),
+        ("sequential write", "flushed at the end", "file size 1G"),
+        ("sequential write", "not flushed", "file size 1G"),
+    ]
 
 
 def test_a_single_load_keeps_its_name() -> None:

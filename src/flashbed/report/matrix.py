@@ -50,9 +50,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Row:
-    """A load: its name in two parts, of which the first tells more, and its fields; None is not in the study."""
+    """A load and its fields; None is not in the study. `telling` distinguishes it from the other loads of its name, and
+    `rest` is the same in all of these.
+    """
 
     name: str
+    telling: str
     rest: str
     fields: Sequence[Field | None]
     one_seed: bool
@@ -126,29 +129,45 @@ def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> Part
     mean = f"{kind} over {listing([words.axis_plural(axis) for axis in axes])}" if axes else ""
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
     look = Look(scale, words, list(axes))
-    return Part(metric.title, reading, [_row(load, alone, look) for load in loads])
+    places = [_places(load, alone, look) for load in loads]
+    return Part(
+        metric.title, reading, [_row(load, *_title(own, places), look) for load, own in zip(loads, places, strict=True)]
+    )
 
 
 def _all_standings(group: Group) -> list[Standing]:
     return [*group.standings, *group.undecided.values()]
 
 
-def _row(load: Load, alone: Mapping[str, str], look: Look) -> Row:
-    group, comparison, words = load.group, load.comparison, look.words
+def _places(load: Load, alone: Mapping[str, str], look: Look) -> list[str]:
+    """Return where a load was measured, in words. `alone` has the axes that are the same in all loads."""
+    group, words = load.group, look.words
     said = {axis: (value,) for axis, value in group.at}
     # Where other loads are means over an axis, one that has a single value of it would pass for such a mean.
     telling = telling_axes(group.planned)
     single = [pair for pair in group.planned[0] if pair[0] in look.averaged and pair[0] not in telling]
-    places = [
+    return [
         words.place(axis, value)
         for axis, value in (*group.at, *single)
         if axis not in alone and not words.is_idle(axis, said)
     ]
+
+
+def _title(places: Sequence[str], loads: Sequence[Sequence[str]]) -> tuple[str, str, str]:
+    """Return the name of a load, what distinguishes it from the `loads` of the same name, and the rest."""
+    name, *more = places or ["All"]
+    namesakes = [other for other in loads if other[:1] == [name]]
+    rest = [place for place in more if all(place in other for other in namesakes)] if namesakes[1:] else more
+    return name, ", ".join(place for place in more if place not in rest), ", ".join(rest)
+
+
+def _row(load: Load, name: str, telling: str, rest: str, look: Look) -> Row:
+    group, comparison = load.group, load.comparison
     fields = [
         Field("doubt", NO_CHOICE, reason=load.no_choice) if load.no_choice else field(load, value, look)
         for value in comparison.values
     ]
-    return Row(places[0] if places else "All", ", ".join(places[1:]), fields, group.seeds == 1)
+    return Row(name, telling, rest, fields, group.seeds == 1)
 
 
 def field(load: Load, value: str, look: Look) -> Field | None:
