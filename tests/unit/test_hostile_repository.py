@@ -193,9 +193,19 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, program
     choice = read("./linux", tmp_path)
     assert choice.tree
     assert sources.of_tree(choice.tree).tree
+    os.mkfifo(linux / ".git/objects/info/alternates")
+    with pytest.raises(KernelProblem, match="alternates is no file"):
+        read("./linux@two", tmp_path)
+    (linux / ".git/objects/info/alternates").unlink()
     (linux / ".git/HEAD").unlink()
     os.mkfifo(linux / ".git/HEAD")
     assert sources.of_tree(choice.tree).before is None  # no repository
+
+
+def test_a_repository_that_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".git").symlink_to(".git")
+    found = repository.find(tmp_path)
+    assert found is None or found.folder != found.top
 
 
 def test_a_working_tree_keeps_what_its_repository_says_of_files(tmp_path: Path, programs: Path) -> None:

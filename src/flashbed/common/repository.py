@@ -103,6 +103,9 @@ def find(folder: Path) -> Repository | None:
 @contextmanager
 def opened(repository: Repository) -> Iterator[View]:
     """Make the git directory through which a repository is read. Raises GitError for one that the lab cannot read."""
+    alternates = repository.objects / "info/alternates"
+    if own_file.is_there(alternates) and not own_file.is_file(alternates):  # git would wait for a pipe
+        raise GitError(f"{alternates} is no file")
     with tempfile.TemporaryDirectory(prefix="flashbed-") as scratch:
         directory = Path(scratch)
         (directory / "info").mkdir()
@@ -133,7 +136,7 @@ def _named_by(place: Path) -> Path | None:
             named = place.parent / path if key == "gitdir" else place
     try:
         return named.resolve() if _is_git_directory(named, _shared_by(named)) else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: Python below 3.13, for a link to itself
         return None
 
 
