@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -248,6 +249,16 @@ def test_what_is_no_set_is_told_with_what_is_one(tmp_path: Path, text: str) -> N
             f"{file}: is no set of results, or a damaged one; the folder of a report, its results.json, a pack, or a "
             "folder with several of such folders can be compared"
         )
+
+
+@pytest.mark.parametrize("change", [{"durable": 5}, {"limit": 5}, {"seed": "1"}, {"seed": [1]}, {"filesystem": 5}])
+def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, object]) -> None:
+    file = write(tmp_path / "one") / "results.json"
+    said = json.loads(file.read_text())
+    said["repetitions"][0] |= change
+    file.write_text(json.dumps(said))
+    with pytest.raises(InputError, match="is no set of results, or a damaged one"):
+        result_set.read_all(str(file))
 
 
 def test_one_report_is_held_to_that_of_its_study_among_several(tmp_path: Path) -> None:

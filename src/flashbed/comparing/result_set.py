@@ -169,6 +169,8 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
     cells: dict[Place, dict[int, Repetition]] = {}
     for row in said["repetitions"]:
         if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
+            if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
+                raise TypeError("a cell has values of text, and a seed that is a number")
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
     headline = dict.fromkeys(answer["metric"] for answer in said["answers"])
@@ -179,6 +181,8 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
 def _repetition(row: Mapping[str, Any]) -> Repetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
     told = {name: row[name] for name in TOLD} | {DURABLE: row.get(DURABLE, "")}  # sets of before do not have it
+    if not all(value is None or isinstance(value, str) for value in told.values()):
+        raise TypeError("what a repetition says is no text")
     return Repetition(figures, row.get("counted", {}), told)
 
 
