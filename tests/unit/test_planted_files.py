@@ -96,6 +96,16 @@ def test_a_medium_whose_file_is_a_link_to_another(tmp_path: Path, name: str) -> 
     assert not (tmp_path / "copy" / name).exists()
 
 
+@pytest.mark.parametrize("name", ["data.img", "state.bin"])
+def test_a_medium_whose_file_is_a_pipe(tmp_path: Path, name: str) -> None:
+    """`flashbed medium cut` took its data for one of no size."""
+    kept = medium(tmp_path / "kept")
+    (kept.folder / name).unlink()
+    os.mkfifo(kept.folder / name)
+    with pytest.raises(InputError, match=f"{name}: is no file"):
+        kept.about()
+
+
 def test_a_medium_whose_file_is_another_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = medium(tmp_path / "kept")
     real = os.fstat

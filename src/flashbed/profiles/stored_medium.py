@@ -53,6 +53,8 @@ class StoredMedium:
         try:
             if link := next((file for file in (self.state, self.data) if file.is_symlink()), None):
                 raise InputError(f"{link}: is a link, and a medium's files lie in its folder; copy the file there")
+            if other := next((file for file in (self.state, self.data) if file.exists() and not file.is_file()), None):
+                raise InputError(f"{other}: is no file, as those of a medium are; make the medium anew")
             with own_file.opened(self.folder / ABOUT, own=True) as file:
                 about = json.loads(file.read(MOST_TOLD_BYTES))
         except FileNotFoundError:
