@@ -217,10 +217,10 @@ def visit(
     return json.loads(unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-BROKEN = """<script>
+_BROKEN = """<script>
 addEventListener("load", () => {
   const broken = [];
-  for (const cell of document.querySelectorAll(".matrix > thead th, .matrix tr.load > *")) {
+  for (const cell of document.querySelectorAll(CELLS)) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^ ]+/g)) {
       const range = document.createRange();
@@ -237,7 +237,14 @@ addEventListener("load", () => {
   document.body.append(out);
 });
 </script>"""
-"""Words of the picture that two lines share, or that stick out of their field."""
+
+
+def broken(cells: str) -> str:
+    """Return a script that tells which words of `cells`, a selector, two lines share or stick out of their cell."""
+    return _BROKEN.replace("CELLS", json.dumps(cells))
+
+
+PICTURE = ".matrix > thead th, .matrix tr.load > *"
 
 
 PRINTED = """<script>

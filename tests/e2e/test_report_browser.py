@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import BROKEN, CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PRINTED, visit, without_scripts
+from browser import CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PICTURE, PRINTED, broken, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
 
@@ -156,18 +156,14 @@ def test_the_first_screen_is_the_picture(report: Path, tmp_path: Path) -> None:
     assert seen["top"] < 450  # of 1000 pixels
 
 
-def test_nothing_sticks_out_of_a_phone(tmp_path: Path) -> None:
-    """390 pixels, in a frame: a window of Chromium is no narrower than 500."""
-    study = paper("kim2007")  # five long names are compared
-    inner = tmp_path / "inner.html"
-    told = """<script>addEventListener("load", () => {
-      const fields = [...document.querySelectorAll(".matrix tr.load td a")];
-      const ends = fields.map((field) => field.getBoundingClientRect().right);
-      parent.postMessage([document.documentElement.scrollWidth, innerWidth, ...ends], "*");
-    });</script></body>"""
-    page = paper_report(study, tmp_path).read_text(encoding="utf-8")
+def on_a_phone(report: Path, folder: Path, script: str) -> Any:
+    """Return what `script` returns in the page, 390 pixels wide: in a frame, as no window is narrower than 500."""
+    inner = folder / "inner.html"
+    told = f"""<script>const look = () => {{ {script} }};
+      addEventListener("load", () => parent.postMessage(look(), "*"));</script></body>"""
+    page = report.read_text(encoding="utf-8")
     inner.write_text(re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).replace("</body>", told))
-    frame = tmp_path / "frame.html"
+    frame = folder / "frame.html"
     frame.write_text(
         """<title>A phone</title><body><script>addEventListener("message", (event) => {
         const out = document.createElement("pre");
@@ -176,8 +172,45 @@ def test_nothing_sticks_out_of_a_phone(tmp_path: Path) -> None:
         document.body.append(out); });</script>
         <iframe src="inner.html" width="390" height="800" style="border: 0"></iframe></body>"""
     )
-    seen, _ = visit(frame, tmp_path, 1000, script="")
-    page_px, window_px, *fields = seen["told"]
+    return visit(frame, folder, 1000, script="")[0]["told"]
+
+
+def test_what_a_field_opens_fits_on_a_phone(tmp_path: Path) -> None:
+    """With the longest words that say what limits a cell."""
+    study = paper("quick")
+    page = bring_up_to_date(study, widened(paper_rows(study), metrics_of(study)), MANIFEST, tmp_path)
+    parts = on_a_phone(
+        page,
+        tmp_path,
+        """
+      document.head.append(Object.assign(document.createElement("style"), {
+        textContent: ".matrix tr.opened, .matrix tr.opened > td { display: block }" }));
+      return [...document.querySelectorAll(".matrix .scroll")].map((part) => [part.scrollWidth, part.clientWidth]);""",
+    )
+    assert len(parts) == 8
+    assert [part for part in parts if part[0] > part[1]] == []
+
+
+def test_no_key_is_broken(tmp_path: Path) -> None:
+    study = paper("quick")
+    page = bring_up_to_date(study, widened(paper_rows(study), metrics_of(study)), MANIFEST, tmp_path)
+    bare = without_scripts(page, tmp_path)
+    bare.write_text(bare.read_text().replace("<details", "<details open"))
+    seen, _ = visit(bare, tmp_path, 1100, script=broken("#repetitions td"))
+    assert seen["broken"] == []
+
+
+def test_nothing_sticks_out_of_a_phone(tmp_path: Path) -> None:
+    study = paper("kim2007")  # five long names are compared
+    seen = on_a_phone(
+        paper_report(study, tmp_path),
+        tmp_path,
+        """
+      const fields = [...document.querySelectorAll(".matrix tr.load td a")];
+      const ends = fields.map((field) => field.getBoundingClientRect().right);
+      return [document.documentElement.scrollWidth, innerWidth, ...ends];""",
+    )
+    page_px, window_px, *fields = seen
     assert window_px == 390
     assert page_px <= window_px
     assert len(fields) > 4
@@ -241,6 +274,6 @@ def test_no_word_of_a_crowded_picture_is_broken(name: str, tmp_path: Path) -> No
     """Eight and ten columns at 1300 pixels."""
     study = paper(name)
     page = bring_up_to_date(study, paper_rows(study), MANIFEST, tmp_path)
-    seen, _ = visit(without_scripts(page, tmp_path), tmp_path, 1300, script=BROKEN)
+    seen, _ = visit(without_scripts(page, tmp_path), tmp_path, 1300, script=broken(PICTURE))
     assert seen["columns"] >= 9  # of the first picture, and the load's
     assert seen["broken"] == []

@@ -21,7 +21,8 @@ from flashbed.report.tables import Head, ReportTable, Row, TableCell
 LISTED_REPETITIONS = 2000
 """Rows that a browser scrolls with ease; a larger study has the rest in results.csv, and the report says so."""
 
-KEY_DIGITS = 12
+KEY_DIGITS = 10
+"""Of a key in a table: as many as its column shows in one line beside the longest numbers. All are in results.csv."""
 
 SHOWN_COLUMNS = 10
 """Axes, seed and metrics of each repetition; a page is no wider."""
