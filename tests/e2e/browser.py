@@ -217,6 +217,15 @@ def visit(
     return json.loads(unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+def printed(report: Path, folder: Path) -> set[tuple[float, float]]:
+    """Return the sizes of the pages that a report has as PDF, width and height in points."""
+    paper = folder / "paper.pdf"
+    command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'printer'}", f"--print-to-pdf={paper}"]
+    subprocess.run([*command, report.as_uri()], capture_output=True, timeout=120, check=True)
+    boxes = re.findall(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", paper.read_bytes())
+    return {(float(width), float(height)) for width, height in boxes}
+
+
 _BROKEN = """<script>
 addEventListener("load", () => {
   const broken = [];
@@ -256,6 +265,7 @@ addEventListener("load", () => {
     tables: visible(".opened table").length,
     close: visible(".close").length,
     fields: visible(".matrix tr.load td").length,
+    type: Math.min(...visible("td, th, p, li, dd, .note").map((one) => parseFloat(getComputedStyle(one).fontSize))),
   };
   const out = document.createElement("pre");
   out.id = "seen";

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PICTURE, PRINTED, broken, visit, without_scripts
+from browser import CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PICTURE, PRINTED, broken, printed, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
 
@@ -226,6 +226,15 @@ def test_paper_has_the_sentence_of_every_load(report: Path, tmp_path: Path) -> N
         "For sequential read", "For random read", "For sequential write", "For random write"
     ]  # fmt: skip
     assert (seen["tables"], seen["close"], seen["fields"]) == (0, 0, 12)
+
+
+def test_paper_is_upright_and_its_type_can_be_read(report: Path, tmp_path: Path) -> None:
+    assert {(round(width), round(height)) for width, height in printed(report, tmp_path)} == {(595, 842)}  # A4
+    bare = without_scripts(report, tmp_path)
+    text = bare.read_text().replace("@media print", "@media all")
+    bare.write_text(text.replace('<details class="printed"', '<details open class="printed"'))
+    seen, _ = visit(bare, tmp_path, 1000, script=PRINTED)
+    assert seen["type"] >= 7.5 * 96 / 72
 
 
 @pytest.mark.parametrize("name", PAPERS)
