@@ -152,7 +152,7 @@ CLOSED = """<script>
 addEventListener("load", async () => {
   const turn = () => new Promise((done) => setTimeout(done, 50));  // the address changes later
   const fields = [...document.querySelectorAll(".matrix tr.load td a")];
-  const outlined = (field) => getComputedStyle(field).outlineStyle === "solid";
+  const outlined = (field) => getComputedStyle(field.parentElement).outlineStyle === "solid";
   const look = () => ({
     open: [...document.querySelectorAll("tr.opened")].filter((row) => row.getBoundingClientRect().height > 0).length,
     expanded: fields.flatMap((field, place) => field.getAttribute("aria-expanded") === "true" ? [place] : []),
