@@ -19,8 +19,12 @@ _PLACE = re.compile(
 )
 """Options with names of files or folders, several of them between colons. Logs are named after `name`."""
 _ENGINE = re.compile(r"ioengine\s*=(.*)")
-_BUILT_IN = re.compile(r"(?!exec$)[a-z0-9_-]+")
-"""The name of an engine that is a part of fio: others are loaded from a file, and exec runs a program."""
+_BUILT_IN = re.compile(
+    r"(?!(exec|net|netsplice|http|nbd|nfs|rbd|rados|rdma|gfapi|gfapi_async|libhdfs|libiscsi)$)[a-z0-9_-]+"
+)
+"""The name of an engine that is a part of fio and stays on this computer: others are loaded from a file, exec runs a
+program, and the rest of those left out talk to a server.
+"""
 
 LONGEST_LINE = 4000
 """Bytes. fio reads longer lines in pieces, of 8191 bytes in its version 3.33, and takes each for a line of its own."""
