@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import guest_rig
 
+from flashbed.execution import repetition
+
 RECORD = struct.Struct("<QQQQII")
 """struct media_blk_record in kernel/media_blk/media_blk.h."""
 
@@ -60,12 +62,20 @@ fsync={chance.choice([0, 5])}
     return "".join(sections)
 
 
+NO_REST = """
+. /job/cell.env
+[ ! -e "$MEDIUM/rest" ] || mount -o bind /dev/null "$MEDIUM/rest"
+"""
+"""The medium does not rest before the measurement: what it then does by itself is no request, and in no trace."""
+
+
 def check(study: Path, folder: Path) -> int:
     """The number of requests compared; an AssertionError if one differs."""
     rig = guest_rig.new(study, folder)
     fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
     fresh.write_bytes(rig.files.state.read_bytes())
-    outcome = guest_rig.boot(rig, medium_options=f"record={RECORDS}")
+    made = repetition.job(rig.cell, rig.wanted.image)["format"].decode()
+    outcome = guest_rig.boot(rig, medium_options=f"record={RECORDS}", format=f"{made}\n{NO_REST}")
     requests = [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
     counters = rig.tool.inspect(rig.files.state)["counters"]
     assert len(requests) == sum(counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")) < RECORDS

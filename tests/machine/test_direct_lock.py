@@ -80,10 +80,12 @@ def test_each_lock_measures(lock: str, study_file, measure, tmp_path: Path) -> N
 
 
 def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file, measure, tmp_path: Path) -> None:
-    """A word of an option that is looked at for each request is all that comes on top."""
+    """A word of an option that is looked at for each request is all that comes on top. Two processes read some 140
+    blocks in the 5 ms that count, so that 3 % are four reads.
+    """
     own = measured(study_file, measure, tmp_path / "own", "f2fs", processes=2)["metrics"]
     none = measured(study_file, measure, tmp_path / "none", "f2fs:direct_lock=none", processes=2)["metrics"]
-    assert none["read_operations"] == pytest.approx(own["read_operations"], rel=0.02)
+    assert none["read_operations"] == pytest.approx(own["read_operations"], rel=0.03)
     assert none["latency_p50_us"] == pytest.approx(own["latency_p50_us"], rel=0.02)
 
 

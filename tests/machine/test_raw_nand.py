@@ -52,8 +52,10 @@ CLOCK_NS = 16
 KERNEL_PATH_NS = 20_000
 """More than system call, framework, error correction and two wake-ups take for a page."""
 
-PATHS_NS = 100
-"""The kernel's own path of a write is longer by about 80 ns when its timer is not the next to fire."""
+PATHS_NS = 8 * CLOCK_NS
+"""The kernel's own path of a write is longer by five to seven steps of its clock when its timer is not the next to
+fire: by how many depends on the timers that are there, and so on all that the guest did before.
+"""
 
 TICKS_NS = 3 * 10_000
 """What the kernel's ticks and other tasks may add while eight blocks are erased one after another: in 8 ms more there
