@@ -23,7 +23,7 @@ from made_up_results import (
     rows_of,
 )
 
-from flashbed.report import writer
+from flashbed.report import freshness, writer
 from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
 from flashbed.study.loading import Study
 
@@ -150,3 +150,8 @@ def test_the_report_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     made_up_report(tmp_path)
     assert order[-1] == "report.html"
     assert sorted(order) == sorted(FILES)
+
+
+def test_a_set_among_the_inputs_has_one_order() -> None:
+    """Another process has another order of sets, and the same results the same bytes."""
+    assert freshness._plain(frozenset("gfedcba")) == list("abcdefg")

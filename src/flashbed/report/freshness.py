@@ -114,9 +114,11 @@ def _row(row: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What json does not know: models, mappings, sets; anything else by its text."""
+    """What json does not know: models, mappings, sets in their order; anything else by its text."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
+    if isinstance(value, frozenset):
+        return sorted(value)
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
