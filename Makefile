@@ -13,7 +13,7 @@ IOSCHED_BUILD = build/iosched
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
 	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick in use; ends with the path of the report"
-	@echo "make test       all tests, under 15 minutes on 2 cores"
+	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
