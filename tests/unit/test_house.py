@@ -187,6 +187,13 @@ def test_guests_are_booted_in_one_place() -> None:
     assert [name for name in text if ".write_initramfs(" in text[name]] == ["tests/guest_rig.py"]
 
 
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Python takes the first module of a name that it finds, so that another file's tests would not run."""
+    names = [Path(name).name for name, _text in tracked("tests/*.py")]
+    assert len(names) > 200
+    assert sorted({name for name in names if names.count(name) > 1 and name != "conftest.py"}) == []
+
+
 def test_no_mark_of_a_merge_is_left() -> None:
     left = re.compile(r"^(<<<<<<<|=======|>>>>>>>)( |$)", re.MULTILINE)
     text = dict(tracked("*.md", "docs/*.md", "studies/*", "profiles/*"))
