@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from made_up_results import made_up_frame, made_up_study, rows_of
 
@@ -53,6 +54,22 @@ def test_what_makes_a_load_wait_is_told() -> None:
 def test_cpu_load_is_a_share() -> None:
     assert "CPU load is a share of the run" in texts("cpu_percent")
     assert "CPU load" not in texts("bandwidth")
+
+
+def test_media_without_a_cut_are_told() -> None:
+    axes = {"medium": ("sd-poor", "slc-nand-64m"), "filesystem": ("f2fs",), "pattern": ("write",), "request": ("4k",)}
+    study = replace(made_up_study(), axes=axes, answer=None, figures=(), tables=(), claims=(), power_cut=True)
+    frame = made_up_frame(study)
+    frame["mount_after_cut_s"] = [0.1 if medium == "slc-nand-64m" else None for medium in frame["medium"]]
+
+    def told(frame: pd.DataFrame) -> list[str]:
+        report = report_of(study, rows_of(frame), {})
+        return [one["text"] for one in cautions.found(report, []) if "No power was cut" in one["text"]]
+
+    [text] = told(frame)
+    assert text.startswith("No power was cut in 1 cell, on ")
+    assert "slc" not in text
+    assert told(frame[frame["medium"] == "slc-nand-64m"]) == []
 
 
 @pytest.mark.parametrize(

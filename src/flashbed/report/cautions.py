@@ -15,6 +15,7 @@ from flashbed.execution.ran import CHANGED_LINES
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.model import Report
+from flashbed.study.questions import AFTER_CUT
 
 MOUNTS = ("mount_s", "mount_memory_bytes")
 """Metrics of a mount, which what is on the medium decides."""
@@ -34,6 +35,7 @@ def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
         *_limited(report, flows),
         *_empty(report),
         *_shares(report),
+        *_uncut(report),
         *_started(report),
         *_unsteady(report, flows),
         *_damaged(report),
@@ -133,6 +135,18 @@ def _shares(report: Report) -> Iterator[Caution]:
         yield _caution(
             "CPU load is a share of the run: of two that do the same work with the same CPU time, the slower one has "
             "the lower load. Read it beside the speed."
+        )
+
+
+def _uncut(report: Report) -> Iterator[Caution]:
+    """Cells of a study that cuts the power which kept theirs."""
+    cells = {row.combination for row in report.results.repetitions if row.is_measured and AFTER_CUT not in row.metrics}
+    if report.study.power_cut and cells:
+        media = dict.fromkeys(report.results.coordinates(cell).get("medium", "") for cell in sorted(cells))
+        names = listing([report.words.value("medium", name) for name in media])
+        yield _caution(
+            f"No power was cut in {count(len(cells), 'cell')}, on {names}: power_cut is for raw chips. A block medium "
+            "that lost power is made by flashbed medium cut, and a study starts from it (docs/profiles.md)."
         )
 
 
