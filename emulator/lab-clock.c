@@ -142,11 +142,14 @@ bool lab_clock_leap(void)
     return true;
 }
 
+/* A program can ask for any number of nanoseconds, by the hint that is a driver's. No driver's request takes as long. */
+#define MOST_BUSY_NS 1000000000
+
 int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
 {
     int64_t here = cpu->icount_extra + cpu_neg(cpu)->icount_decr.u16.low;
     int64_t *owed = &lab.owed[cpu->cpu_index];
-    int64_t all = begun(ns, lab.mips) - 1 + *owed;
+    int64_t all = begun(MIN(MAX(ns, 0), MOST_BUSY_NS), lab.mips) - 1 + *owed;
     int64_t now = MIN(MAX(all, 0), here);
     int64_t of_extra = MIN(now, cpu->icount_extra);
     int64_t left = (__int128)(all - now) * NS_PER_US / lab.mips;

@@ -34,6 +34,7 @@ void lab_clock_charge(int64_t instructions);
 /*
  * `cpu` is busy for `ns` from the instruction on that calls this, which is counted in. Returns the nanoseconds that did
  * not fit before the next timer or into the slice: the instruction is to be executed again with them. 0: done.
+ * Above a second, `ns` is a second; below 0 it is nothing.
  */
 int64_t lab_clock_busy(CPUState *cpu, int64_t ns);
 

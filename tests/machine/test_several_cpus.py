@@ -63,6 +63,13 @@ def test_a_cpu_alone_is_busy_to_the_nanosecond() -> None:
     assert took - around in (12_344, 12_345)  # the instruction itself is a part of it, and none of nothing
 
 
+@pytest.mark.parametrize("asked", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_cpu_is_busy_for_a_second_at_most(asked: int) -> None:
+    """Any program can execute the hint, with anything in X0. From 2^63 on the number is negative: nothing is asked."""
+    [[took]] = bare_metal.run(Machine(1), bare_metal.built("busy"), 1, 1, asked)
+    assert abs(took - (1_000_000_000 if asked < 2**63 else 0)) <= 1_000
+
+
 @pytest.mark.parametrize(("cpus", "busy"), [(1, 0), (2, 1), (8, 0), (8, 7), pytest.param(120, 60, marks=LONG)])
 def test_a_timer_wakes_its_cpu_in_time(cpus: int, busy: int) -> None:
     late = bare_metal.run(Machine(cpus), bare_metal.built("timers"), cpus, busy)
