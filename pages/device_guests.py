@@ -31,12 +31,12 @@ LIMIT_S = 900
 
 FROM_MIB = {"MiB/s": 1.0, "KiB/s": 1024.0, "MB/s": 2**20 / 1e6}
 
-SPEED_BLOCKS = 128
-"""Of a chip, how many the speed test uses."""
+SPEED_BYTES = 16 << 20
+"""The part of a chip that the speed test uses."""
 
-SPEED_TEST = f"""\
+SPEED_TEST = """\
 insmod /job/mtd_test.ko
-insmod /job/mtd_speedtest.ko dev=0 count={SPEED_BLOCKS}
+insmod /job/mtd_speedtest.ko dev=0 count={blocks}
 dmesg >/out/said
 """
 
@@ -71,7 +71,7 @@ def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], 
 
 def _guest_of(row: DeviceRow) -> str:
     """The same for rows that one guest can answer."""
-    asked = {key: value for key, value in row.run.items() if key not in ("metric", "test")}
+    asked = {key: value for key, value in row.run.items() if key not in ("metric", "test", "load")}
     attach = row.run.get("test") == "attach"
     return json.dumps([row.kind, row.medium, attach, asked], sort_keys=True)
 
@@ -112,16 +112,21 @@ def _on_chip(rows: Sequence[DeviceRow], rig: Rig) -> dict[str, float]:
     if rows[0].run["test"] == "attach":
         said = boot(rig, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
         return {row.name: _attach_ms(said) for row in rows}
-    said = boot(rig, beside=mtd_modules(rig), format=SPEED_TEST, mount=NO_MOUNT).files["said"].decode()
+    test = SPEED_TEST.format(blocks=SPEED_BYTES // _block_bytes(rig))
+    said = boot(rig, beside=mtd_modules(rig), format=test, mount=NO_MOUNT).files["said"].decode()
     return {row.name: _speed(said, row, rig) for row in rows}
+
+
+def _block_bytes(rig: Rig) -> int:
+    numbers = rig.cell.medium.numbers()
+    return numbers["page_bytes"] * numbers["pages_per_block"]
 
 
 def _speed(said: str, row: DeviceRow, rig: Rig) -> float:
     (speed,) = re.findall(rf"mtd_speedtest: {row.run['test']} speed is (\d+) KiB/s", said)
     if row.unit != "ms":
         return float(speed)
-    numbers = rig.cell.medium.numbers()
-    return numbers["page_bytes"] * numbers["pages_per_block"] / 1024 / float(speed) * 1e3
+    return _block_bytes(rig) / 1024 / float(speed) * 1e3
 
 
 def _attach_ms(said: str) -> float:
