@@ -5,9 +5,8 @@ a guest. Must not know how a row is run.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,9 @@ from page_text import table
 GUESTS = "### In the guest"
 """Above the rows that a guest's kernel has a part in."""
 
+GUEST = "guest"
+"""In the tables of other devices, a row that a guest's kernel has a part in."""
+
 GUESTS_MAY_DIFFER = 0.03
 """By so much a row of a guest may differ from the page: another package of the kernel takes other paths."""
 
@@ -31,13 +33,36 @@ The shipped profiles, nothing taken away, against what was published of real dev
 model's figure over the nearest of the published ones, so 1 anywhere between the least and the largest of them: devices
 of one class differ by more than a model may be off. *Each* is the model's rate over each published one, the least and
 the largest, above 1 where the model is faster: what to expect of another device of the class. Behind a range stands
-how many figures it is of. A row that is off by more than {PERCENT:.0f} % says why below the tables, and none may be
-off by more than {NEVER:g} times: then `make accuracy` fails. A row is *fitted* where a number of the profile was set
-by that very figure: it shows that the profile does what it was set to, and is no evidence. A row is *wide* where the
-published figures are more than {WIDE:g} times apart: few models would miss it. The figures and what is run for each
-are in `pages/devices.toml`.
+how many figures it is of. A row that is off by more than {PERCENT:.0f} % says why below the tables, and none of the
+first two tables may be off by more than {NEVER:g} times: then `make accuracy` fails. A row is *fitted* where a number
+of the profile was set by that very figure: it shows that the profile does what it was set to, and is no evidence. A row
+is *wide* where the published figures are more than {WIDE:g} times apart: few models would miss it. The figures and what
+is run for each are in `pages/devices.toml`.
 They were chosen by what was published, not by what the models meet. Many come from people who ran iozone, fio,
 CrystalDiskMark or flashbench on a device of theirs, so the second digit of a row says nothing.
+"""
+
+COUNTS = f"""\
+### How many are close
+*By the nearest* counts rows, each by the nearest figure that was published for it. *One by one* counts the published
+figures, each by itself: what to expect of another device. Fitted rows are left out of both, limits (at most so many ms)
+of the second. Close is within {PERCENT:.0f} %.
+"""
+
+OTHERS = """\
+### Other devices, each by itself
+Devices that no profile describes, each against the nearest profile. *Faster* is the model's rate over the published
+one: above 1 the model is faster. A row here may be off by any factor. A row is *held out* while no profile names its
+source or its device, so that no number of a profile can have been chosen by it. If no profile is of the device's class,
+the class follows in brackets, and the package's `analysis/model_error.toml` leaves the row out. *Run* says whether the
+medium was asked alone or in a guest.
+"""
+
+KEPT_BACK = """\
+### Kept back
+Half of the held-out rows, chosen by a hash of their names. The page prints them, and nobody may use them to change a
+model: `make accuracy` complains of none of them. If you change a model, look at the tables above, and at this one when
+the model is finished.
 """
 
 ALONE = """\
@@ -58,6 +83,9 @@ class Devices:
     faults: Sequence[str]
 
 
+ALL_ROWS = "all"
+
+
 def write(bench: Bench, folder: Path) -> Devices:
     """Runs all rows. Works in `folder` as well as with the bench."""
     rows = load()
@@ -69,15 +97,22 @@ def write(bench: Bench, folder: Path) -> Devices:
 
 def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) -> Devices:
     """What is told of the rows, by what the models do, each in its row's unit; `package` is the guests' kernel's."""
-    alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
+    alone = [row for row in rows if not row.device and row.kind == "replay"]
+    guests = [row for row in rows if not row.device and row.kind != "replay"]
+    others = [row for row in rows if row.device and not row.kept_back]
+    kept = [row for row in rows if row.kept_back]
+    printed = alone + guests + others + kept
     faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(found[row.name])]
-    number = dict(zip((row.name for row in alone + guests), itertools.count(1), strict=False))
+    number = {row.name: place for place, row in enumerate(printed, 1)}
     parts = [
-        f"## Like the device\n{TEXT}\n{counts(rows, found)}",
+        f"## Like the device\n{TEXT}",
+        f"{COUNTS}\n{counts(rows, found)}",
         f"{ALONE}\n{_table(alone, found, number)}",
         f"{GUESTS}\n{_guest_text(package)}\n{_table(guests, found, number)}",
-        "### Why rows are off\n" + "".join(_reasons(alone + guests, found, number)),
-        "### Sources of the rows\n" + "".join(f"{number[row.name]}. {row.source}\n" for row in alone + guests),
+        f"{OTHERS}\n{_others_table(others, found, number)}",
+        f"{KEPT_BACK}\n{_others_table(kept, found, number)}",
+        "### Why rows are off\n" + "".join(_reasons(printed, found, number)),
+        "### Sources of the rows\n" + "".join(f"{number[row.name]}. {row.source}\n" for row in printed),
     ]
     return Devices("\n".join(parts), model_error.text(rows, found), faults)
 
@@ -111,24 +146,57 @@ def _each(row: DeviceRow, found: float) -> str:
     """The least and the largest ratio to a published rate; nothing where the figure is a limit."""
     if row.unit == "ms at most":
         return ""
-    low, high = (f"{ratio:.2f}" for ratio in (min(row.rates(found)), max(row.rates(found))))
+    low, high = (f"{ratio:.2f}" if ratio > 0.1 else f"{ratio:.1g}" for ratio in _extremes(row.rates(found)))
     return low if low == high else f"{low} to {high}"
 
 
+def _extremes(rates: Sequence[float]) -> tuple[float, float]:
+    return min(rates), max(rates)
+
+
+def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> str:
+    lines = [
+        [
+            str(number[row.name]),
+            row.medium,
+            f"{row.device} ({row.device_class})" if row.device_class else row.device,
+            row.what,
+            "alone" if row.kind == "replay" else GUEST,
+            row.unit,
+            row.measured,
+            figure(found[row.name]),
+            _each(row, found[row.name]),
+            "held out" if row.held_out else "",
+        ]
+        for row in rows
+    ]
+    titles = ["row", "nearest profile", "device", "what", "run", "unit", "measured", "model", "faster", "source"]
+    return table(titles, lines, left=(1, 2, 3, 4, 5, 9))
+
+
 def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
-    """How many rows, by the nearest figure, and how many figures, each by itself, the model is close to."""
-    counted = [row for row in rows if not row.fitted]
-    nearest = [row.off(found[row.name]) for row in counted]
-    each = [max(rate, 1 / rate) for row in counted if row.unit != "ms at most" for rate in row.rates(found[row.name])]
+    """A table of how many rows, by the nearest figure, and how many figures, one by one, the model is close to."""
+    sets: dict[str, Callable[[DeviceRow], bool]] = {
+        ALL_ROWS: lambda row: True,
+        "of the profile's class": lambda row: not row.device,
+        "of another device": lambda row: bool(row.device),
+        "held out, not kept back": lambda row: row.held_out and not row.kept_back,
+        "held out, kept back": lambda row: row.kept_back,
+    }
+    lines = []
+    for title, belongs in sets.items():
+        counted = [row for row in rows if not row.fitted and belongs(row)]
+        nearest = [row.off(found[row.name]) for row in counted]
+        rates = [rate for row in counted if row.unit != "ms at most" for rate in row.rates(found[row.name])]
+        lines.append([title, *_close(nearest), *_close([max(rate, 1 / rate) for rate in rates])])
+    close = [f"within {PERCENT:.0f} %", "within a factor of 2", "beyond 3"]
+    return table(["which", "rows, by the nearest", *close, "figures, one by one", *close], lines)
 
-    def told(off: Sequence[float]) -> str:
-        near, twice = (sum(factor <= limit for factor in off) for limit in (NEEDS_A_REASON, 2))
-        return f"of {len(off)} {near} are within {PERCENT:.0f} % and {twice} within a factor of 2"
 
-    return (
-        f"Without the fitted ones, by the nearest published figure: {told(nearest)}. By each published figure: "
-        f"{told(each)}.\n"
-    )
+def _close(off: Sequence[float]) -> list[str]:
+    """How many there are, how many of them are close, within a factor of 2, and beyond one of 3."""
+    near, twice, thrice = (sum(factor <= limit for factor in off) for limit in (NEEDS_A_REASON, 2, 3))
+    return [str(len(off)), str(near), str(twice), str(len(off) - thrice)]
 
 
 def _reasons(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> Iterator[str]:
@@ -150,7 +218,8 @@ def differences(page: str, now: str) -> list[str]:
     for before, after in zip(old, new, strict=True):
         if before.startswith("#"):
             in_guests = before == GUESTS
-        if before != after and not (in_guests and _alike(before, after)):
+        of_guest = in_guests or f" | {GUEST} | " in before
+        if before != after and not (of_guest and _alike(before, after)):
             found.append(f"it says {before!r} and would say {after!r}")
     return found
 
@@ -160,8 +229,9 @@ def _alike(before: str, after: str) -> bool:
     if "linux-source-" in before and "linux-source-" in after:
         return True
     old, new = (line.strip("| ").split(" | ") for line in (before, after))
-    if len(old) != 8 or old[:5] != new[:5]:
+    model = 7 if GUEST in old else 5
+    if len(old) != len(new) or len(old) <= model or old[:model] != new[:model]:
         return False
-    values = [float(cells[5].replace(",", "")) for cells in (old, new)]
+    values = [float(cells[model].replace(",", "")) for cells in (old, new)]
     # Each may be rounded by half a step of the last digit that is printed
     return math.isclose(*values, rel_tol=GUESTS_MAY_DIFFER + 0.01)

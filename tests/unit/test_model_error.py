@@ -28,18 +28,22 @@ def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow
 
 
 def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
-    """100 / 50, 100 / 400; 20 ms where 10 were published is half the rate; a fitted row is no evidence."""
+    """100 / 50, 100 / 400; 20 ms where 10 were published is half the rate; a fitted row is no evidence, and a device
+    of no profile's class is named instead.
+    """
     rows = [
         row("a", (50.0, 400.0)),
         row("b", (10.0,), unit="ms"),
         row("fitted", (1.0,), fitted=True),
         row("a limit", (1.0,), unit="ms at most"),
         row("reads", (100.0,), run={"order": "random", "op": "read"}),
+        row("c", (1.0,), device="Acme 64 GB", device_class="SD-NAND"),
     ]
-    found = {"a": 100.0, "b": 20.0, "fitted": 100.0, "a limit": 100.0, "reads": 100.0}
+    found = {"a": 100.0, "b": 20.0, "fitted": 100.0, "a limit": 100.0, "reads": 100.0, "Acme 64 GB: c": 100.0}
     text = page.text(rows, {f"sd-good:used_bytes=1G: {what}": figure for what, figure in found.items()})
     writes = '[sd-card."random write"]\nfactor = 4.0\nlowest = 0.25\nhighest = 2.0\nfigures = 3\n'
     assert writes in text
+    assert "#   Acme 64 GB (SD-NAND)\n" in text
     assert '[sd-card."random read"]\nfactor = 1.0\n' in text
     assert '[sd-card."flush"]' not in text
 

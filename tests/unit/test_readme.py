@@ -14,16 +14,28 @@ PAGES = ("README.md", "docs/trust.md")
 
 ROW = re.compile(r"^\| \d+ \| .* \| (\d+\.\d+)((?:, \w+)*) \| [^|]*\|$", re.MULTILINE)
 
+COUNTS = re.compile(r"^\| ([a-z][^|]+?)" + r" \| (\d+)" * 8 + r" \|$", re.MULTILINE)
+
+
+def like_devices() -> str:
+    return (REPOSITORY / "docs/accuracy.md").read_text().partition("\n## What the models compute")[0]
+
 
 def rows() -> list[tuple[float, str]]:
-    """How far each row of published figures is off, as a factor above 1, and its marks: fitted, wide."""
-    text = (REPOSITORY / "docs/accuracy.md").read_text().partition("\n## What the models compute")[0]
+    """How far each row of a profile's class is off, as a factor above 1, and its marks: fitted, wide."""
+    text = like_devices().partition("\n### Other devices")[0]
     found = [(float(ratio), marks) for ratio, marks in ROW.findall(text)]
     return [(max(ratio, 1 / ratio), marks) for ratio, marks in found]
 
 
+def counts() -> dict[str, list[int]]:
+    """By the set of rows: rows, within 30 %, within 2, beyond 3, by the nearest; and the same of single figures."""
+    return {title: list(map(int, cells)) for title, *cells in COUNTS.findall(like_devices())}
+
+
 def test_there_are_rows() -> None:
     assert len(rows()) > 50
+    assert len(counts()) == 5
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -40,6 +52,19 @@ def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
     assert f"fitted to {sum('fitted' in said for _, said in rows())} of the" in text
     assert f"{fitted} are fitted and {wide} wide" in text
     assert f"{len(marks) - fitted - wide} say something" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_to_expect_of_another_device_is_what_the_page_counts(page: str) -> None:
+    """Also after the next row or the next model: no count of the prose is written down but here."""
+    text = " ".join((REPOSITORY / page).read_text().split())
+    *_, figures, near, twice, far = counts()["all"]
+    assert f"of {figures} published rates" in text
+    assert f"{twice} are within a factor of 2, {near} within 30 %, and {far} beyond 3" in text
+    held = [sum(pair) for pair in zip(*(counts()[f"held out, {half}kept back"] for half in ("not ", "")), strict=True)]
+    assert f"{held[4]} rates that are held out" in text
+    assert f"{held[6]} are within a factor of 2, and {held[7]} beyond 3" in text
+    assert 0.6 < held[6] / held[4] < 0.9
 
 
 def test_no_paper_that_a_study_judges_is_evidence_for_the_models() -> None:
