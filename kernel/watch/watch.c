@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ends the machine when one of its CPUs hangs: when it has let no other task run, or has taken no interrupt, for the
- * limit, which is half a second or what makes ALL_CPUS_NS of all CPUs together.
+ * limit, which is half a second or what makes ALL_CPUS_NS of all CPUs together. CPUs that are idle cost the host
+ * nothing. So what they were idle while a task was waited for counts for none: a CPU that works alone has the whole
+ * half second.
  *
  * Linux's own detectors wait for seconds, which many CPUs that spin make an hour of the host's time, and then stop all
  * other CPUs, which takes as long again if one of them cannot be stopped. Here each CPU has a timer and a task. The
@@ -22,6 +24,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/smpboot.h>
+#include <linux/tick.h>
 #include <uapi/linux/psci.h>
 
 #define LONGEST_NS	(500 * NSEC_PER_MSEC)
@@ -33,6 +36,9 @@ struct watch {
 	struct hrtimer timer;
 	bool woken;			/* the task is to run, and has not yet */
 	ktime_t woken_at;
+	bool late;			/* half the limit has gone by since */
+	ktime_t late_at;
+	u64 idle_us;			/* of all CPUs, at that time */
 	unsigned long beats;		/* how often the timer has fired */
 	u64 limit_ns;			/* from its last beat on */
 
@@ -52,11 +58,41 @@ static void end(unsigned int cpu, const char *how, u64 limit_ns)
 	arm_smccc_1_1_hvc(PSCI_0_2_FN_SYSTEM_OFF, NULL);
 }
 
+static u64 idle_us_of_all(void)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_online_cpu(cpu)
+		sum += get_cpu_idle_time_us(cpu, NULL);
+	return sum;
+}
+
+/* Half the limit of all CPUs, for the first half is over */
+static bool spent(struct watch *watch, ktime_t now)
+{
+	u64 idle_ns = (idle_us_of_all() - watch->idle_us) * NSEC_PER_USEC;
+
+	return ktime_sub(now, watch->late_at) * num_online_cpus() >= busy_limit_ns / 2 * num_online_cpus() + idle_ns;
+}
+
+static void look_at_late_task(struct watch *watch, ktime_t now)
+{
+	u64 waited_ns = ktime_sub(now, watch->woken_at);
+
+	if (!watch->late) {
+		watch->late = true;
+		watch->late_at = now;
+		watch->idle_us = idle_us_of_all();
+	} else if (waited_ns >= LONGEST_NS || spent(watch, now)) {
+		end(smp_processor_id(), "lets no other task run", waited_ns);
+	}
+}
+
 static void look_at_task(struct watch *watch, ktime_t now)
 {
 	if (watch->woken) {
-		if (ktime_sub(now, watch->woken_at) >= busy_limit_ns)
-			end(smp_processor_id(), "lets no other task run", busy_limit_ns);
+		look_at_late_task(watch, now);
 		return;
 	}
 	if (is_idle_task(current) && !in_serving_softirq()) {
@@ -64,6 +100,7 @@ static void look_at_task(struct watch *watch, ktime_t now)
 		return;
 	}
 	smp_store_release(&watch->limit_ns, busy_limit_ns);
+	watch->late = false;
 	watch->woken = true;
 	watch->woken_at = now;
 	wake_up_process(__this_cpu_read(tasks));

@@ -72,6 +72,14 @@ def test_a_cpu_that_hangs_is_told(how: str, cpus: int, with_hang: None, study_fi
     assert re.search(HANGS[how].format(last=cpus - 1, last_but_one=cpus - 2), outcome.reason), outcome.reason
 
 
+def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(with_hang: None, study_file, tmp_path: Path) -> None:
+    """The limit is of all CPUs together: one may work longer than its share. A write of 100 MiB in one bio does."""
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board="arm64-1000:cpus=16")
+    rig = guest_rig.new(study, tmp_path / "work")
+    outcome = guest_rig.outcome_of(rig, measure="insmod /lib/flashbed/hang.ko how=long\nsleep 1\n")
+    assert outcome.status == "measured", outcome.reason
+
+
 def test_cpus_that_work_hard_do_not_hang(study_file, tmp_path: Path) -> None:
     """Four processes that never sleep on each of two CPUs beside one that writes: three of the guest's seconds."""
     work = """

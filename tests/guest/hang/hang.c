@@ -17,7 +17,8 @@ static char *how = "spin";
 module_param(how, charp, 0);
 MODULE_PARM_DESC(how, "spin: without an end; masked: the same without interrupts; deadlock: two CPUs, two locks; "
 		      "everywhere: all CPUs spin; deaf: the same without interrupts; sleep: two tasks, two mutexes; panic; "
-		      "late: a panic while the others wait for a lock without interrupts; oops");
+		      "late: a panic while the others wait for a lock without interrupts; oops; "
+		      "long: no hang, but the last CPU lets no other task run for 300 ms");
 
 static DEFINE_SPINLOCK(first);
 static DEFINE_SPINLOCK(second);
@@ -93,6 +94,12 @@ static int panics_late(void *unused)
 	return 0;
 }
 
+static int takes_long(void *unused)
+{
+	mdelay(300);
+	return 0;
+}
+
 static int oopses(void *unused)
 {
 	*(volatile int *)NULL = 1;
@@ -150,6 +157,8 @@ static int __init hang_init(void)
 		return on(last - 1, sleep_forth) ?: on(last, sleep_back);
 	if (!strcmp(how, "panic"))
 		return on(last, panics);
+	if (!strcmp(how, "long"))
+		return on(last, takes_long);
 	if (!strcmp(how, "oops"))
 		return on(last, oopses);
 	if (!strcmp(how, "late")) {
