@@ -47,6 +47,21 @@ def test_nothing_is_said_of_what_was_not_measured_or_has_nothing_beside_it() -> 
     assert questions(report(programmed={"ext2:block=4k": 2.0}))[0].wear == ""
 
 
+def test_cells_whose_figure_decides_nothing_are_left_out() -> None:
+    """A load that gives its file blocks has another write amplification later on; this one would decide the mean."""
+    answer = Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern",))
+    frame = made_up_frame(STUDY)
+    frame["total_write_amplification"] = frame["filesystem"].map(PROGRAMMED).where(frame["pattern"] == "randwrite")
+    early = (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite") & (frame["request"] == "4k")
+    frame.loc[early, "total_write_amplification"] = 900.0
+    frame["settled"] = early.map({True: "not settled: write amplification falls by 74 %", False: ""})
+    [question] = questions(report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame), {}))
+    assert question.wear == (
+        "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 (geometric mean "
+        "of 3 settings). Left out: 1 cell whose figure decides nothing."
+    )
+
+
 def test_a_study_that_asks_for_wear_has_a_picture_of_it() -> None:
     assert all(question.wear == "" for question in questions(report("bandwidth", "total_write_amplification")))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flashbed.analysis import compare
+from flashbed.analysis.decisive import doubts
 from flashbed.analysis.words import JOINT, count, factor, listing
 from flashbed.report.model import Report
 from flashbed.study.format import Answer
@@ -21,13 +22,16 @@ TELLS_OF_WEAR = (PROGRAMMED, "write_amplification", "wear_mean", "wear_max", "li
 def line(report: Report, answer: Answer, asked: set[str]) -> str:
     """ "Wear: for each byte written to a file, flash programs 1.02 bytes with ext2 and 2.1 with FAT16."
 
-    Means over the cells of the answer that all of its values have. "" where the study asks for wear itself (`asked` are
-    the metrics of all its questions), nothing was measured of it, or the answer compares nothing.
+    Means over the cells of the answer that all of its values have. A cell whose write amplification decides nothing,
+    such as one that has not settled, is left out, and the line says how many are. "" where the study asks for wear
+    itself (`asked` are the metrics of all its questions), nothing was measured of it, or the answer compares nothing.
     """
     if asked.intersection(TELLS_OF_WEAR):
         return ""
     results = report.asked(answer.model_copy(update={"by": ()}))
-    told = [one for one in results.repetitions if PROGRAMMED in one.metrics]
+    measured = [one for one in results.repetitions if PROGRAMMED in one.metrics]
+    doubted = {cell: doubt for cell, doubt in doubts(results, PROGRAMMED).items() if doubt.bars}
+    told = [one for one in measured if one.combination not in doubted]
     if not told:
         return ""
     axis = JOINT.join(answer.compare)
@@ -39,4 +43,6 @@ def line(report: Report, answer: Answer, asked: set[str]) -> str:
     each = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
     each += [f"{factor(one.score)} with {words.value(axis, one.value)}" for one in others]
     mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
-    return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}."
+    left_out = {one.combination for one in measured}.intersection(doubted)
+    without = f" Left out: {count(len(left_out), 'cell')} whose figure decides nothing." if left_out else ""
+    return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}.{without}"
