@@ -59,3 +59,27 @@ def test_a_step_of_a_percentile_breaks_no_limit(tmp_path: Path) -> None:
     for share, count in ((1.016, 0), (1.032, 2)):
         found = of(write(tmp_path / f"a{share}", p99(1.0)), write(tmp_path / f"b{share}", p99(share)))
         assert len(list(limits.broken(limits.default([found]), found))) == count
+
+
+def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_differs(tmp_path: Path) -> None:
+    """A rate that is not steady falls by other digits as soon as anything differs; that is nothing to begin with."""
+
+    def slower(share: float) -> Callable[[Row], None]:
+        def change(row: Row) -> None:
+            row["steady"] = f"not steady: falls by {40 * share:.0f} %"
+            row["fresh"] = "" if share > 1 and row["filesystem"] == "f2fs" else f"fresh: {4 * share:.0f} % of it"
+            row["metrics"]["bandwidth"] /= share
+
+        return change
+
+    found = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
+    rows = [row[:2] for row in telling.table(found, []).rows]
+    assert [(cell, text.partition(":")[0]) for cell, text in rows] == [
+        ("f2fs", "fresh"),
+        ("f2fs", "Bandwidth"),
+        ("ext2", "Bandwidth"),
+        ("ext2", "steady"),
+        ("ext2", "fresh"),
+        ("f2fs", "steady"),
+    ]
+    assert not any(cell.is_same for cell in found.cells)

@@ -19,6 +19,9 @@ CPU_TIME = "cpu_time"
 
 BUILT_IN = {CPU_TIME: {"title": "CPU time", "unit": "ns", "better": "lower"}}
 
+REASONED = ("steady", "fresh", DURABLE)
+"""What is told as a verdict, a colon and its reason."""
+
 CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
 """What people read for the names of what is told beside numbers, where those alone say too little."""
 
@@ -38,11 +41,13 @@ class Cell:
     """What was right in A and is not in B, a sentence each: no limit allows that."""
     neither: int = 0
     """Seeds that were measured on neither side: nothing is known of them."""
+    reworded: tuple[str, ...] = ()
+    """Verdicts that are the same on both sides and have another reason, a sentence each."""
 
     @property
     def is_same(self) -> bool:
         """To the last bit, as far as it was measured."""
-        return not self.changes and not self.told
+        return not self.changes and not self.told and not self.reworded
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, Rep
 
 def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Cell:
     seeds = tuple(sorted(mine.keys() & its.keys()))
-    told = tuple(_told(seeds, mine, its))
+    told, reworded = (tuple(_told(seeds, mine, its, reasons=reasons)) for reasons in (False, True))
     measured = [seed for seed in seeds if mine[seed].measured and its[seed].measured]
     before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (mine, its))
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
@@ -103,11 +108,11 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
             changes[name] = found
     alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
     told += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
-    differs = bool(changes or told)
+    differs = bool(changes or told or reworded)
     why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
     lost = tuple(_lost(seeds, mine, its))
     neither = sum(not mine[seed].measured and not its[seed].measured for seed in seeds)
-    return Cell(place, seeds, changes, told, why, frozenset(names), lost, neither)
+    return Cell(place, seeds, changes, told, why, frozenset(names), lost, neither, reworded)
 
 
 def _figures(one: Repetition) -> dict[str, float]:
@@ -115,12 +120,21 @@ def _figures(one: Repetition) -> dict[str, float]:
     return {**one.figures, **built_in}
 
 
-def _told(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
+def _told(
+    seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition], *, reasons: bool
+) -> Iterator[str]:
+    """Words that differ; with `reasons`, those whose verdict is the same with each seed, else the others."""
     for name in mine[seeds[0]].told:
-        other = [seed for seed in seeds if mine[seed].told[name] != its[seed].told[name]]
-        if other:
+        said = {seed: (mine[seed].told[name], its[seed].told[name]) for seed in seeds}
+        other = [seed for seed, (was, now) in said.items() if was != now]
+        alike = name in REASONED and all(_verdict(was) == _verdict(now) for was, now in said.values())
+        if other and alike == reasons:
             was, now = mine[other[0]].told[name], its[other[0]].told[name]
             yield f"{CALLED.get(name, name)}: A says {_said(was, name)}, B says {_said(now, name)} ({_seeds(other)})"
+
+
+def _verdict(said: str | None) -> str:
+    return (said or "").partition(":")[0]
 
 
 def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:

@@ -122,16 +122,17 @@ def table(one: Compared, figures: Sequence[str], title: str = "What differs") ->
 @dataclass(frozen=True)
 class _Standing:
     """What decides where a row stands: what is no figure first, then what is worse by the figures' order and by how
-    much, then all else in the same way.
+    much, then all else in the same way, and last the verdicts of which only the reason differs.
     """
 
     figure: str = ""
     verdict: str = ""
     worse: float = 0.0
+    reworded: bool = False
 
     def key(self, order: Sequence[str]) -> tuple[object, ...]:
         if not self.figure:
-            return (0, 0, 0.0)
+            return (3 if self.reworded else 0, 0, 0.0)
         return (1 if self.verdict == "worse" else 2, order.index(self.figure), -self.worse)
 
 
@@ -145,8 +146,9 @@ NOTE = (
 def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
     begins = _where(cell.cause) if cell.cause else ""
     where = named(cell.place)
-    for text in cell.told:
-        yield _Standing(), (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
+    for standing, texts in ((_Standing(), cell.told), (_Standing(reworded=True), cell.reworded)):
+        for text in texts:
+            yield standing, (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
     for name, found in cell.changes.items():
         if not figures or name in figures:
             better = one.better(name)
