@@ -73,6 +73,28 @@ def test_media_without_a_cut_are_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("settled", "expected"),
+    [
+        (["", "", "settled", "settled"], "not known in 2 cells"),
+        (["settled", "settled", "settled", "not settled: it falls by 74 %"], ""),
+    ],
+)
+def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str], expected: str) -> None:
+    axes = {"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)}
+    study = replace(made_up_study(), axes=axes, figures=(), tables=(), claims=(), seeds=(1,))
+
+    def said(metric: str) -> str:
+        asked = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
+        frame = made_up_frame(asked).assign(total_write_amplification=2.0, settled=settled)
+        told = "\n".join(one["text"] for one in cautions.found(report_of(asked, rows_of(frame), {}), []))
+        return told if "same write amplification" in told else ""
+
+    assert expected in said("total_write_amplification")
+    assert bool(said("total_write_amplification")) == bool(expected)
+    assert not said("bandwidth")
+
+
+@pytest.mark.parametrize(
     ("tool", "said", "expected"),
     [
         ("fio", {"pattern": "write"}, False),

@@ -51,6 +51,24 @@ def test_a_life_is_known_to_an_erase() -> None:
     )
 
 
+def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> None:
+    study = replace(made_up_study(), bytes_per_day=1 << 30)
+    frame = limited(study)
+    frame["lifetime_most_years"] = 4.4
+    assert lives.not_known(report_of(study, rows_of(frame), {})) == ""
+    assert study.answer
+    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("lifetime_years",)}))
+    f2fs = frame["filesystem"] == "f2fs"
+    frame.loc[f2fs, "lifetime_years"] = 4.0
+    frame.loc[frame["filesystem"] == "ext2:block=4k", "lifetime_most_years"] = 2.2
+    assert lives.not_known(report_of(asked, rows_of(frame), {})) == (
+        "How long the flash lasts is not known yet in 32 cells: it must be overwritten 10 times in the measurement, at "
+        "a write amplification that has settled. It is at most 4.40 years."
+    )
+    frame.loc[~f2fs, "lifetime_years"] = 3.0
+    assert lives.not_known(report_of(asked, rows_of(frame), {})) == ""
+
+
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
     """F2FS's first block has 18 erases against ext2's 20, in each seed: with 19 against 19 they would last alike. With
     17 against 20 the lead is told, of TBW and of years alike. Years if all wore alike have no such count in them.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flashbed.analysis import Flow
+from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.execution.ran import CHANGED_LINES
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
@@ -38,6 +39,7 @@ def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
         *_uncut(report),
         *_started(report),
         *_unsteady(report, flows),
+        *_unsettled(report),
         *_damaged(report),
     ]
 
@@ -152,8 +154,8 @@ def _uncut(report: Report) -> Iterator[Caution]:
 
 def _started(report: Report) -> Iterator[Caution]:
     """How finely a life is known, and what the file systems stood on."""
-    if coarse := lives.resolution(report):
-        yield _caution(coarse, "#lives" if lives.table(report) else "", "Each life")
+    for sentence in filter(None, (lives.resolution(report), lives.not_known(report))):
+        yield _caution(sentence, "#lives" if lives.table(report) else "", "Each life")
     if new := conditions.new(report):
         yield _caution(new, "#conditions", "What the file systems stood on")
 
@@ -188,6 +190,18 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
             f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {'; '.join(reasons)}."
         )
         yield _caution(text, *which)
+
+
+def _unsettled(report: Report) -> Iterator[Caution]:
+    """Write amplification, where a study asks for it and nothing tells whether a longer run has the same."""
+    asked = [name for answer in report.questions for name in answer.metric if name in AMPLIFICATION]
+    rows = [row for row in report.results.repetitions if row.is_measured and set(asked).intersection(row.metrics)]
+    cells = {row.combination for row in rows} - {row.combination for row in rows if row.settled}
+    if cells:
+        yield _caution(
+            f"Whether a longer run has the same write amplification is not known in {count(len(cells), 'cell')}: the "
+            "flash was programmed in too few steps, or nothing noted them. Measure longer."
+        )
 
 
 def _damaged(report: Report) -> Iterator[Caution]:

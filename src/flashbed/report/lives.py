@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from flashbed.analysis import Combination, Spread
 from flashbed.analysis.counted import COUNTED, steps
-from flashbed.analysis.words import metric_of, number, size
+from flashbed.analysis.words import count, metric_of, number, size
 from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -53,6 +53,29 @@ def resolution(report: Report) -> str:
     return (
         f"A life is counted in whole erases of the most worn block: one more or less changes it by up to "
         f"{100 * found[cell]:.0f} % ({report.cell_name(cell)}). A lead that one on either side could make is none."
+    )
+
+
+def not_known(report: Report) -> str:
+    """In how many cells a life that the study asks for is not known yet, and its bounds over these, as a sentence."""
+    asked = [life for life in LIVES if life in report.asked_metrics]
+    measured = report.results.spreads("overwrites")
+    if not asked or not measured or report.study.bytes_per_day is None:
+        return ""
+    known = report.results.spreads(asked[0])
+    least, most = (report.results.spreads(bound) for bound in BOUNDS)
+    cells = [cell for cell in measured if cell not in known]
+    if not cells:
+        return ""
+    ends = []
+    if all(cell in least for cell in cells):
+        ends.append(f"at least {number(min(least[cell].low for cell in cells))}")
+    if all(cell in most for cell in cells):
+        ends.append(f"at most {number(max(most[cell].high for cell in cells))}")
+    bounds = f" It is {' and '.join(ends)} years." if ends else ""
+    return (
+        f"How long the flash lasts is not known yet in {count(len(cells), 'cell')}: it must be overwritten "
+        f"{ENOUGH_OVERWRITES} times in the measurement, at a write amplification that has settled.{bounds}"
     )
 
 
