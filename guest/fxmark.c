@@ -19,7 +19,8 @@
  * one, past the page cache only.
  *
  * The processes are set up one after the other: all at once they would wait for the very locks that the test is about,
- * for what no test counts. A test's operations begin together, WARM_US before anything is counted; what ends within RUN_US from then on counts.
+ * for what no test counts. A test's operations begin together. WARM_US later counting begins, with a DEPTH above 1 WARM_US
+ * after each process has its requests under way, for until then it waits for none. What ends within RUN_US counts.
  * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST, PROCESSES and
  * WRITERS, and as ns since boot when operations began, when counting began and when it ended; then of reads and of
  * others a line: "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how
@@ -60,6 +61,8 @@ enum {
 	START_NS = 2000000,
 };
 
+#define NOT_YET_NS (UINT64_MAX / 2)
+
 enum kind { READ, OTHER, KINDS };
 
 struct counts {
@@ -73,8 +76,8 @@ static struct {
 } job;
 
 static struct shared {
-	uint64_t begin_ns, from_ns;
-	volatile uint64_t end_ns;
+	uint64_t begin_ns, submitted; /* submitted: by how many processes all of their requests were */
+	volatile uint64_t from_ns, end_ns;
 	struct counts of[MOST_PROCESSES];
 } *shared;
 
@@ -88,6 +91,8 @@ static struct {
 static void die(const char *what)
 {
 	fprintf(stderr, "fxmark: %s: %s\n", what, strerror(errno));
+	if (shared)
+		shared->end_ns = 0; /* for the others, too */
 	exit(1);
 }
 
@@ -433,8 +438,16 @@ static void submit(aio_context_t context, struct iocb *request, uint64_t *before
 		die("io_submit");
 }
 
+static void all_submitted(int full)
+{
+	char word = 0;
+
+	if (__atomic_add_fetch(&shared->submitted, 1, __ATOMIC_SEQ_CST) == job.processes && write(full, &word, 1) != 1)
+		die("pipe");
+}
+
 /* Of what is under way at the end, nothing is waited for: it was not counted */
-static void several_at_a_time(void)
+static void several_at_a_time(int full)
 {
 	int kind = me.number < job.writers ? OTHER : READ;
 	static struct iocb requests[MOST_DEPTH];
@@ -454,6 +467,7 @@ static void several_at_a_time(void)
 		requests[i].aio_buf = (uint64_t)(uintptr_t)(blocks + i * job.block);
 		submit(context, &requests[i], &before[i]);
 	}
+	all_submitted(full);
 	for (;;) {
 		long many = syscall(SYS_io_getevents, context, 1, job.depth, done, NULL);
 
@@ -470,11 +484,11 @@ static void several_at_a_time(void)
 	}
 }
 
-static void work(const struct test *test)
+static void work(const struct test *test, int full)
 {
 	sleep_until(shared->begin_ns);
 	if (job.depth > 1)
-		several_at_a_time();
+		several_at_a_time(full);
 	else
 		one_at_a_time(test);
 }
@@ -501,7 +515,7 @@ static void bind_to_cpu(uint64_t process)
 		die("sched_setaffinity");
 }
 
-static void process(const struct test *test, uint64_t number, int ready, int go, int out)
+static void process(const struct test *test, uint64_t number, int ready, int go, int full, int out)
 {
 	char word = 0;
 
@@ -515,7 +529,7 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 	memset(&shared->of[number], 0, sizeof(struct counts));
 	if (write(ready, &word, 1) != 1 || read(go, &word, 1) != 1)
 		die("pipe");
-	work(test);
+	work(test, full);
 	if (shared->end_ns < shared->from_ns + job.run_ns && write(out, &word, 1) != 1)
 		die("pipe");
 	exit(0);
@@ -531,15 +545,21 @@ static void mark(const struct test *test, const char *moment)
 		die(command);
 }
 
+static void count_from(uint64_t ns)
+{
+	shared->end_ns = ns + job.run_ns;
+	shared->from_ns = ns;
+}
+
 static void measure(const struct test *test)
 {
-	int ready[2], go[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
+	int ready[2], go[2], full[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
 	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd early;
 	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
 	char word = 0;
 
-	if (pipe(go) || pipe(out))
+	if (pipe(go) || pipe(full) || pipe(out))
 		die("pipe");
 	for (uint64_t i = 0; i < job.processes; i++) {
 		pid_t child;
@@ -550,7 +570,7 @@ static void measure(const struct test *test)
 		if (child < 0)
 			die("fork");
 		if (!child)
-			process(test, i, ready[1], go[0], out[1]);
+			process(test, i, ready[1], go[0], full[1], out[1]);
 		close(ready[1]);
 		if (read(ready[0], &word, 1) != 1)
 			exit(1); /* who is missing has said why */
@@ -562,11 +582,18 @@ static void measure(const struct test *test)
 		die("syncfs");
 	mark(test, "");
 	shared->begin_ns = now_ns() + START_NS;
-	shared->from_ns = shared->begin_ns + job.warm_ns;
-	shared->end_ns = shared->from_ns + job.run_ns;
+	shared->from_ns = shared->end_ns = NOT_YET_NS;
+	if (job.depth == 1)
+		count_from(shared->begin_ns + job.warm_ns);
 	for (uint64_t i = 0; i < job.processes; i++)
 		if (write(go[1], &word, 1) != 1)
 			die("pipe");
+	close(full[1]);
+	if (job.depth > 1) {
+		if (read(full[0], &word, 1) != 1)
+			exit(1); /* who is missing has said why */
+		count_from(now_ns() + job.warm_ns);
+	}
 	sleep_until(shared->from_ns);
 	tell_emulator(1);
 	early = (struct pollfd){ .fd = out[0], .events = POLLIN };

@@ -144,6 +144,12 @@ def test_a_pool_that_was_empty_before_counting_began_is_told() -> None:
         Fxmark().metrics({"fxmark.txt": b"unlink-private 2 0 10 30 20\nread 0 0 0\nother 0 0 0\n"})
 
 
+def test_a_test_that_ended_no_operation_is_told() -> None:
+    """Else a rate of 0 would stand in a table beside those that were measured."""
+    with pytest.raises(WorkloadOutputError, match="random ended no operation while it counted; raise run_us"):
+        metrics(lines("random"))
+
+
 def test_every_metric_is_known() -> None:
     names = {f"{test.replace('-', '_')}_{what}" for test in TESTS for what in ("operations", "spinning_percent")}
     assert names <= set(METRICS)
@@ -241,6 +247,23 @@ def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path
     call = [fxmark_here, "random", tmp_path, "1048576", "1", "0", "4096", "0", "1000", "200000", "1", "7", "8", "any"]
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
+
+
+def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
+    """1024 requests of each take longer to submit than the warm-up of 1 us; nothing would have ended before."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = [fxmark_here, "random", tmp_path, "1048576", "2", "0", "4096", "0", "1", "200000", "1", "7", "1024", "any"]
+    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert found["warm_up_s"] > 100e-6
+    assert found["operations"] > 0
+
+
+def test_a_process_that_fails_while_it_submits_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
+    """The blocks of 3000 bytes begin within sectors, which O_DIRECT does not take."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = [fxmark_here, "random", tmp_path, "1048576", "2", "0", "3000", "1", "1", "200000", "1", "7", "8", "any"]
+    said = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
+    assert (said.returncode, said.stdout) == (1, "")
 
 
 def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:

@@ -167,7 +167,10 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
                     f"{head[0]} had no file left when counting began; raise pool, or lower warm_us"
                 )
             times = ((from_ns - begin_ns) / 1e9, (end_ns - from_ns) / 1e9)
-            found.append(_Test(head[0], processes, writers, *times, _kind(read[1:]), _kind(other[1:])))
+            kinds = (_kind(read[1:]), _kind(other[1:]))
+            if not any(kind.many for kind in kinds):
+                raise WorkloadOutputError(f"{head[0]} ended no operation while it counted; raise run_us")
+            found.append(_Test(head[0], processes, writers, *times, *kinds))
     except (ValueError, IndexError):
         raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
     return found
