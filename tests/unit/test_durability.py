@@ -120,7 +120,10 @@ def fio(*jobs: Mapping[str, Any], **options: str) -> dict[str, bytes]:
         # fio leaves the flush at the end out where the last call was one: the others count
         ([{"writes": 100, "syncs": 99}], {"fsync": "1", "end_fsync": "1"}, Commits(99, 1)),
         ([{"writes": 100}], {"sync": "dsync"}, Commits(100, 1)),
-        ([{"writes": 100, "options": {"sync": "1"}}], {"iodepth": "8"}, Commits(100, 8)),
+        ([{"writes": 100, "options": {"sync": "1"}}], {"iodepth": "8", "ioengine": "libaio"}, Commits(100, 8)),
+        # An engine of blocking calls has one under way, whatever the job says: 2 flushes are not enough for 99 commits
+        ([{"writes": 100, "syncs": 99}], {"fsync": "1", "iodepth": "64"}, Commits(99, 1)),
+        ([{"writes": 100, "syncs": 99, "options": {"ioengine": "mmap"}}], {"iodepth": "64"}, Commits(99, 1)),
         ([{"writes": 100}], {"sync": "none"}, Commits(0, 1)),
         ([{"reads": 100}], {"end_fsync": "1"}, Commits(0, 1)),
         ([{"writes": 400}], {"end_fsync": "1", "numjobs": "4", "group_reporting": "1"}, Commits(4, 4)),

@@ -29,6 +29,9 @@ DIRECTIONS = ("read", "write")
 AT_THE_END = ("end_fsync", "fsync_on_close")
 """Options by which each process flushes once, when it is done."""
 
+_BLOCKING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
+"""Engines of fio whose call returns when it is done (fio 3.33, HOWTO, ioengine). psync is the one that is not named."""
+
 BACKGROUND = "background"
 """How the name of a job begins that makes load and is not measured."""
 
@@ -88,7 +91,7 @@ def commits_of(out: Mapping[str, bytes], name: str) -> Commits:
             flushed = job.get("sync", {}).get("lat_ns", {}).get("N", 0)
             between = min(flushed, max(0, written - processes) // _writes_of_a_flush(options))
         asked += max(between, ends, each)
-        at_a_time += processes * _whole(options.get("iodepth"))
+        at_a_time += processes * _depth(options)
         may_be_empty |= between > max(ends, each) and _has_several_files(options)
     return Commits(asked, max(1, at_a_time), may_be_empty)
 
@@ -101,6 +104,12 @@ def _writes_of_a_flush(options: Mapping[str, str]) -> int:
 def _has_several_files(options: Mapping[str, str]) -> bool:
     named = ":" in options.get("filename", "").replace("\\:", "")
     return named or _whole(options.get("nrfiles")) > 1 or "opendir" in options or "read_iolog" in options
+
+
+def _depth(options: Mapping[str, str]) -> int:
+    """How many calls of a process may be under way: engines of blocking calls have one, whatever `iodepth` says."""
+    blocks = options.get("ioengine", "psync").partition(":")[0] in _BLOCKING_ENGINES
+    return 1 if blocks else _whole(options.get("iodepth"))
 
 
 def _whole(text: str | None) -> int:
