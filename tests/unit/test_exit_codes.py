@@ -31,7 +31,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     monkeypatch.setattr(on_studies, "report_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_check_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_report", lambda *_: None)
-    monkeypatch.setattr("flashbed.commands.reporting.warn_of_media", lambda _: None)
+    monkeypatch.setattr("flashbed.commands.reporting.warn", lambda _: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
     monkeypatch.setattr(sys, "argv", ["flashbed", "run", "quick"])
     with pytest.raises(SystemExit) as left:

@@ -4,9 +4,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
+
+from flashbed.commands import reporting
+from flashbed.study.loading import load_study
 from flashbed.workload.fio import Fio
 from flashbed.workload.fio_job import job_faults, split_off_preparation
+from flashbed.workload.fio_parameters import idle_depths
 from flashbed.workload.fio_pattern import portable_jobs
 
 JOB = """\
@@ -75,3 +81,33 @@ def test_what_fio_says_of_a_command_that_a_job_runs_is_not_taken_for_its_results
     document = json.dumps({"jobs": [{"jobname": "a", "error": 0, "read": idle, "write": side}]})
     said = b"a : Saving output of prerun in a.prerun.txt\n" + document.encode()
     assert Fio().metrics({"fio.json": said})["written_bytes"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("job", "lines"),
+    [
+        ("[a]\niodepth=32", [2]),
+        ("[a]\niodepth=1", []),
+        ("[global]\niodepth = ${depth} ; deep\n[a]\nioengine=libaio\ndirect=1\n[b]\nioengine=mmap", [2]),
+        ("[a]\nioengine=libaio\niodepth=8\ndirect=0\n[b]\nioengine=libaio\niodepth=8", [3, 7]),
+        ("[a]\nioengine=libaio\ndirect\niodepth=8\n[b]\nioengine=io_uring\niodepth=8", []),
+        ("[a]\niodepth=4\n[global]\nioengine=libaio\ndirect=1\n[b]\niodepth=4", [2]),
+        ("[prepare]\niodepth=4\n[a]\n;iodepth=4\nrw=read", []),
+    ],
+)
+def test_a_depth_that_changes_nothing(job: str, lines: list[int]) -> None:
+    """A section has what the global sections above it say."""
+    assert [line for line, _ in idle_depths(job)] == lines
+
+
+def test_a_depth_that_changes_nothing_is_told_before_it_is_measured(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "deep.fio").write_text("[a]\nrw=read\nbs=4k\nsize=4k\niodepth=32\n")
+    study = tmp_path / "own.toml"
+    stack = 'board = "arm64-1000"\nmedium = "sd-good"\nfilesystem = "ext2"'
+    study.write_text(f'title = "t"\n{stack}\n[workload]\ntool = "fio"\njob = "deep.fio"\n')
+    reporting.warn(load_study(study))
+    assert [one.message for one in caplog.records] == [
+        "deep.fio:5: iodepth changes nothing: psync has one request under way; ioengine=libaio and direct=1 have more"
+    ]

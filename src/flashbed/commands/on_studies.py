@@ -64,7 +64,7 @@ def run_command(
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
     _check_folder(parsed, folder)
-    reporting.warn_of_media(parsed)
+    reporting.warn(parsed)
     with _site(workers, jobs) as site:
         done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
     if done.fresh == 0:

@@ -28,6 +28,7 @@ from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.study.loading import Study
+from flashbed.workload.fio_parameters import idle_depths
 
 _log = logging.getLogger("flashbed")
 
@@ -42,10 +43,13 @@ def check_folder(study: Study, folder: Path) -> None:
         raise host_refusal(folder, error) from None
 
 
-def warn_of_media(study: Study) -> None:
-    """Logs what is unlikely of the study's media, before it is measured."""
+def warn(study: Study) -> None:
+    """Log what is unlikely of the study's media, and what its fio jobs ask for in vain, before it is measured."""
     for sentence in parameter_list.cautions(study):
         _log.warning("%s", sentence)
+    for name, text in (study.job or {}).items():
+        for line, why in idle_depths(text):
+            _log.warning("%s:%d: iodepth changes nothing: %s", name, line, why)
 
 
 def write(done: Run, folder: Path) -> Path:

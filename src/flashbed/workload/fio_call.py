@@ -25,6 +25,10 @@ RATE_MS, OWN_RATE_MS = 20, 100
 FLUSHED_EACH = "a request lasts until it is flushed"
 """The description of a job whose latencies are meant so."""
 
+DEFAULT_ENGINE = "psync"
+BLOCKING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
+"""Engines whose call returns when it is done, so that a job has one under way (fio 3.33, HOWTO, ioengine)."""
+
 _BEGIN = re.compile(rb"^\{", re.MULTILINE)
 
 

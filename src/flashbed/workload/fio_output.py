@@ -19,6 +19,8 @@ from flashbed.guest_output.steadiness import Series
 from flashbed.workload import fio_json, fio_latency, fio_series
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio_call import (
+    BLOCKING_ENGINES,
+    DEFAULT_ENGINE,
     FLUSHED_EACH,
     OUTPUT,
     OWN_RATE_MS,
@@ -28,9 +30,6 @@ DIRECTIONS = ("read", "write")
 
 AT_THE_END = ("end_fsync", "fsync_on_close")
 """Options by which each process flushes once, when it is done."""
-
-_BLOCKING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
-"""Engines of fio whose call returns when it is done (fio 3.33, HOWTO, ioengine). psync is the one that is not named."""
 
 BACKGROUND = "background"
 """How the name of a job begins that makes load and is not measured."""
@@ -108,7 +107,7 @@ def _has_several_files(options: Mapping[str, str]) -> bool:
 
 def _depth(options: Mapping[str, str]) -> int:
     """How many calls of a process may be under way: engines of blocking calls have one, whatever `iodepth` says."""
-    blocks = options.get("ioengine", "psync").partition(":")[0] in _BLOCKING_ENGINES
+    blocks = options.get("ioengine", DEFAULT_ENGINE) in BLOCKING_ENGINES
     return 1 if blocks else _whole(options.get("iodepth"))
 
 

@@ -14,6 +14,8 @@ from pydantic import Field
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
+from flashbed.workload.fio_call import BLOCKING_ENGINES, DEFAULT_ENGINE
+from flashbed.workload.fio_job import PREPARE
 from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -139,3 +141,31 @@ def fixed_numbers(job_text: str) -> str | None:
 def job_variables(job_text: str) -> set[str]:
     """The names of the ${variables} in a fio job file."""
     return set(_VARIABLE.findall(job_text))
+
+
+_SECTION = re.compile(r"[ \t]*\[([^\]]+)\]")
+_OF_DEPTH = re.compile(r"[ \t]*(ioengine|iodepth|direct)[ \t]*(?:=[ \t]*([^\s;#]*).*)?$")
+
+
+def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
+    """Return the lines of a fio job file whose iodepth changes nothing, in order, each with the reason."""
+    common: dict[str, tuple[int, str]] = {}
+    jobs, here = [], common
+    for number, line in enumerate(job_text.splitlines(), start=1):
+        if section := _SECTION.match(line):
+            here = common if section[1] == "global" else dict(common)
+            if here is not common and not section[1].startswith(PREPARE):
+                jobs.append(here)
+        elif option := _OF_DEPTH.match(line):
+            here[option[1]] = number, option[2] or "1"
+    told = {}
+    for options in jobs:
+        line_of_depth, depth = options.get("iodepth", (0, "1"))
+        engine = options.get("ioengine", (0, DEFAULT_ENGINE))[1]
+        if depth == "1":
+            continue
+        if engine in BLOCKING_ENGINES:
+            told[line_of_depth] = f"{engine} has one request under way; ioengine=libaio and direct=1 have more"
+        elif engine == "libaio" and options.get("direct", (0, "0"))[1] == "0":
+            told[line_of_depth] = "Linux carries out libaio's buffered requests one at a time; direct=1 has more"
+    yield from sorted(told.items())
