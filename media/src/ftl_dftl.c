@@ -9,8 +9,9 @@
  * mappings", which caches single entries; this layer caches whole pages of the map.
  *
  * With map_update_bytes the controller keeps changed entries by themselves, as the paper's does: neither a write nor a
- * move needs the page of the map in the cache for that. When a die has more of them than its part, it goes through its
- * pages of the map in turn, and writes those that have changes, with all of them, as many at a time as it has planes.
+ * move needs the page of the map in the cache for that. While a die has more of them than its part, each page of a
+ * request makes it go on through its pages of the map in turn, and write those that have changes, with all of them, as
+ * many as it has planes.
  * Collection of a block changes entries all over the map, so what such a write costs is shared by those that came since
  * the last one.
  *
@@ -21,7 +22,7 @@
  */
 #include "ftl_page.h"
 
-/* Changed pages of the map that a request evicts at most; rows of them, if they are written together */
+/* Changed pages of the map that a request evicts at most */
 #define MOST_EVICTIONS 8
 
 #define MAX_PLANES 8
@@ -209,16 +210,6 @@ static void write_changes(struct fb_medium *m, u32 die, u64 ready_ns)
 	}
 }
 
-/* What collection changed meanwhile is written with the requests that follow */
-static void keep_changes_few(struct fb_medium *m, u32 die, u64 ready_ns)
-{
-	const struct fb_page_die *d = fb_die_tables(m, die).die;
-	u32 rows;
-
-	for (rows = 0; rows < MOST_EVICTIONS && d->map_changes > m->flash.ftl.most_changes_per_die; rows++)
-		write_changes(m, die, ready_ns);
-}
-
 /*
  * Makes the page of the map that has a data page's entry the one used last; returns when it is in the controller. It
  * may be called in the middle of a collection, so it must not collect.
@@ -279,8 +270,9 @@ static void evict(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 		m->counters.map_written_pages++;
 		fb_page_program(m, die, &t, index_of(m, entry), FB_OPEN_FOR_HOT, ready_ns);
 	}
-	if (m->flash.ftl.changes_offset)
-		keep_changes_few(m, asked_die, ready_ns);
+	if (m->flash.ftl.changes_offset &&
+	    fb_die_tables(m, asked_die).die->map_changes > m->flash.ftl.most_changes_per_die)
+		write_changes(m, asked_die, ready_ns);
 }
 
 static void moved(struct fb_medium *m, u32 die, u32 index, u64 ready_ns)

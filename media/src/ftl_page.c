@@ -154,6 +154,8 @@ static u32 open_block(struct fb_medium *m, u32 die, struct fb_die_tables *t, enu
 		*open = take_free(t);
 		if (t->ages)
 			t->ages[*open].opened = t->die->clock;
+		if (m->params.gc_step_pages)
+			fb_page_set_pace(m, t);
 		if (purpose == FB_OPEN_SLC) {
 			fb_nand_begin_slc(m, die, *open);
 			t->die->slc_blocks++;
@@ -228,11 +230,15 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	}
 }
 
+static bool is_for_map(const struct fb_medium *m, enum fb_open_block open)
+{
+	return open == FB_OPEN_FOR_HOT && m->params.ftl == FB_FTL_DFTL;
+}
+
 /* Nobody but collection, folding or the map puts pages into the block, so they may wait until they fill a program unit */
 static bool may_wait(const struct fb_medium *m, const struct fb_die_tables *t, enum fb_open_block open)
 {
-	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) ||
-	       (open == FB_OPEN_FOR_HOT && m->params.ftl == FB_FTL_DFTL);
+	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) || is_for_map(m, open);
 }
 
 u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
@@ -338,14 +344,23 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 
+/* Pages of the map come many at a time: the step that they owe is the next write's, so that no die is held up by all */
+static void keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns)
+{
+	if (open != FB_OPEN_SLC || fb_slc_full(t))
+		fb_page_owe(t);
+	if (!is_for_map(m, open))
+		fb_page_collect_step(m, die, t, ready_ns);
+}
+
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns)
 {
 	work_while_idle(m, die, t, m->now_ns);
 	if (t->die->failed_blocks)
 		fb_page_empty_failed(m, die, t, ready_ns);
-	if (m->params.gc_step_pages && (open != FB_OPEN_SLC || fb_slc_full(t)))
-		fb_page_make_some_room(m, die, t, ready_ns);
+	if (m->params.gc_step_pages)
+		keep_up(m, die, t, open, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	else if (t->die->open[open] == FB_NO_BLOCK)

@@ -34,10 +34,10 @@ struct fb_page_die {
 	u32 fewest_valid;	/* no full block has fewer valid pages */
 	u32 victim;		/* the block under collection */
 	u32 victim_ppn;	/* where to go on in it */
-	u32 pace;		/* of collection in steps: pages to move for each that is written; 0: not known yet */
-	u32 recent_moves;	/* what the last blocks had to be moved of, and what they yielded */
+	u32 recent_moves;	/* pages that the last collected blocks had to be moved of, and that they yielded */
 	u32 recent_yield;
-	u32 owed_pages;		/* that collection in steps is behind; fewer than a row has */
+	u32 pace;		/* of collection in steps, in FB_PACE_PARTS of a page to move for each page that is written */
+	u32 owed;		/* what collection in steps is behind, in the same unit */
 	u32 least_erased;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
@@ -50,6 +50,8 @@ struct fb_page_die {
 };
 
 #define FB_NO_BLOCK (~(u32)0)
+
+#define FB_PACE_PARTS 16
 
 /* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
 #define FB_FREE_TO_FAIL 4
@@ -249,8 +251,17 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 /* Collects until an open block can be taken; returns when the die has done so */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
-/* With gc_step_pages, a share of the work with each write */
-void fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+/* With gc_step_pages: sets the pace by what is free; called when that changes by a block */
+void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t);
+
+/* With gc_step_pages: a page is to be written, and collection falls behind by its share */
+static inline void fb_page_owe(struct fb_die_tables *t)
+{
+	t->die->owed += t->die->pace;
+}
+
+/* With gc_step_pages: collects a step if the die owes one */
+void fb_page_collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 

@@ -5,6 +5,9 @@
 
 #define MAX_PLANES 8
 
+/* Pages that are read before the first of them is programmed, beside the rest of the last one's row */
+#define MAX_AT_ONCE 32
+
 /* Collection in steps goes by about so many of the last blocks */
 #define PACE_OF_BLOCKS 32
 
@@ -17,7 +20,7 @@ static void lose(struct fb_medium *m, u32 die, u32 index)
 	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
 }
 
-/* Reads and programs no more pages at a time than the die has planes, so that they can join */
+/* Reads all, then programs all: after each change between the two the array waits until a transfer is over */
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
 		      const u32 *ppns, u32 count, u64 ready_ns)
 {
@@ -42,6 +45,12 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 	}
 }
 
+/* Moves are read and programmed a row at a time, so that its pages join, or as many rows as gc_step_pages fill */
+static u32 pages_at_once(const struct fb_params *p)
+{
+	return fb_smaller(fb_later(p->planes, p->gc_step_pages), MAX_AT_ONCE);
+}
+
 void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
 		  u64 ready_ns)
 {
@@ -49,8 +58,9 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 	u32 end = (from->block + 1) * t->pages_per_block;
 	u32 planes = m->params.planes;
 	u32 in_row = *ppn % planes;
+	u32 at_once = pages_at_once(&m->params);
 	const u16 *valid = &t->blocks[from->block].valid_pages;
-	u32 ppns[MAX_PLANES];
+	u32 ppns[MAX_AT_ONCE + MAX_PLANES];
 	u32 count = 0;
 
 	for (; *valid && *ppn < end && (pages || (from->whole_rows && in_row)); ++*ppn) {
@@ -61,7 +71,7 @@ void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const s
 			ppns[count++] = *ppn;
 			pages -= pages > 0;
 		}
-		if (!count || (in_row && count < *valid && (pages || from->whole_rows)))
+		if (!count || ((count < at_once || in_row) && count < *valid && (pages || (from->whole_rows && in_row))))
 			continue;
 		move_some(m, die, t, from, ppns, count, ready_ns);
 		count = 0;
@@ -82,19 +92,59 @@ void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 bl
 	t->die->free_blocks++;
 }
 
+/* Pages that can be programmed before the die has no block free */
+static u64 room_pages(const struct fb_die_tables *t)
+{
+	u64 room = (u64)fb_spare_blocks(t) * t->pages_per_block;
+	u32 i;
+
+	for (i = 0; i < FB_OPEN_SLC; i++)
+		if (t->die->open[i] != FB_NO_BLOCK)
+			room += t->pages_per_block - t->blocks[t->die->open[i]].programmed_pages;
+	return room;
+}
+
+/* With so many blocks free the next one that is opened has to wait for a whole block */
+static u64 kept_blocks(const struct fb_params *p)
+{
+	if (!p->gc_step_pages)
+		return p->gc_reserve_blocks;
+	return fb_health_may_fail(p) ? FB_FREE_TO_FAIL - 1 : 1;
+}
+
 /*
- * Pages to move for each page that is written, so that collection yields as many as are written: then each write has
- * its share, and all dies theirs at the same time. Blocks of the map are nearly empty when they are collected, others
- * nearly full, so it is worked out of the last ones, the latest counting most.
+ * Each page that is written adds the same share of work, so that a die which is in a block with many valid pages is no
+ * slower than the others: a write buffer waits for the slowest. The share is what the last blocks had to be moved of
+ * for each page that they yielded, as blocks of the map yield nearly all and others little. It is in proportion to the
+ * room that is missing: none with a block more than the reserve, once with three quarters of that, twice with half; and
+ * all that a step can do before a write would wait for a whole block.
  */
-static void set_pace(const struct fb_medium *m, struct fb_die_tables *t, u32 valid)
+void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t)
+{
+	struct fb_page_die *d = t->die;
+	u64 most = m->params.gc_step_pages * FB_PACE_PARTS;
+	u64 full_pages = (m->params.gc_reserve_blocks + 1) * t->pages_per_block;
+	u64 room = room_pages(t);
+	u64 share = most;
+
+	if (d->recent_yield)
+		share = fb_divide_up((u64)d->recent_moves * FB_PACE_PARTS, d->recent_yield);
+	if (fb_spare_blocks(t) <= kept_blocks(&m->params))
+		share = most;
+	else if (room < full_pages)
+		share = share * 4 * (full_pages - room) / full_pages;
+	else
+		share = d->owed = 0;
+	d->pace = fb_smaller(share, most);
+}
+
+static void note_yield(const struct fb_medium *m, struct fb_die_tables *t, u32 valid)
 {
 	struct fb_page_die *d = t->die;
 
 	d->recent_moves += valid - d->recent_moves / PACE_OF_BLOCKS;
 	d->recent_yield += t->pages_per_block - valid - d->recent_yield / PACE_OF_BLOCKS;
-	d->pace = d->recent_yield ? fb_smaller(fb_divide_up(d->recent_moves, d->recent_yield), m->params.gc_step_pages) :
-				    m->params.gc_step_pages;
+	fb_page_set_pace(m, t);
 }
 
 static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
@@ -103,7 +153,8 @@ static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 		fb_list_remove(t, block);
 	t->die->victim = block;
 	t->die->victim_ppn = block * t->pages_per_block;
-	set_pace(m, t, t->blocks[block].valid_pages);
+	if (m->params.gc_step_pages)
+		note_yield(m, t, t->blocks[block].valid_pages);
 	m->counters.collections++;
 }
 
@@ -194,8 +245,7 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
  */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 keep_blocks = !m->params.gc_step_pages ? m->params.gc_reserve_blocks :
-			  fb_health_may_fail(&m->params) ? FB_FREE_TO_FAIL - 1 : 1;
+	u64 keep_blocks = kept_blocks(&m->params);
 	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	bool collected = false;
 
@@ -209,40 +259,19 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 	return fb_array_free_ns(m, die);
 }
 
-/* Pages that can be programmed before the die has no block free */
-static u64 room_pages(const struct fb_die_tables *t)
-{
-	u64 room = (u64)fb_spare_blocks(t) * t->pages_per_block;
-	u32 i;
-
-	for (i = 0; i < FB_OPEN_SLC; i++)
-		if (t->die->open[i] != FB_NO_BLOCK)
-			room += t->pages_per_block - t->blocks[t->die->open[i]].programmed_pages;
-	return room;
-}
-
 /*
- * A share of the work with each write, so that no write waits for a whole block; a row at a time, so that what is read
- * and programmed together joins. Where blocks yield much or little in turn, the pace stays and what is free varies: from
- * one block above the reserve to half of it, where collection hurries. The die does it before the write, unless that joins a program which waits already.
+ * A step with a write, so that no write waits for a whole block. The die does it before the write, unless that joins a
+ * program which waits already.
  */
-void fb_page_make_some_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+void fb_page_collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
-	u64 reserve_pages = m->params.gc_reserve_blocks * t->pages_per_block;
-	u64 room = room_pages(t);
+	u64 before = m->counters.collection_moved_pages;
 	struct fb_page_die *d = t->die;
-	u32 pages;
 
-	if (room > reserve_pages + t->pages_per_block && d->victim == FB_NO_BLOCK)
+	if (d->owed < m->params.gc_step_pages * FB_PACE_PARTS || !gc_some(m, die, t, m->params.gc_step_pages, ready_ns))
 		return;
-	d->owed_pages += room < reserve_pages / 2 || !d->pace ? m->params.gc_step_pages : d->pace;
-	if (d->victim != FB_NO_BLOCK && d->owed_pages < m->params.planes && t->blocks[d->victim].valid_pages)
-		return;
-	pages = d->owed_pages;
-	d->owed_pages = 0;
-	if (!gc_some(m, die, t, pages, ready_ns))
-		return;
+	d->owed -= fb_smaller(d->owed, (m->counters.collection_moved_pages - before) * FB_PACE_PARTS);
 	level_wear(m, die, t, ready_ns);
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
 }
