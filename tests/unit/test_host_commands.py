@@ -98,6 +98,9 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
         ("ioengine=net", ()),
         ("ioengine = http", ()),
         ("ioengine=nbd", ()),
+        # DAOS, whose data lie on servers, and whatever engine fio gets next
+        ("ioengine=dfs", ()),
+        ("ioengine=anything", ()),
         ("program=/bin/sh", ()),
         ("filename=/etc/passwd", ()),
         ("filename=a:/dev/sda", ()),

@@ -19,11 +19,16 @@ _PLACE = re.compile(
 )
 """Options with names of files or folders, several of them between colons. Logs are named after `name`."""
 _ENGINE = re.compile(r"ioengine\s*=(.*)")
-_BUILT_IN = re.compile(
-    r"(?!(exec|net|netsplice|http|nbd|nfs|rbd|rados|rdma|gfapi|gfapi_async|libhdfs|libiscsi)$)[a-z0-9_-]+"
+_STAYS = frozenset(
+    (
+        *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "io_uring_cmd"),
+        *("posixaio", "solarisaio", "windowsaio", "mmap", "splice", "sg", "libzbc", "mtd"),
+        *("dev-dax", "libpmem", "pmemblk", "null", "cpuio", "falloc", "ftruncate", "e4defrag"),
+        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
+    )
 )
-"""The name of an engine that is a part of fio and stays on this computer: others are loaded from a file, exec runs a
-program, and the rest of those left out talk to a server.
+"""The engines of fio that are a part of it and stay on this computer (its HOWTO, "I/O engine"). Of the others one runs
+a program, some are loaded from a file, and most talk to a server.
 """
 
 LONGEST_LINE = 4000
@@ -108,7 +113,7 @@ def reaches_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[
 def _reaches(line: str) -> bool:
     if _RUNS.search(line):
         return True
-    if (engine := _ENGINE.search(line)) and not _BUILT_IN.fullmatch(engine[1].strip()):
+    if (engine := _ENGINE.search(line)) and engine[1].strip() not in _STAYS:
         return True
     places = [found[1] for found in _PLACE.finditer(line)]
     if section := _SECTION.match(line):  # files are named after it
