@@ -11,18 +11,6 @@ static void remove_spans(struct fb_timeline *line, u64 first, u64 count)
 	line->count -= count;
 }
 
-/* The gap before a span became smaller, or new */
-static void note_gap(struct fb_timeline *line, u64 span)
-{
-	u64 gap_ns;
-
-	if (!span || span >= line->count)
-		return;
-	gap_ns = line->span[span].start_ns - line->span[span - 1].end_ns;
-	if (gap_ns < line->least_gap_ns)
-		line->least_gap_ns = gap_ns;
-}
-
 static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_ns)
 {
 	u64 i;
@@ -34,27 +22,32 @@ static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_
 	line->count++;
 }
 
-/*
- * Of gaps alike, the last: what lies far ahead is least likely to be asked for. Work that repeats leaves gaps alike,
- * so that the search from the end is over soon.
- */
-static void give_up_smallest_gap(struct fb_timeline *line)
+/* Puts neighbours together, two at a time, that begin and end within extent_ns */
+static void put_together(struct fb_timeline *line, u64 extent_ns)
 {
-	u64 smallest = 0;
-	u64 smallest_ns = ~(u64)0;
+	u64 to = 0;
 	u64 i;
 
-	for (i = line->count - 1; i && smallest_ns > line->least_gap_ns; i--) {
-		u64 gap_ns = line->span[i].start_ns - line->span[i - 1].end_ns;
+	for (i = 0; i < line->count; i++) {
+		struct fb_span span = line->span[i];
 
-		if (gap_ns < smallest_ns) {
-			smallest_ns = gap_ns;
-			smallest = i - 1;
+		if (i + 1 < line->count && line->span[i + 1].end_ns - span.start_ns <= extent_ns) {
+			i++;
+			span.end_ns += line->span[i].end_ns - line->span[i].start_ns;
 		}
+		line->span[to++] = span;
 	}
-	line->least_gap_ns = smallest_ns;
-	line->span[smallest].end_ns = line->span[smallest + 1].end_ns;
-	remove_spans(line, smallest + 1, 1);
+	line->count = to;
+}
+
+/* At the finest resolution that frees a quarter of the spans, to within a factor of two */
+static void coarsen(struct fb_timeline *line)
+{
+	line->coarse_ns = line->coarse_ns / 4 + 1;
+	while (line->count > FB_TIMELINE_SPANS * 3 / 4) {
+		line->coarse_ns *= 2;
+		put_together(line, line->coarse_ns);
+	}
 }
 
 static void make_space(struct fb_timeline *line, u64 now_ns)
@@ -66,7 +59,7 @@ static void make_space(struct fb_timeline *line, u64 now_ns)
 	if (past)
 		remove_spans(line, 0, past);
 	else
-		give_up_smallest_gap(line);
+		coarsen(line);
 }
 
 u64 fb_timeline_take(struct fb_timeline *line, u64 now_ns, u64 ready_ns, u64 length_ns)
@@ -98,14 +91,11 @@ u64 fb_timeline_take(struct fb_timeline *line, u64 now_ns, u64 ready_ns, u64 len
 		remove_spans(line, next, 1);
 		return end_ns;
 	}
-	if (joins_before) {
+	if (joins_before)
 		line->span[next - 1].end_ns = end_ns;
-	} else if (joins_after) {
+	else if (joins_after)
 		line->span[next].start_ns = start_ns;
-	} else {
+	else
 		insert_span(line, next, start_ns, end_ns);
-		note_gap(line, next + 1);
-	}
-	note_gap(line, next);
 	return end_ns;
 }

@@ -10,7 +10,11 @@
 
 #include "fb_types.h"
 
-/* Enough for the moves of one collected block; when full, the smallest gap is given up (which can only delay) */
+/*
+ * Enough for the moves of one collected block. When it is full, neighbours that lie close together are put end to end:
+ * the busy time stays, but earlier by less than coarse_ns. So a line whose users are far ahead loses resolution, the
+ * same all along, and no capacity.
+ */
 #define FB_TIMELINE_SPANS 128
 
 struct fb_span {
@@ -20,7 +24,7 @@ struct fb_span {
 
 struct fb_timeline {
 	u64 count;
-	u64 least_gap_ns;	/* no gap between two spans is smaller */
+	u64 coarse_ns;		/* neighbours were last put together that begin and end within this time */
 	struct fb_span span[FB_TIMELINE_SPANS];	/* in order, apart from each other */
 };
 
