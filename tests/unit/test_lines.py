@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flashbed.analysis import Load, Words, compare, lines, results_of, shortened
-from flashbed.analysis.boxes import boxes
+from flashbed.analysis.boxes import METRIC, boxes, whereabouts
 from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.words import metric_of
+from flashbed.common.metrics import METRICS
 
 Table = Mapping[tuple[str, ...], tuple[float, ...]]
 """By the values of `by`, a bandwidth for each of a, b and c."""
@@ -208,3 +210,11 @@ def test_an_answer_has_at_most_ten_lines() -> None:
     left = "For 2 more verdicts, where something is not decided, see the picture."
     assert shortened([["a", "b", memory, "c"]], 2) == [["a", f"b {left}"]]
     assert shortened([["a"], ["b"]]) == [["a"], ["b"]]
+
+
+def test_times_of_what_is_done_are_told_without_a_second_preposition() -> None:
+    """Not "is fastest for until mounted"."""
+    everywhere = [((METRIC, name),) for name in ("mount_s", "mount_after_cut_s", "bandwidth")]
+    assert whereabouts(everywhere[:2], everywhere, Words({})) == " to mount and to mount after a power cut"
+    titles = [metric_of(name).title for name in METRICS]
+    assert all(title.startswith("Time to ") for title in titles if title.startswith("Time "))
