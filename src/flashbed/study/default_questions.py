@@ -29,7 +29,10 @@ def asked(study: Study, *, answer: bool = True) -> Study:
     not compared, for they ask for different work. A study of one cell has only a table.
     """
     varied = {axis: values for axis, values in _varied(study).items() if len(values) > 1}
-    metrics = WORKLOADS[study.tool].headline({**{k: (v,) for k, v in study.workload.items()}, **study.axes})
+    said = {**{k: (v,) for k, v in study.workload.items()}, **study.axes}
+    if study.job:
+        said["job"] = tuple(study.job.values())
+    metrics = WORKLOADS[study.tool].headline(said)
     compared = next((axis for axis in (*FIRST_COMPARED, *varied) if axis in varied and axis != "pattern"), None)
     others = [axis for axis in varied if axis != compared]
     found: dict[str, object] = {}

@@ -68,7 +68,7 @@ class Workload(Protocol):
 
     def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return the metrics that a study is judged by if it names none, the first the most important. `said` has the
-        values of each parameter that the study names, as texts.
+        values of each parameter that the study names, as texts, and of a user's jobs their texts.
         """
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:

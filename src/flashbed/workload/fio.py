@@ -17,7 +17,7 @@ from flashbed.workload.fio_call import (
 )
 from flashbed.workload.fio_job import split_off_preparation
 from flashbed.workload.fio_output import metrics_of
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload.fio_parameters import FioParameters, flushes_between
 from flashbed.workload.parameters import ToolParameters
 
 
@@ -32,7 +32,11 @@ class Fio(OfOurs):
         return "fio"
 
     def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        return ("bandwidth",)
+        texts = said.get("job", ())
+        flushed = (
+            map(flushes_between, texts) if texts else (flush == "fsync-each" for flush in said.get("flush", ("",)))
+        )
+        return ("bandwidth", "commit_p99_us") if all(flushed) else ("bandwidth",)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         if "job" in parameters:

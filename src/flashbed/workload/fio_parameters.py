@@ -126,6 +126,14 @@ def keeps_logs(job_text: str) -> bool:
     return bool(_OWN_LOGS.search(job_text))
 
 
+_FLUSHES = re.compile(r"^[ \t]*f(?:data)?sync[ \t]*=[ \t]*[1-9$]", re.MULTILINE)
+
+
+def flushes_between(job_text: str) -> bool:
+    """True if a job of a fio job file flushes between its requests."""
+    return bool(_FLUSHES.search(job_text))
+
+
 _FIXED_NUMBERS = re.compile(
     r"^[ \t]*(randseed|(?:all)?randrepeat)[ \t]*(?:=(?![ \t]*0[ \t]*(?:[;#]|$))|(?:[;#]|$))", re.MULTILINE
 )
