@@ -25,6 +25,7 @@ import like_devices
 import log_blocks
 import model_error
 import power_cuts
+import steady_state
 from checks import Bench, Section, as_rows
 from page_text import wrapped
 
@@ -54,6 +55,7 @@ SECTIONS: Sequence[tuple[str, str, Section]] = (
         amplification.CHOICES_TEXT,
         as_rows(amplification.by_choice),
     ),
+    ("Random overwrites in steady state", steady_state.TEXT, steady_state.overwrites),
     ("Random writes beyond the logs", log_blocks.COLLAPSE_TEXT, log_blocks.collapse),
     ("Random writes up to the erase group", log_blocks.SWEEP_TEXT, log_blocks.sweep),
     ("Disks against their data sheets", "Within 1 %.", as_rows(disks.against_sheets)),

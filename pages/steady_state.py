@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random overwrites of a whole page-mapped medium in steady state: what its dies allow, and what it does.
+
+A page of the host costs a die, at write amplification A with c pages copied by collection and for the map, U pages
+programmed and read at a time, and blocks of B pages erased U at a time:
+
+    T = A / U tPROG + c / U tR + A / (U B) tBERS
+
+so a medium of D dies overwrites at most D / T pages a second, if each program unit is full and no die ever idles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checks import EXACT, LIBRARY, Bench, Row, plain
+from page_text import table
+
+MEDIA = ("nvme-960pro-class", "emmc-64g")
+
+LEAST_BUSY = 0.7
+"""The share of the time that dies are busy at least, or the check fails."""
+
+SMALLER = 8
+"""The media that are run have blocks of so many times fewer pages, erased in so many times less time. Shares of the
+blocks, as that of the reserve, stay; so does the share of the map that the controller holds. Fewer blocks would not do:
+the reserve may not shrink as much."""
+
+SCALED = ("pages_per_block", "erase_ns", "capacity_bytes", "map_cache_bytes", "map_update_bytes")
+
+REQUEST_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Steady:
+    """The second time that all of a medium is overwritten; times in ns."""
+
+    numbers: Mapping[str, int]
+    """The parameters of the scaled medium."""
+    pages: int
+    """Pages that the host wrote."""
+    duration_ns: int
+    counters: Mapping[str, int]
+
+    @property
+    def amplification(self) -> float:
+        """Pages programmed for a page of the host, with those of the map."""
+        return self.counters["flash_programmed_pages"] / self.pages
+
+    @property
+    def reads(self) -> float:
+        """Pages read for a page of the host, by collection and for the map."""
+        return self.counters["flash_read_pages"] / self.pages
+
+    @property
+    def read_ns(self) -> float:
+        """A read of the array: the mean of the pages that share cells, which are read alike often."""
+        times = [self.numbers[key] for key in ("read_ns", "read_middle_ns", "read_upper_ns") if key in self.numbers]
+        return math.fsum(times) / len(times)
+
+    @property
+    def full_ns(self) -> float:
+        """T: of a die for a page of the host, if each operation is of all planes."""
+        n = self.numbers
+        programs = self.amplification * n["program_ns"]
+        erases = self.amplification / n["pages_per_block"] * n["erase_ns"]
+        return (programs + self.reads * self.read_ns + erases) / n["planes"]
+
+    @property
+    def busy_ns(self) -> int:
+        """Of all dies together."""
+        return sum(self.counters[f"flash_{what}_ns"] for what in ("read", "program", "erase"))
+
+    @property
+    def pages_a_program(self) -> float:
+        return self.counters["flash_programmed_pages"] * self.numbers["program_ns"] / self.counters["flash_program_ns"]
+
+    @property
+    def at_most(self) -> float:
+        """Pages of the host a second, if all dies are always busy with full program units."""
+        return self.numbers["dies"] / self.full_ns * 1e9
+
+    @property
+    def rate(self) -> float:
+        return self.pages / self.duration_ns * 1e9
+
+    @property
+    def busy(self) -> float:
+        """The share of the time that dies are busy, their mean."""
+        return self.busy_ns / self.duration_ns / self.numbers["dies"]
+
+
+def overwritten(bench: Bench, name: str) -> Steady:
+    """Fills the medium in order, and overwrites all of it at random twice, its queue full; the second time counts."""
+    medium = LIBRARY.medium(name)
+    numbers = medium.numbers()
+    changed = {key: numbers[key] // SMALLER for key in SCALED if key in numbers}
+    bench.start(medium, **changed)
+    bench.go_on_with("--pattern", "sequential", "--request-bytes", str(1 << 20))
+    depth = ("--queue-depth", str(numbers["queue_depth"]), "--request-bytes", str(REQUEST_BYTES))
+    told: dict[str, Any] = {}
+    for seed in ("1", "2"):
+        told = bench.go_on_with("--pattern", "random", *depth, "--seed", seed)
+    written = told["counters"]["host_written_bytes"] // numbers["page_bytes"]
+    return Steady({**numbers, **changed}, written, told["duration_ns"], told["counters"])
+
+
+def checks(name: str, steady: Steady) -> Iterator[Row]:
+    """No medium is faster than its dies, and its dies are busy."""
+    yield Row(name, "writes/s beyond what dies allow", 0, "dies", max(0.0, steady.rate - steady.at_most), EXACT)
+    yield Row(name, "share of the time that dies idle too long", 0, "dies", max(0.0, LEAST_BUSY - steady.busy), EXACT)
+
+
+def overwrites(bench: Bench) -> tuple[str, list[Row]]:
+    """Return the section: a line for each medium."""
+    lines, rows = [], []
+    for name in MEDIA:
+        steady = overwritten(bench, name)
+        rows += checks(name, steady)
+        lines.append(
+            [
+                name,
+                plain(steady.amplification),
+                plain(steady.reads),
+                f"{steady.full_ns / 1e3:,.0f}",
+                str(steady.numbers["dies"]),
+                f"{steady.at_most:,.0f}",
+                f"{steady.pages_a_program:.2f} of {steady.numbers['planes']}",
+                f"{steady.busy_ns / steady.pages / 1e3:,.0f}",
+                f"{steady.busy:.0%}",
+                f"{steady.rate:,.0f}",
+            ]
+        )
+    titles = ["medium", "A", "r", "T, us", "dies", "writes/s at most", "pages a program", "die time a write, us"]
+    return table([*titles, "dies busy", "writes/s"], lines), rows
+
+
+TEXT = f"""\
+4 KiB overwrites of all of a medium at random, its queue full. The medium was filled in order and overwritten once
+before; all figures are of the second time. A page of the host costs a die
+
+    T = (A tPROG + r tR + A / B tBERS) / U
+
+with A pages programmed and r pages read for it, those of collection and of the map among them, program units of U
+pages, and blocks of B pages. A and r are measured, the times are the profile's. *Writes/s at most* is the number of
+dies over T: the rate if every operation were of all planes and no die ever idled. The measured rate is below it for two
+reasons. Program units and reads are not always full, so the *die time a write* is longer than T; and dies wait. The
+measured rate is the number of dies times the share that they are busy, over the die time a write. The check fails if a
+medium is faster than its dies, or if they are busy for less than {LEAST_BUSY:.0%} of the time.
+
+To save time the media have blocks of 1/{SMALLER} of the pages, erased in 1/{SMALLER} of the time; the capacity and the
+controller's memory for the map shrink as much. All shares stay, and the rate is within 10 % of that of the whole
+medium."""
