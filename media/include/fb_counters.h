@@ -26,7 +26,7 @@
 	C(restart_ns, FB_OF_BLOCK, "ns", "restarts, until the first request was served") \
 	\
 	C(flash_read_pages, FB_OF_NAND, "pages", "pages read from the array, for any reason") \
-	C(flash_programmed_pages, FB_OF_NAND, "pages", "pages programmed, for any reason") \
+	C(flash_programmed_pages, FB_OF_NAND, "pages", "pages programmed, for any reason, pads included") \
 	C(flash_erased_blocks, FB_OF_NAND, "blocks", "blocks erased") \
 	C(flash_modified_pages, FB_OF_FLASH, "pages", "pages read because a write covered them in part") \
 	C(collections, FB_OF_FLASH, "blocks", "blocks collected") \
@@ -38,7 +38,7 @@
 	C(collection_ns, FB_OF_FLASH, "ns", "writes held up by collection") \
 	C(map_hits, FB_OF_FLASH, "lookups", "lookups that the part of the map in the controller answered") \
 	C(map_read_pages, FB_OF_FLASH, "pages", "pages read from flash to look up what lies where") \
-	C(map_written_pages, FB_OF_FLASH, "pages", "dftl: pages of the map written to flash") \
+	C(map_written_pages, FB_OF_FLASH, "pages", "pages of the map written to flash: those of dftl, and the journal with flush_units") \
 	C(flash_read_retries, FB_OF_FLASH, "retries", "times that a page was read again that could not be corrected") \
 	C(corrected_bits, FB_OF_FLASH, "bits", "wrong bits that the error correction mended") \
 	C(uncorrectable_pages, FB_OF_FLASH, "pages", "reads of a page, for any reason, that no retry could correct") \

@@ -285,8 +285,8 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 }
 
 /*
- * What was written is found again after a power cut only when the journal of the map is on flash, too. Units go to the
- * dies in turn, each when the one before it is there. Simplification: the blocks of the journal are not counted as worn.
+ * A write buffer's pages go onto flash, so their rows are padded; they are found again after a power cut only when the
+ * journal of the map is on flash, too. Its units go to the dies in turn, each when the one before it is there.
  */
 static u64 write_log(struct fb_medium *m, u64 ready_ns)
 {
@@ -295,6 +295,8 @@ static u64 write_log(struct fb_medium *m, u64 ready_ns)
 	if (!m->flash.unlogged)
 		return ready_ns;
 	m->flash.unlogged = 0;
+	if (m->flash.buffer.pages && m->params.planes > 1 && fb_ftl(&m->params)->pad)
+		fb_ftl(&m->params)->pad(m);
 	for (i = 0; i < m->params.flush_units; i++) {
 		ready_ns = fb_nand_program_log(m, m->flash.log_die, ready_ns);
 		m->flash.log_die = m->flash.log_die + 1 < m->params.dies ? m->flash.log_die + 1 : 0;

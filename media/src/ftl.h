@@ -75,6 +75,9 @@ struct fb_ftl {
 	/* Collection or folding has moved a page of the die to another flash page; NULL: nobody else need know */
 	void (*moved)(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
+	/* What was written goes onto flash: rows that are partly programmed are padded. NULL: there are none. */
+	void (*pad)(struct fb_medium *m);
+
 	/* Pages from first to before end hold nothing any more */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
 

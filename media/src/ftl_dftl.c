@@ -388,6 +388,7 @@ const struct fb_ftl fb_ftl_dftl = {
 	.moved = moved,
 	.discard = discard,
 	.rest = fb_page_rest,
+	.pad = fb_page_pad,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,
 	.verify = verify,

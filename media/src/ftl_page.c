@@ -230,15 +230,10 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	}
 }
 
-static bool is_for_map(const struct fb_medium *m, enum fb_open_block open)
-{
-	return open == FB_OPEN_FOR_HOT && m->params.ftl == FB_FTL_DFTL;
-}
-
 /* Nobody but collection, folding or the map puts pages into the block, so they may wait until they fill a program unit */
 static bool may_wait(const struct fb_medium *m, const struct fb_die_tables *t, enum fb_open_block open)
 {
-	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) || is_for_map(m, open);
+	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) || fb_is_for_map(m, open);
 }
 
 u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index,
@@ -276,6 +271,36 @@ u64 fb_page_rest(struct fb_medium *m)
 		done_ns = fb_later(done_ns, fb_array_free_ns(m, die));
 	}
 	return done_ns;
+}
+
+static void pad_row(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose)
+{
+	u32 block = t->die->open[purpose];
+	struct fb_block *b = &t->blocks[block];
+
+	if (block == FB_NO_BLOCK || fb_is_for_map(m, purpose))
+		return;
+	while (b->programmed_pages % (u32)m->params.planes) {
+		u32 ppn = block * t->pages_per_block + b->programmed_pages++;
+
+		t->owner[ppn] = FB_STALE;
+		fb_nand_pad(m, die, ppn);
+	}
+	if (b->programmed_pages == (purpose == FB_OPEN_SLC ? t->slc_pages_per_block : t->pages_per_block))
+		close_block(t, purpose);
+}
+
+/* Rows that the host's pages go to. Others wait until they are full, as where their pages came from stays. */
+void fb_page_pad(struct fb_medium *m)
+{
+	u32 die;
+
+	for (die = 0; die < m->params.dies; die++) {
+		struct fb_die_tables t = fb_die_tables(m, die);
+
+		pad_row(m, die, &t, t.slc_blocks ? FB_OPEN_SLC : FB_OPEN_FOR_HOST);
+		pad_row(m, die, &t, FB_OPEN_FOR_HOT);
+	}
 }
 
 static u32 *map_entry(const struct fb_medium *m, u64 page)
@@ -344,15 +369,6 @@ static enum fb_open_block open_block_for(const struct fb_medium *m, const struct
 	return age < t->logical_pages / HOT_PART ? FB_OPEN_FOR_HOT : FB_OPEN_FOR_HOST;
 }
 
-/* Pages of the map come many at a time: the step that they owe is the next write's, so that no die is held up by all */
-static void keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns)
-{
-	if (open != FB_OPEN_SLC || fb_slc_full(t))
-		fb_page_owe(t);
-	if (!is_for_map(m, open))
-		fb_page_collect_step(m, die, t, ready_ns);
-}
-
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns)
 {
@@ -360,7 +376,7 @@ u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 i
 	if (t->die->failed_blocks)
 		fb_page_empty_failed(m, die, t, ready_ns);
 	if (m->params.gc_step_pages)
-		keep_up(m, die, t, open, ready_ns);
+		fb_page_keep_up(m, die, t, open, ready_ns);
 	if (open == FB_OPEN_SLC)
 		ready_ns = fb_slc_make_room(m, die, t, ready_ns);
 	else if (t->die->open[open] == FB_NO_BLOCK)
@@ -466,6 +482,7 @@ const struct fb_ftl fb_ftl_page = {
 	.write = write,
 	.discard = fb_page_discard,
 	.rest = fb_page_rest,
+	.pad = fb_page_pad,
 	.page_at = fb_page_at,
 	.scan_pages = fb_page_scan_pages,
 	.restore = fb_page_restore,

@@ -134,6 +134,11 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 	};
 }
 
+static inline bool fb_is_for_map(const struct fb_medium *m, enum fb_open_block open)
+{
+	return open == FB_OPEN_FOR_HOT && m->params.ftl == FB_FTL_DFTL;
+}
+
 static inline u32 fb_block_of(const struct fb_die_tables *t, u32 ppn)
 {
 	return fb_quotient(t->by_pages_per_block, ppn);
@@ -191,6 +196,7 @@ void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step);
 u64 fb_page_read(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 void fb_page_discard(struct fb_medium *m, u64 first, u64 end);
 u64 fb_page_rest(struct fb_medium *m);
+void fb_page_pad(struct fb_medium *m);
 u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_page_scan_pages(const struct fb_medium *m);
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
@@ -254,14 +260,8 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 /* With gc_step_pages: sets the pace by what is free; called when that changes by a block */
 void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t);
 
-/* With gc_step_pages: a page is to be written, and collection falls behind by its share */
-static inline void fb_page_owe(struct fb_die_tables *t)
-{
-	t->die->owed += t->die->pace;
-}
-
-/* With gc_step_pages: collects a step if the die owes one */
-void fb_page_collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
+/* With gc_step_pages: a page is to be written there, so collection is behind by its share, and catches up by a step */
+void fb_page_keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns);
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 

@@ -263,7 +263,7 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
  * A step with a write, so that no write waits for a whole block. The die does it before the write, unless that joins a
  * program which waits already.
  */
-void fb_page_collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
+static void collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
 	u64 before = m->counters.collection_moved_pages;
@@ -274,6 +274,15 @@ void fb_page_collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t,
 	d->owed -= fb_smaller(d->owed, (m->counters.collection_moved_pages - before) * FB_PACE_PARTS);
 	level_wear(m, die, t, ready_ns);
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
+}
+
+/* Pages of the map come many at a time: the step that they owe is the next write's, so that no die is held up by all */
+void fb_page_keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns)
+{
+	if (open != FB_OPEN_SLC || fb_slc_full(t))
+		t->die->owed += t->die->pace;
+	if (!fb_is_for_map(m, open))
+		collect_step(m, die, t, ready_ns);
 }
 
 /*

@@ -411,6 +411,27 @@ u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_n
 	return program_page(m, die, ppn, program_ns, ready_ns);
 }
 
+void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn)
+{
+	keep_rules(m, die, ppn);
+	m->counters.flash_programmed_pages++;
+}
+
+static void erase_journal(struct fb_medium *m, struct fb_die *d, u64 unit_pages, u64 ready_ns)
+{
+	struct fb_nand *nand = &m->flash.nand;
+
+	if (nand->journal_pages < nand->layout.pages_per_block ||
+	    nand->journal_pages % nand->layout.pages_per_block >= unit_pages)
+		return;
+	nand->journal_erases++;
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
+	if (!m->params.cache_operations)
+		d->register_free_ns = d->array_free_ns;
+}
+
 u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
@@ -423,10 +444,13 @@ u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
 
 	if (!p->one_shot && p->bits_per_cell > 1)
 		program_ns += upper_ns + (p->bits_per_cell > 2 ? middle_ns : 0);
+	erase_journal(m, d, pages, ready_ns);
 	begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
 			    d->array_free_ns);
 	m->counters.flash_program_ns += program_ns;
+	m->counters.flash_programmed_pages += pages;
 	m->counters.map_written_pages += pages;
+	m->flash.nand.journal_pages += pages;
 	d->joint_read.planes = 0;
 	d->last_joint = FB_NO_JOINT;
 	d->last_program = FB_NO_JOINT;
@@ -461,29 +485,6 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	fb_power_note_erase(m, &(struct fb_erasing) { d->array_free_ns - m->params.erase_ns, d->array_free_ns,
 						      die, block });
 	return d->array_free_ns;
-}
-
-void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
-{
-	struct fb_nand_block *b = fb_nand_block(m, die, block);
-
-	if (b->programmed_pages)
-		m->flash.nand.broken_rules++;
-	b->flags |= FB_BLOCK_SLC;
-}
-
-void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
-{
-	fb_nand_block(m, die, block)->erase_count++;
-	m->counters.flash_erased_blocks += m->params.planes;
-	m->counters.flash_erase_ns += m->params.erase_ns;
-}
-
-u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
-{
-	m->counters.flash_read_pages += pages_per_die * m->params.dies;
-	m->counters.flash_read_ns += pages_per_die * m->params.dies * m->params.read_ns;
-	return pages_per_die * m->params.read_ns;
 }
 
 u64 *fb_nand_row_part(struct fb_medium *m)

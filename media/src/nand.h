@@ -149,6 +149,8 @@ struct fb_nand {
 	u64 has_page;			/* the die's register has the page programmed next: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
 	u64 worn_out;			/* a die's reserve is used up (nand_health.h) */
+	u64 journal_pages;		/* programmed in blocks that no layer knows of */
+	u64 journal_erases;		/* of such blocks */
 	struct fb_programming last;
 };
 
@@ -202,8 +204,14 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 u64 fb_nand_program(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
 
-/* A unit of all planes and bits of the cells in a block that no layer knows of: its time passes, and nothing else */
+/*
+ * A unit of all planes and bits of the cells in blocks of the journal, which no layer knows of: two that take turns. When
+ * one is full, the other is erased.
+ */
 u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns);
+
+/* A page that goes onto flash with others of its row and holds nothing: it takes no time */
+void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn);
 
 /* When the die has finished what was issued to it so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);

@@ -5,7 +5,10 @@
 
 struct fb_wear fb_nand_wear(const struct fb_medium *m)
 {
-	struct fb_wear wear = { .erase_count_min = ~(u64)0 };
+	struct fb_wear wear = {
+		.erase_count_min = ~(u64)0,
+		.erase_count_sum = m->flash.nand.journal_erases * m->params.planes,
+	};
 	u64 blocks = m->params.dies * m->flash.nand.layout.blocks_per_die;
 	u64 i;
 
@@ -37,7 +40,7 @@ const char *fb_nand_verify(const struct fb_medium *m)
 {
 	const struct fb_nand_layout *layout = &m->flash.nand.layout;
 	u64 blocks = m->params.dies * layout->blocks_per_die;
-	u64 programmed_pages = 0, erases = 0, i;
+	u64 programmed_pages = m->flash.nand.journal_pages, erases = m->flash.nand.journal_erases, i;
 
 	for (i = 0; i < blocks; i++) {
 		const struct fb_nand_block *block = fb_nand_block(m, 0, i);

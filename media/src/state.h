@@ -12,7 +12,7 @@
 #include "timeline.h"
 
 #define FB_STATE_MAGIC		0x6465626873616c66ull	/* the file begins with "flashbed" */
-#define FB_STATE_VERSION	12u
+#define FB_STATE_VERSION	13u
 #define FB_STATE_ALIGN		64u
 
 struct fb_medium {

@@ -155,8 +155,64 @@ static void a_flush_writes_the_journal_of_the_map(void)
 	p.program_upper_ns = 600000;
 	m = new_medium(&p);
 	CHECK_EQUAL(ARRIVED_NS + PROGRAM_NS + 2 * (4 * 51200 + 800000), write_through(m, 0, 0));
-	CHECK_EQUAL(1, fb_medium_counters(m)->flash_programmed_pages);
+	CHECK_EQUAL(1 + 1 + 8, fb_medium_counters(m)->flash_programmed_pages);
 	CHECK_EQUAL(8, fb_medium_counters(m)->map_written_pages);
+	CHECK(!fb_verify(m));
+	free(m);
+}
+
+/* A row of two planes goes onto flash with whatever it has: what is written later goes to the next one */
+static void a_flush_pads_the_row(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+	u64 i;
+
+	p.write_buffer_bytes = 4 * PAGE;
+	p.planes = 2;
+	p.blocks_per_die = 32;
+	m = new_medium(&p);
+	submit(m, FB_WRITE, 0, PAGE, 0);
+	submit(m, FB_FLUSH, 0, 0, LATER_NS);
+	CHECK_EQUAL(2, fb_medium_counters(m)->flash_programmed_pages);
+	submit(m, FB_FLUSH, 0, 0, 2 * LATER_NS);
+	CHECK_EQUAL(2, fb_medium_counters(m)->flash_programmed_pages);
+	submit(m, FB_WRITE, PAGE, 2 * PAGE, 3 * LATER_NS);
+	submit(m, FB_FLUSH, 0, 0, 4 * LATER_NS);
+	CHECK_EQUAL(4, fb_medium_counters(m)->flash_programmed_pages);
+	CHECK_EQUAL(2 * 200000, fb_medium_counters(m)->flash_program_ns);
+
+	/* Until blocks are full of them and collected */
+	for (i = 5; i < 1000; i++) {
+		submit(m, FB_WRITE, i % 10 * PAGE, PAGE, i * LATER_NS);
+		submit(m, FB_FLUSH, 0, 0, i * LATER_NS);
+		CHECKF(!fb_verify(m), "%d: %s", (int)i, fb_verify(m));
+	}
+	CHECK_EQUAL(4 + 2 * 995 + fb_medium_counters(m)->collection_moved_pages,
+		    fb_medium_counters(m)->flash_programmed_pages);
+	free(m);
+}
+
+/* A block of four pages in one plane is full of units of one page after four, and is erased before the fifth */
+static void the_journal_wears_blocks(void)
+{
+	struct fb_params p = sample_flash();
+	struct fb_medium *m;
+	u64 i;
+
+	p.write_buffer_bytes = 2 * PAGE;
+	p.flush_units = 1;
+	m = new_medium(&p);
+	for (i = 1; i <= 5; i++) {
+		u64 erase_ns = i == 5 ? 1500000 : 0;
+
+		submit(m, FB_WRITE, 0, PAGE, i * LATER_NS);
+		CHECK_EQUAL(i * LATER_NS + ARRIVED_NS + 2 * PROGRAM_NS + erase_ns,
+			    submit(m, FB_FLUSH, 0, 0, i * LATER_NS + ARRIVED_NS));
+	}
+	CHECK_EQUAL(10, fb_medium_counters(m)->flash_programmed_pages);
+	CHECK_EQUAL(1, fb_medium_counters(m)->flash_erased_blocks);
+	CHECK_EQUAL(1, fb_medium_wear(m).erase_count_sum);
 	CHECK(!fb_verify(m));
 	free(m);
 }
@@ -197,6 +253,8 @@ const struct test buffer_tests[] = {
 	TEST(power_on_empties_the_buffer),
 	TEST(a_buffer_does_not_make_the_dies_faster),
 	TEST(a_flush_writes_the_journal_of_the_map),
+	TEST(a_flush_pads_the_row),
+	TEST(the_journal_wears_blocks),
 	TEST(capacitors_make_flushes_free),
 	END_OF_TESTS,
 };

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What happens to blocks of the dies beside reads, programs and erases: their mode, and what a restart does to them */
+#include "nand.h"
+#include "state.h"
+
+void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
+{
+	struct fb_nand_block *b = fb_nand_block(m, die, block);
+
+	if (b->programmed_pages)
+		m->flash.nand.broken_rules++;
+	b->flags |= FB_BLOCK_SLC;
+}
+
+void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
+{
+	fb_nand_block(m, die, block)->erase_count++;
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+}
+
+u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
+{
+	m->counters.flash_read_pages += pages_per_die * m->params.dies;
+	m->counters.flash_read_ns += pages_per_die * m->params.dies * m->params.read_ns;
+	return pages_per_die * m->params.read_ns;
+}
