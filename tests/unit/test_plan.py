@@ -147,15 +147,16 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
     for part, model in (("board", Board), ("medium", Medium), ("scheduler", Scheduler)):
         profile = getattr(cell, part)
         for name in [*model.model_fields, *(profile.model_extra or {})]:
-            if name not in ("title", "source", "module_source"):  # the module itself is in the environment, by digest
+            # A module is in the environment, by digest; how a medium would be aged is nothing to one that is not
+            if name not in ("title", "source", "module_source", "aged_fill_percent", "aged_passes"):
                 value = "bfq" if name == "module" else different(getattr(profile, name))
                 new = profile.model_copy(update={name: value})
                 changed.append((f"{part}.{name}", replace(cell, **{part: new})))
     for field in fields(ResolvedFileSystem):
         # What compresses is told by its options, and those are in the key as what they do to mkfs and mount.
         # Where a module is made is none of a key's business; its digest is in the environment.
-        known = ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell", "compresses", "module_source")
-        if field.name not in known:
+        told = ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell", "compresses", "reclaims")
+        if field.name not in (*told, "module_source"):
             new = replace(cell.filesystem, **{field.name: different(getattr(cell.filesystem, field.name))})
             changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
     for name, value in cell.workload.parameters.items():

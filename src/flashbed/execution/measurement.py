@@ -17,7 +17,17 @@ from typing import Any
 from flashbed.common import foreign_text
 from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import amplification, cpu_load, durability, limit, medium_counters, mounted, upkeep, wear
+from flashbed.guest_output import (
+    aging,
+    amplification,
+    cpu_load,
+    durability,
+    limit,
+    medium_counters,
+    mounted,
+    upkeep,
+    wear,
+)
 from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload import WORKLOADS
@@ -160,6 +170,7 @@ def _medium_and_metrics(
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         **medium_counters.discarded(out),
+        **aging.metrics(out),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, found)),

@@ -75,7 +75,8 @@ def program_set(cell: Cell) -> ProgramSet:
     watch = WATCH if cell.board.cpus > 1 else None
     wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
-    return ProgramSet(tuple(packages), tuple(programs), modules, tool.built, own_modules(cell))
+    built = (*tool.built, *(("age",) if cell.medium.aged else ()))
+    return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))
 
 
 def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
@@ -170,8 +171,9 @@ def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     digest = image.media_tool.digest(cell.medium.core_parameters)
     workload = cell.workload
     scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
+    prepare = {"prepare": aging + scripts["prepare"]} if (aging := guest_job.aging(cell)) else {}
     told = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
-    return {**scripts, **workload.files, **guest_job.files(cell, digest), **told}
+    return {**scripts, **prepare, **workload.files, **guest_job.files(cell, digest), **told}
 
 
 @cache

@@ -112,6 +112,11 @@ def fxmark(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "fxmark.c")
 
 
+def age(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `age`, of ours: it uses a file system until it is no longer new."""
+    return own(cache, archive, paths.guest() / "age.c")
+
+
 def poweron(cache: Cache, archive: Archive) -> Entry:
     """An entry with `poweron`, of ours: it notes how long the machine has been on."""
     return own(cache, archive, paths.guest() / "poweron.c")
@@ -142,8 +147,8 @@ def outbox(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "outbox.c")
 
 
-BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "poweron": poweron}
-"""Programs that make load and are built from their sources, by name: what builds them."""
+BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
+"""Programs that cells choose and that are built from their sources, by name: what builds them."""
 
 
 def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from flashbed.guest_output.aging import PRINTED
 from flashbed.image import DEBIAN
 from flashbed.image.debian_kernel import GUEST_FOLDER
 from flashbed.profiles.condition import SURVIVES_MKFS
@@ -52,6 +53,17 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     }
 
 
+def aging(cell: Cell) -> bytes:
+    """What /job/prepare begins with: the file system is used before the workload's files are made. Nothing for a cell
+    whose file system is new.
+    """
+    if not cell.medium.aged:
+        return b""
+    medium = cell.medium
+    words = f"{MOUNT_POINT} {medium.aged_fill_percent} {medium.aged_passes} {cell.seed}"
+    return f"age {words} >/out/{PRINTED} || exit 1\n".encode()
+
+
 def _script(commands: Iterable[str]) -> bytes:
     return "".join(f"{command}\n" for command in commands).encode()
 
@@ -75,7 +87,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "SCHEDULER_MODULE": scheduler.module or "",
         "SCHEDULER_TUNABLES": tunables,
         "NR_REQUESTS": str(scheduler.nr_requests or ""),
-        "KEPT_FROM_MKFS": "yes" if cell.medium.condition in SURVIVES_MKFS else "",
+        "KEPT_FROM_MKFS": "yes" if cell.medium.conditioned and cell.medium.condition in SURVIVES_MKFS else "",
         "FILLER_KIB": str(cell.placement.filler_kib),
         "SETTLE_US": str(cell.filesystem.settle_us + cell.placement.phase_us),
     }

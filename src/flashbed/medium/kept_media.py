@@ -40,6 +40,10 @@ def create(name: str, profile: str) -> StoredMedium:
         raise InputError(str(problem)) from None
     if medium.start is not None:
         raise InputError(f"{profile}: a medium is made from its profile alone; copy the folder to have it twice")
+    if medium.aged:
+        raise InputError(
+            f'{profile}: condition: "aged" is a used file system, which each cell makes after mkfs: write it in a study'
+        )
     tool = _tool()
     parameter_list.check_selector(library, profile, tool)
     with _new(stored) as begun:

@@ -47,6 +47,7 @@ class FileSystem(Profile):
     attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
     detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
     mount: Mount
+    reclaims: bool = Field(default=True, description="false: what files leave free is not written again")
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
     check: str = Field(default="", description="host command on the image; any exit code but 0 means damage")
     options: dict[str, Option] = Field(default_factory=dict)
@@ -104,6 +105,7 @@ class FileSystem(Profile):
             mount_device=self.mount.device,
             settle_us=self.settle_us,
             check=self.check,
+            reclaims=self.reclaims,
             compresses=COMPRESSION in self.options and values.get(COMPRESSION) != "none",
         )
 
@@ -162,6 +164,8 @@ class ResolvedFileSystem:
     check: str
     compresses: bool = False
     """Whether fewer bytes than are written may reach the medium without any being in memory."""
+    reclaims: bool = True
+    """False if what files leave free is not written again, so that it cannot be aged."""
     module_source: Path | None = None
     """The folder that the module is made from, if it is none of the lab's or of the kernel's."""
 

@@ -148,7 +148,7 @@ class Library:
         medium = self._adjusted("medium", selector, Medium)
         if stored is None:
             return medium
-        if medium.conditioned:
+        if medium.condition != "fresh":
             raise LookupProblem(f'"{selector.name}": {FROM} names a medium in a condition of its own; leave one out')
         try:
             return medium.starting_from(locate(stored, self._base))

@@ -14,22 +14,20 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem, nearest, shown
 from flashbed.common.units import describe_size, parse_size
-from flashbed.profiles.condition import STEPS, Condition
+from flashbed.profiles.condition import AGED, STEPS, Condition, condition_problems
 from flashbed.profiles.stored_medium import StoredMedium
 
 _MOST_MIPS = 100_000
 """As the emulator has it: a hundred instructions a ns."""
 _SMALLEST_RAM_BYTES = 40 << 20
 """Of the shipped file systems and tools, the guest's programs take up to 9 MB, and Linux keeps half of the memory for
-them: ext2 with fio was measured with 36 MiB and not with 34.
-"""
+them: ext2 with fio was measured with 36 MiB and not with 34."""
 _MOST_CPUS = 120
 """Of the lab's guest: its kernel takes 128 (guest/kernel.config), and 120 are what is tested."""
 _LONGEST_LINE_TRANSFER_NS = 10**6
 """As the emulator has it."""
 _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
-
 
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 """A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
@@ -179,7 +177,9 @@ class Medium(Profile):
     kind: Literal["flash", "disk", "null", "nand"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
-    condition: Condition = Field(default="fresh", description="flash: what was written to the whole device before")
+    condition: Condition = Field(default="fresh", description="what was written before; all but aged: flash only")
+    aged_fill_percent: int = Field(default=80, ge=10, le=95, description="aged: what files take of the room, %")
+    aged_passes: int = Field(default=2, ge=0, le=100, description="aged: how often the room is then written once more")
     queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
     ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
     gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
@@ -251,16 +251,26 @@ class Medium(Profile):
     @property
     def conditioned(self) -> bool:
         """Whether the whole device is written to before a cell."""
-        return self.condition != "fresh"
+        return bool(self._written_before)
+
+    @property
+    def aged(self) -> bool:
+        """Whether a cell's file system is used before the measurement."""
+        return self.condition == AGED
+
+    @property
+    def _written_before(self) -> tuple[tuple[str, ...], ...]:
+        return STEPS.get(self.condition, ()) if self.kind == "flash" else ()
 
     @property
     def begins(self) -> dict[str, Any]:
         """What a cell's medium is before the cell, as far as it is not new: its part in a key."""
         if self._start_digest:
             return {"start": self._start_digest}
-        if not self.conditioned:
+        if self.condition == "fresh":
             return {}
-        return {"condition": self.condition, "written_before": STEPS.get(self.condition)}
+        aged = {"aged_fill_percent": self.aged_fill_percent, "aged_passes": self.aged_passes} if self.aged else {}
+        return {"condition": self.condition, "written_before": self._written_before, **aged}
 
     def problems(self) -> Iterator[Problem]:
         """Contradictions, and numbers without a source."""
@@ -270,10 +280,7 @@ class Medium(Profile):
                 ("used_bytes",),
                 f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
             )
-        if self.conditioned and self.kind != "flash":
-            yield Problem(
-                ("condition",), f'is of kind = "flash" only; a medium of kind "{self.kind}" is always "fresh"'
-            )
+        yield from condition_problems(self.kind, self.condition, self.model_fields_set)
 
 
 MODULE_SOURCE = "folder that the module is made from, beside the folder profiles/; absent: one of the lab's"

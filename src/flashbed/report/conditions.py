@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stood below and above the file systems: which part of each medium they saw and what the rest held, whether it
-takes discards, how each file system was mounted. Must not know HTML.
+takes discards, what a file system went through after mkfs, how each was mounted. Must not know HTML.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any
 
 from flashbed.analysis.results import ResultRow
 from flashbed.analysis.words import count, listing, number, size
+from flashbed.guest_output import aging
 from flashbed.guest_output.medium_counters import DISCARDED
-from flashbed.profiles.condition import MEANINGS, Condition
+from flashbed.profiles.condition import AGED, MEANINGS, Condition
 from flashbed.profiles.over_provisioning import flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -21,6 +23,7 @@ RESTS: Mapping[Condition, str] = {
     "full": "the rest stays full",
     "worn": "the rest stays full",
     "used": "the rest stays full",
+    "aged": "the rest stays full",
 }
 """What is in the part of a device that is not shown, by its condition."""
 
@@ -35,7 +38,10 @@ def media(report: Report) -> list[tuple[str, str]]:
     """Each medium of the study by name, and in what condition it was."""
     found = [(name, report.study.library.medium(name)) for name in _names(report)]
     return [
-        (report.words.value("medium", name), text + _discarded(report, name, medium) + _fresh(report, name))
+        (
+            report.words.value("medium", name),
+            text + _discarded(report, name, medium) + _aged(report, name) + _fresh(report, name),
+        )
         for name, medium in found
         if (text := _condition(medium))
     ]
@@ -59,20 +65,44 @@ def _discarded(report: Report, name: str, medium: Any) -> str:
     """What was discarded of a device that had been written before it was measured, as a sentence with a space before
     it: it is room to collect into.
     """
-    if getattr(medium, "condition", "fresh") == "fresh" and getattr(medium, "start", None) is None:
+    condition = getattr(medium, "condition", "fresh")
+    if medium.kind != "flash" or (condition == "fresh" and getattr(medium, "start", None) is None):
         return ""
-    by_filesystem: dict[str, float] = {}
-    for one in _told_of(report, name):
-        if DISCARDED in one.metrics:
-            said = {**report.fixed, **report.results.coordinates(one.combination)}
-            filesystem = report.words.value("filesystem", said["filesystem"])
-            by_filesystem[filesystem] = max(by_filesystem.get(filesystem, 0.0), one.metrics[DISCARDED])
-    if not by_filesystem:
+    told = {who: max(one[DISCARDED] for one in found) for who, found in _by_filesystem(report, name, DISCARDED).items()}
+    if not told:
         return ""
-    if not any(by_filesystem.values()):
+    if not any(told.values()):
         return " Nothing of it was discarded before the measurement."
-    each = listing([f"{size(most) if most else 'nothing'} with {who}" for who, most in by_filesystem.items()])
-    return f" Before the measurement mkfs and the mount discarded {each}; what is discarded is room to collect into."
+    each = listing([f"{size(most) if most else 'nothing'} with {who}" for who, most in told.items()])
+    who = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
+    return f" Before the measurement {who} discarded {each}; what is discarded is room to collect into."
+
+
+def _aged(report: Report, name: str) -> str:
+    """What was done to each file system after mkfs, in the mean of its repetitions, as a sentence with a space before
+    it; nothing for file systems that are new.
+    """
+    each = [
+        f"with {who} {number(_mean(found, aging.FILES))} files fill {number(_mean(found, aging.FILLED))} % of its "
+        f"room, after {size(_mean(found, aging.WRITTEN))} were written to files"
+        + (f" ({number(_mean(found, aging.EXTENTS))} extents a file)" if aging.EXTENTS in found[0] else "")
+        for who, found in _by_filesystem(report, name, aging.FILES).items()
+    ]
+    return f" Before the measurement the file system was aged: {listing(each)}." if each else ""
+
+
+def _mean(found: Sequence[Mapping[str, float]], metric: str) -> float:
+    return fsum(one[metric] for one in found) / len(found)
+
+
+def _by_filesystem(report: Report, medium: str, metric: str) -> dict[str, list[Mapping[str, float]]]:
+    """The metrics of the repetitions on a medium that have `metric`, by the file system's title."""
+    found: dict[str, list[Mapping[str, float]]] = {}
+    for one in _told_of(report, medium):
+        if metric in one.metrics:
+            said = {**report.fixed, **report.results.coordinates(one.combination)}
+            found.setdefault(report.words.value("filesystem", said["filesystem"]), []).append(one.metrics)
+    return found
 
 
 def _names(report: Report) -> list[str]:

@@ -55,6 +55,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
         if stack not in stacks:
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
+            problems.update(dict.fromkeys(_aging_problems(study, library, medium, cell["filesystem"])))
         if study.has_jobs:
             continue  # what it writes, only fio knows
         problems.update(dict.fromkeys(_server_problems(study, library, cell)))
@@ -147,6 +148,14 @@ def _place_problems(
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
 
 
+def _aging_problems(study: StudyFile, library: Library, medium: str, filesystem: str) -> Iterator[Problem]:
+    """A file system that is used for long must give the room of deleted files to others."""
+    if library.medium(medium).aged and not library.filesystem(filesystem).reclaims:
+        why = f"never writes again to what files leave free, so {medium} cannot age it; choose another condition, or"
+        way_out = skip_hint(study, {"filesystem": filesystem, "medium": medium})
+        yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why} {way_out}")
+
+
 def _server_problems(study: StudyFile, library: Library, cell: dict[str, str]) -> Iterator[Problem]:
     """A server of files has kernels of its own, which know few file systems; the load on it has a CPU of its own."""
     board, filesystem = cell["board"], library.filesystem(cell["filesystem"])
@@ -170,8 +179,10 @@ def _room_problems(
     study: StudyFile, library: Library, medium: str, amount: str, parameters: ToolParameters
 ) -> Iterator[Problem]:
     """The workload's files must have room on the medium."""
-    size = library.medium(medium).size_bytes
-    if parameters.bytes_on_medium() > size:
+    lies_on = library.medium(medium)
+    size, filled = lies_on.size_bytes, lies_on.aged_fill_percent if lies_on.aged else 0
+    if parameters.bytes_on_medium() > size * (100 - filled) // 100:
         way_out = skip_hint(study, {parameters.sized_by: amount, "medium": medium})
         why = f"{parameters.describe_bytes()} has no room on {medium}, which has {describe_size(size)}"
+        why += f", {filled} % of it filled (aged_fill_percent)" if filled else ""
         yield Problem(study.keys_of(parameters.sized_by, amount), f"{why}; {way_out}")

@@ -160,7 +160,16 @@ def _board_inputs(board: Board) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None or name not in _OPTIONAL}
 
 
-_TELLS_ONLY = ("title", "most_bits_per_cell", "min_bytes", "max_bytes", "limit_reason", "compresses", "module_source")
+_TELLS_ONLY = (
+    "title",
+    "most_bits_per_cell",
+    "min_bytes",
+    "max_bytes",
+    "limit_reason",
+    "compresses",
+    "reclaims",
+    "module_source",
+)
 """What of a file system says where it can stand, and changes no result there; or where its module is made, whose bytes
 are in a key.
 """
