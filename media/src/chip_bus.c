@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content.
- * Long because commands, data and what a cut leaves of them share the bus's registers.
+ * The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content. What a cut
+ * needs of the content before is in chip_before.c.
  */
+#include "chip_before.h"
 #include "fb_chip_bus.h"
 
 enum {
@@ -29,65 +30,16 @@ static bool small_page(const struct fb_chip_bus *bus)
 	return params_of(bus)->page_bytes == 512;
 }
 
-static u32 plane_of(const struct fb_chip_bus *bus, u32 page)
-{
-	return page / (u32)params_of(bus)->pages_per_block % (u32)params_of(bus)->planes;
-}
-
 static u8 *register_of(const struct fb_chip_bus *bus, u32 page)
 {
 	const struct fb_params *p = params_of(bus);
 
-	return bus->registers + plane_of(bus, page) * fb_raw_page_bytes(p);
-}
-
-/* What the block of this page held before its erase; behind the pages of all planes */
-static u8 *erased_of(const struct fb_chip_bus *bus, u32 page)
-{
-	const struct fb_params *p = params_of(bus);
-	u32 pages = (u32)p->pages_per_block;
-	u64 at = p->planes + plane_of(bus, page) * pages + page % pages;
-
-	return bus->registers + at * fb_raw_page_bytes(p);
-}
-
-enum { BEFORE = 2 /* a cached program begins while another is under way */ };
-
-/* What a page of this plane held before one of its last programs; behind what erased blocks held */
-static u8 *before_at(const struct fb_chip_bus *bus, u32 plane, u32 turn)
-{
-	const struct fb_params *p = params_of(bus);
-	u64 at = p->planes * (1 + p->pages_per_block) + plane * BEFORE + turn;
-
-	return bus->registers + at * fb_raw_page_bytes(p);
-}
-
-/* For the next program of a page */
-static u8 *take_before(struct fb_chip_bus *bus, u32 page)
-{
-	u32 plane = plane_of(bus, page);
-
-	bus->before_turn[plane] ^= 1;
-	bus->before_page[plane][bus->before_turn[plane]] = page;
-	return before_at(bus, plane, bus->before_turn[plane]);
-}
-
-/* Of a page whose program is under way */
-static const u8 *before_of(const struct fb_chip_bus *bus, u32 page)
-{
-	u32 plane = plane_of(bus, page), turn = bus->before_turn[plane];
-
-	return before_at(bus, plane, bus->before_page[plane][turn] == page ? turn : turn ^ 1);
+	return bus->registers + fb_bus_plane(bus, page) * fb_raw_page_bytes(p);
 }
 
 static u8 *content_of(const struct fb_chip_bus *bus, u32 page)
 {
 	return bus->content + page * fb_raw_page_bytes(params_of(bus));
-}
-
-size_t fb_bus_register_bytes(const struct fb_params *p)
-{
-	return p->planes * (1 + p->pages_per_block + BEFORE) * fb_raw_page_bytes(p);
 }
 
 void fb_bus_init(struct fb_chip_bus *bus, struct fb_medium *chip, u8 *content, u8 *registers)
@@ -275,7 +227,7 @@ void fb_bus_write(struct fb_chip_bus *bus, const u8 *bytes, u32 count)
 static void clear_bits(struct fb_chip_bus *bus, u32 page)
 {
 	const u8 *reg = register_of(bus, page);
-	u8 *content = content_of(bus, page), *before = take_before(bus, page);
+	u8 *content = content_of(bus, page), *before = fb_bus_take_before(bus, page);
 	u32 bytes = fb_raw_page_bytes(params_of(bus)), i = 0;
 
 	for (; i + sizeof(u64) <= bytes; i += sizeof(u64)) {
@@ -315,7 +267,7 @@ static void fill_block(struct fb_chip_bus *bus, u32 page)
 	u64 pages = params_of(bus)->pages_per_block, bytes = pages * fb_raw_page_bytes(params_of(bus));
 
 	page -= page % (u32)pages;
-	__builtin_memcpy(erased_of(bus, page), content_of(bus, page), bytes);
+	__builtin_memcpy(fb_bus_erased(bus, page), content_of(bus, page), bytes);
 	__builtin_memset(content_of(bus, page), 0xff, bytes);
 }
 
@@ -365,8 +317,8 @@ static void tear(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u64 s
 	}
 	for (; page < end; page++) {
 		if (torn->op == FB_CHIP_ERASE)
-			__builtin_memcpy(content_of(bus, page), erased_of(bus, page), fb_raw_page_bytes(p));
-		fb_chip_tear(p, torn, page, seed, before_of(bus, page), content_of(bus, page));
+			__builtin_memcpy(content_of(bus, page), fb_bus_erased(bus, page), fb_raw_page_bytes(p));
+		fb_chip_tear(p, torn, page, seed, fb_bus_before(bus, page), content_of(bus, page));
 	}
 }
 
