@@ -105,6 +105,7 @@ def test_jobs_that_fio_refuses_or_that_have_no_room(study_file, tmp_path: Path) 
     jobs = {
         "value.fio": ("rw=writ", "step measure: exit status 1: fio: failed parsing rw=writ"),
         "option.fio": ("rwx=write", "step measure: exit status 1: Bad option <rwx=write>"),
+        "trim.fio": ("rw=trim", "Inappropriate ioctl for device"),
         "full.fio": ("rw=write\nbs=64k\nsize=100M", "No space left on device"),
         "log.fio": ("rw=write\nsize=64k\nexec_postrun=dd if=/dev/zero of=/out/big bs=1M count=20", "is more than 16M"),
     }

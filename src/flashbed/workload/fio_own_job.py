@@ -28,7 +28,9 @@ def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
     def script(job: str, output: str, more: Mapping[str, object]) -> bytes:
         said = [f"--output=/out/{output}", *(f"--{name}={value}" for name, value in {**defaults, **more}.items())]
-        return f"{exports}cd /mnt\n{FIO} {' '.join(said)} /job/{job}.fio\n".encode()
+        # Some of what it has against a job stands in its output, before the JSON
+        refused = f"{{ status=$?; sed '/^{{/,$d' /out/{output}; exit $status; }}"
+        return f"{exports}cd /mnt\n{FIO} {' '.join(said)} /job/{job}.fio || {refused}\n".encode()
 
     prepared = {f"{PREPARE}.fio": before.encode()} if before else {}
     return {
