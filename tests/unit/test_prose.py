@@ -7,6 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
+from flashbed.common import paths
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 OPENING = re.compile(r"(?://|/\*) SPDX-License-Identifier: [^\n]+\n/\*")
@@ -52,3 +56,9 @@ def test_what_the_page_on_security_names_is_there() -> None:
     assert len(named) > 20
     places = (REPOSITORY, REPOSITORY / "src/flashbed")
     assert not [name for name in named if not any((place / name).is_file() for place in places)]
+
+
+def test_a_page_counts_the_repetitions_that_its_study_has() -> None:
+    said = re.findall(r"^flashbed run (\w+) +#.* (\d+) repetitions", (REPOSITORY / "docs/logger.md").read_text(), re.M)
+    assert said
+    assert said == [(name, str(len(plan(load_study(paths.studies() / f"{name}.toml"))))) for name, _ in said]
