@@ -62,3 +62,11 @@ def test_a_page_counts_the_repetitions_that_its_study_has() -> None:
     said = re.findall(r"^flashbed run (\w+) +#.* (\d+) repetitions", (REPOSITORY / "docs/logger.md").read_text(), re.M)
     assert said
     assert said == [(name, str(len(plan(load_study(paths.studies() / f"{name}.toml"))))) for name, _ in said]
+
+
+def test_the_page_on_profiles_says_what_decides_the_cost_of_a_flush() -> None:
+    page = (REPOSITORY / "docs/profiles.md").read_text()
+    keys = ("write_buffer_bytes", "flush_units", "power_loss_protection", "flush_ignored")
+    header = (REPOSITORY / "media/include/fb_params.h").read_text()
+    assert not [key for key in keys if f"P({key}," not in header]
+    assert not [key for key in keys if f"`{key}`" not in page]
