@@ -57,4 +57,5 @@ not known to be on the medium when its power went. After each cut all that was p
 flushed, or was done on a medium without volatile cache, is there; nothing is there that was never written; only
 what was not safe is unreadable. A violation is a sector that breaks this: none are allowed. The last columns are
 the same media as liars, which the same oracle must catch: violations in {cuts.LIAR_CUTS} cuts of a medium that
-ignores flushes, and in {cuts.PAIRED_CUTS:,} of flash that loses finished pages which share cells with a torn one."""
+ignores flushes, and in {cuts.PAIRED_CUTS:,} of flash that loses finished pages which share cells with a torn one.
+Liars have no capacitors: with them nothing that was under way is lost."""

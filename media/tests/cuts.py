@@ -56,8 +56,14 @@ def cut(program, count, arguments):
     return json.loads(done.stdout), done.stderr.strip()
 
 
+def without_capacitors(arguments):
+    """The same device without power-loss protection: with it nothing under way is lost, and no lie can be seen."""
+    return [word for word in arguments if not word.startswith("power_loss_protection=")]
+
+
 def lying(arguments):
     """The same device as one that ignores flushes; it needs a volatile buffer or cache to lose something from."""
+    arguments = without_capacitors(arguments)
     cache = "write_buffer_bytes=" if "kind=flash" in arguments else "write_cache_bytes="
     added = [] if any(word.startswith(cache) for word in arguments) else [f"{cache}262144"]
     return [*arguments, *added, "flush_ignored=1"]
@@ -65,7 +71,8 @@ def lying(arguments):
 
 def losing_paired_pages(arguments):
     """The same flash with two bits in a cell, where a torn page takes another with it; in SLC mode none would be."""
-    paired = [word for word in arguments if not word.startswith(("bits_per_cell=", "slc_", "one_shot="))]
+    kept = without_capacitors(arguments)
+    paired = [word for word in kept if not word.startswith(("bits_per_cell=", "slc_", "one_shot="))]
     return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
 
 
