@@ -17,7 +17,7 @@ from flashbed.common.errors import InputError
 from flashbed.report.claims import shown
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import page, section
-from flashbed.report.sentences import HEADING, companions, rows, rows_in, sentences, table
+from flashbed.report.sentences import HEADING, companions, modes, rows, rows_in, sentences, table
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 
@@ -191,3 +191,20 @@ def test_a_condition_belongs_to_a_sentence(tmp_path: Path, first: str, second: s
     with pytest.raises(InputError) as caught:
         load_study(path)
     assert expected in caught.value.message
+
+
+def test_the_way_of_measuring_that_fits_the_paper_best_is_told() -> None:
+    """Conditions of one claim or two are exceptions, and no way in which the whole paper was measured."""
+    texts = {"in order": ">>>", "at random": "<>>>", "once": ">"}
+    claims = [
+        claim(f"YAFFS2, {condition}, {place}.", relation=(relation,), condition=condition)
+        for condition, relations in texts.items()
+        for place, relation in enumerate(relations)
+    ]
+    judged = report_with(tuple(claims)).judgements()
+    assert [one.verdict for one in judged[:4]] == ["does not hold"] * 3 + ["holds"]
+    assert modes(judged) == (
+        "Of the conditions that the paper leaves open, the first of these fits its sentences best: "
+        "1 of 4 hold at random and 0 of 3 hold in order."
+    )
+    assert modes(judged[:3]) == ""

@@ -24,7 +24,7 @@ from flashbed.analysis.claim_words import (
 from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
 from flashbed.report.claims import origin, queue
 from flashbed.report.model import Report
-from flashbed.report.sentences import HEADING, table
+from flashbed.report.sentences import HEADING, modes, table
 from flashbed.report.trust import trust
 from flashbed.study.loading import Study
 from flashbed.study.verdict import Verdict
@@ -108,7 +108,7 @@ def _study(report: Report) -> Iterator[str]:
     rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"
     there = f"{count(measured, 'repetition')}{rest}"
     yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {there}."
-    yield f"{summary(judgements)}\n"
+    yield f"{' '.join(filter(None, (summary(judgements), modes(judgements))))}\n"
     numbered = list(enumerate(judgements, start=1))
     for number, judgement in numbered:
         if not judgement.claim.own:

@@ -22,6 +22,9 @@ HEADING = "## The papers' own sentences"
 NAMED = 4
 """So many other conditions are named where none makes a sentence hold; of more, only how they came out."""
 
+MODE_OF = 3
+"""So many claims at least that name one condition are a way of measuring that the whole paper may have taken."""
+
 COLUMNS = """\
 | Study | Sentence | Verdict | Decided by | Under another condition |
 | --- | --- | --- | --- | --- |"""
@@ -90,6 +93,20 @@ def rows(report: Report, others: Sequence[Report] = ()) -> list[str]:
 
 def _judged(report: Report) -> list[Judged]:
     return [Judged(report, number, judgement) for number, judgement in enumerate(report.judgements(), start=1)]
+
+
+def modes(judgements: Sequence[Judgement]) -> str:
+    """Which way of measuring, of those that a paper leaves open, fits its sentences best; "" where there is one way."""
+    verdicts: dict[str, list[Verdict]] = {}
+    for one in judgements:
+        if one.claim.condition:
+            verdicts.setdefault(one.claim.condition, []).append(one.verdict)
+    held = {name: (found.count(Verdict.HOLDS), len(found)) for name, found in verdicts.items() if len(found) >= MODE_OF}
+    if len(held) < 2:
+        return ""
+    ranked = sorted(held.items(), key=lambda item: item[1][0] / item[1][1], reverse=True)
+    told = [f"{hold} of {judged} hold {name}" for name, (hold, judged) in ranked]
+    return f"Of the conditions that the paper leaves open, the first of these fits its sentences best: {listing(told)}."
 
 
 def rows_in(text: str) -> dict[str, list[str]]:
