@@ -101,10 +101,9 @@ def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, meas
 
 
 def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure, tmp_path: Path) -> None:
-    smaller = {'"40M"': '"8M"', '"20M"': '"4M"', '"10M"': '"2M"', "40M =": "8M =", "20M =": "4M =", "10M =": "2M ="}
-    smaller |= {"4000": "200", "2000": "100", "= 1000": "= 50", "1000 =": "50 =", "1000]": "50]"}
+    smaller = {", 200]": ", 50]", '200 = "200': '50 = "50', "seeks = 200 ": "seeks = 50 "}
     board = "s3c2440-400:pio_sector_ns=153600,cpus=1"
-    at = {"board": board, "medium": "cf-2g", "caches": "cold", "processes": "4"}
+    at = {"board": board, "medium": "cf-2g", "caches": "cold", "processes": "4", "file": "2M"}
     found = measure(slice_of("kim2007-processes", tmp_path, smaller, 1, **at), tmp_path / "cell").result["metrics"]
     wanted = Bonnie().phases({"file": 2 * MIB, "processes": 4, "seeks": 50})
     assert found["requested_bytes"] == sum(phase.requested_bytes for phase in wanted)
