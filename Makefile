@@ -61,7 +61,7 @@ test: lint
 	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST) -m "not long"
 
 test-long: lint
-	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES) OF_MEDIA= OF_FTL="CUTS=100000" \
+	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES) OF_FTL="CUTS=100000" \
 		OF_YAFFS2="alternate cuts CUTS=5000" OF_APPLIANCE="RUNS=3000000"
 	$(MAKE) test-sfsload
 	$(BIN)/flashbed image build
@@ -69,10 +69,9 @@ test-long: lint
 	$(BIN)/python faults/campaign.py --faults 100 --seed 2
 
 # Targets and values beside `test`; their names are none that a Makefile of a part has
-OF_MEDIA = cuts
 OF_YAFFS2 = cuts CUTS=200
 test-media:
-	$(MAKE) -C media test $(OF_MEDIA) BUILD=$(CURDIR)/$(MEDIA_BUILD)
+	$(MAKE) -C media test BUILD=$(CURDIR)/$(MEDIA_BUILD)
 test-media-ftl:
 	$(MAKE) -C kernel/media_ftl/tests test $(OF_FTL) BUILD=$(CURDIR)/build/media_ftl
 test-iosched:
