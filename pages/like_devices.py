@@ -146,12 +146,9 @@ def _each(row: DeviceRow, found: float) -> str:
     """The least and the largest ratio to a published rate; nothing where the figure is a limit."""
     if row.unit == "ms at most":
         return ""
-    low, high = (f"{ratio:.2f}" if ratio > 0.1 else f"{ratio:.1g}" for ratio in _extremes(row.rates(found)))
+    rates = row.rates(found)
+    low, high = (f"{ratio:.2f}" if ratio > 0.1 else f"{ratio:.1g}" for ratio in (min(rates), max(rates)))
     return low if low == high else f"{low} to {high}"
-
-
-def _extremes(rates: Sequence[float]) -> tuple[float, float]:
-    return min(rates), max(rates)
 
 
 def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> str:

@@ -97,7 +97,8 @@ def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, Rep
 
 def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Cell:
     seeds = tuple(sorted(mine.keys() & its.keys()))
-    told, reworded = (tuple(_told(seeds, mine, its, reasons=reasons)) for reasons in (False, True))
+    differing = list(_told(seeds, mine, its))
+    told, reworded = (tuple(text for alike, text in differing if alike == wanted) for wanted in (False, True))
     measured = [seed for seed in seeds if mine[seed].measured and its[seed].measured]
     before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (mine, its))
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
@@ -121,16 +122,19 @@ def _figures(one: Repetition) -> dict[str, float]:
 
 
 def _told(
-    seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition], *, reasons: bool
-) -> Iterator[str]:
-    """Words that differ; with `reasons`, those whose verdict is the same with each seed, else the others."""
+    seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]
+) -> Iterator[tuple[bool, str]]:
+    """Words that differ, each with whether only the reason does: the verdict before it is the same with each seed."""
     for name in mine[seeds[0]].told:
         said = {seed: (mine[seed].told[name], its[seed].told[name]) for seed in seeds}
         other = [seed for seed, (was, now) in said.items() if was != now]
-        alike = name in REASONED and all(_verdict(was) == _verdict(now) for was, now in said.values())
-        if other and alike == reasons:
-            was, now = mine[other[0]].told[name], its[other[0]].told[name]
-            yield f"{CALLED.get(name, name)}: A says {_said(was, name)}, B says {_said(now, name)} ({_seeds(other)})"
+        if other:
+            alike = name in REASONED and all(_verdict(was) == _verdict(now) for was, now in said.values())
+            was, now = said[other[0]]
+            yield (
+                alike,
+                f"{CALLED.get(name, name)}: A says {_said(was, name)}, B says {_said(now, name)} ({_seeds(other)})",
+            )
 
 
 def _verdict(said: str | None) -> str:

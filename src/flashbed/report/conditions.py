@@ -18,15 +18,6 @@ from flashbed.profiles.over_provisioning import flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
-RESTS: Mapping[Condition, str] = {
-    "fresh": "the rest is room to collect into",
-    "full": "the rest stays full",
-    "worn": "the rest stays full",
-    "used": "the rest stays full",
-    "aged": "the rest stays full",
-}
-"""What is in the part of a device that is not shown, by its condition."""
-
 WRITES: Mapping[str, str] = {
     "allocates": "the file is new, and each write gives it blocks",
     "overwrites": "the file was written before, in order, and is overwritten",
@@ -157,7 +148,8 @@ def _condition(medium: Any) -> str:
     if getattr(medium, "start", None) is not None:
         return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}.{_flash(medium)}"
     condition: Condition = getattr(medium, "condition", "fresh")
-    rest = f", and {RESTS[condition]}" if medium.kind == "flash" and 0 < used < capacity else ""
+    beyond = "is room to collect into" if condition == "fresh" else "stays full"
+    rest = f", and the rest {beyond}" if medium.kind == "flash" and 0 < used < capacity else ""
     before = f"; the whole device was {MEANINGS[condition]}{rest}" if medium.kind == "flash" else ""
     return f"{_shown(capacity, used)}{before}{_discards(medium)}.{_flash(medium)}"
 

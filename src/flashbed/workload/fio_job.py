@@ -38,6 +38,12 @@ PREPARE = "prepare"
 """How the name of a job begins that is run before anything is measured."""
 
 
+def section_of(line: str) -> str | None:
+    """The name of the section that a line of a job file begins, None if it begins none."""
+    found = _SECTION.match(line.strip())
+    return found[1] if found else None
+
+
 def job_faults(text: str) -> Iterator[tuple[int, str]]:
     """Lines with what is wrong in them, in order."""
     sections: list[str] = []
@@ -56,11 +62,11 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
         if not said or said[0] in "#;":
             continue
         if said.startswith("["):
-            found = _SECTION.match(said)
-            if found is None:
+            name = section_of(said)
+            if name is None:
                 yield number, f'"{said[:60]}": a section has a name between [ and ]'
             else:
-                sections.append(found[1])
+                sections.append(name)
         elif _INCLUDE.match(said):
             yield number, "fio's include does not reach files of this computer; put its lines here"
         elif not sections:
@@ -78,10 +84,10 @@ def split_off_preparation(text: str) -> tuple[str, str]:
     to: tuple[list[str], ...] = (inside, outside)
     found = False
     for line in text.splitlines(keepends=True):
-        if name := _SECTION.match(line.strip()):
-            is_one = name[1].startswith(PREPARE)
+        if name := section_of(line):
+            is_one = name.startswith(PREPARE)
             found |= is_one
-            to = (inside, outside) if name[1] == "global" else (inside,) if is_one else (outside,)
+            to = (inside, outside) if name == "global" else (inside,) if is_one else (outside,)
         for part in to:
             part.append(line)
     return ("".join(inside), "".join(outside)) if found else ("", text)
@@ -116,8 +122,8 @@ def _reaches(line: str) -> bool:
     if (engine := _ENGINE.search(line)) and engine[1].strip() not in _STAYS:
         return True
     places = [found[1] for found in _PLACE.finditer(line)]
-    if section := _SECTION.match(line):  # files are named after it
-        places.append(section[1])
+    if section := section_of(line):  # files are named after it
+        places.append(section)
     return any(_leads_out(part.strip(" \t'\"")) for place in places for part in place.split(":"))
 
 

@@ -15,7 +15,7 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.workload.fio_call import BLOCKING_ENGINES, DEFAULT_ENGINE
-from flashbed.workload.fio_job import PREPARE
+from flashbed.workload.fio_job import PREPARE, section_of
 from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -151,7 +151,6 @@ def job_variables(job_text: str) -> set[str]:
     return set(_VARIABLE.findall(job_text))
 
 
-_SECTION = re.compile(r"[ \t]*\[([^\]]+)\]")
 _OF_DEPTH = re.compile(r"[ \t]*(ioengine|iodepth|direct)[ \t]*(?:=[ \t]*([^\s;#]*).*)?$")
 
 
@@ -160,9 +159,9 @@ def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
     common: dict[str, tuple[int, str]] = {}
     jobs, here = [], common
     for number, line in enumerate(job_text.splitlines(), start=1):
-        if section := _SECTION.match(line):
-            here = common if section[1] == "global" else dict(common)
-            if here is not common and not section[1].startswith(PREPARE):
+        if section := section_of(line):
+            here = common if section == "global" else dict(common)
+            if here is not common and not section.startswith(PREPARE):
                 jobs.append(here)
         elif option := _OF_DEPTH.match(line):
             here[option[1]] = number, option[2] or "1"
