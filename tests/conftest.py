@@ -6,10 +6,11 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import signal
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,15 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("FLASHBED_SKIP_NOTHING"):
         report.outcome, report.longrepr = "failed", f"skipped, where nothing may be: {report.longrepr}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    """Commands that run within a test set what signals do; an ignored one would be ignored by all later children."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,7 @@ STUBBORN = """all:
 @pytest.mark.parametrize("makefile", [MAKEFILE, STUBBORN], ids=["plain", "deaf to SIGTERM"])
 def test_children_end_with_the_lab(tmp_path: Path, number: signal.Signals, makefile: str) -> None:
     (tmp_path / "Makefile").write_text(makefile)
-    environment = {**os.environ, "PYTHONPATH": str(Path(children.__file__).parent.parent)}
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, tmp_path], env=environment, stderr=subprocess.PIPE)
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, tmp_path], stderr=subprocess.PIPE)
     names = ("outer", "inner", "innermost")
     deadline = time.monotonic() + 20
     while not all((tmp_path / name).exists() and (tmp_path / name).read_text().strip() for name in names):
@@ -74,11 +74,10 @@ children.run(["sleep", sys.argv[1]])
 
 def test_a_child_that_is_just_being_started_ends_too() -> None:
     """The lab is killed within the few milliseconds that this takes."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(children.__file__).parent.parent)}
     marks = [f"60.{os.getpid()}{number:02d}" for number in range(40)]
     for number, mark in enumerate(marks):
         command = [sys.executable, "-c", SLEEPER, mark]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as parent:
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None
             parent.stdout.readline()
             time.sleep(number / 2000)
@@ -87,6 +86,36 @@ def test_a_child_that_is_just_being_started_ends_too() -> None:
     while left := [line for line in command_lines() if any(mark in line for mark in marks)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
+
+
+SLOW_TIMEOUT = """#!/bin/sh
+: > "$MARKER"
+while kill -0 "$PPID" 2> /dev/null; do sleep 0.01; done
+PATH=${PATH#*:} exec timeout "$@"
+"""
+
+
+def test_a_child_ends_with_a_lab_that_ignores_sigterm(tmp_path: Path) -> None:
+    """A child inherits that a signal is ignored, and `timeout` handles SIGTERM only some time after its start. This
+    `timeout` starts no sooner than the lab is dead.
+    """
+    slow, marker = tmp_path / "timeout", tmp_path / "started"
+    slow.write_text(SLOW_TIMEOUT)
+    slow.chmod(0o755)
+    environment = {**os.environ, "MARKER": str(marker), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    mark = f"60.{os.getpid()}"
+    deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)" + SLEEPER
+    with subprocess.Popen([sys.executable, "-c", deaf, mark], env=environment) as parent:
+        wait_until(marker.exists)
+        parent.kill()
+    wait_until(lambda: not command_lines(mark))
+
+
+def wait_until(condition: Callable[[], bool], limit_s: float = 5) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_ends_are_told_as_they_were() -> None:

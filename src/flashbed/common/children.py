@@ -33,10 +33,13 @@ def guarded(command: Sequence[str | Path], limit_s: float = 0, kill_after_s: flo
     program. If `timeout` itself is killed, the command goes with it.
     """
     asked = (os.getpid(), kill_after_s, limit_s, *command)
-    return ["setpriv", "--pdeathsig", "TERM", "sh", "-c", _OUTER, "sh", *map(str, asked)]
+    return ["setpriv", "--pdeathsig", "TERM", *_HEED_SIGTERM, "sh", "-c", _OUTER, "sh", *map(str, asked)]
 
 
-# A parent that ended before its death was asked to be told is not the parent any more.
+# A child of a process that ignores SIGTERM ignores it too, and would lose one that comes before `timeout` handles it.
+_HEED_SIGTERM = ("env", "--default-signal=TERM")
+
+# A parent that ended before its death was asked to be told, or before SIGTERM was heeded, is not the parent any more.
 _INNER = """[ "$PPID" = "$0" ] || exit 143; exec "$@" """
 _OUTER = f"""
 [ "$PPID" = "$1" ] || exit 143

@@ -199,7 +199,7 @@ def _scratch(folder: Path | None) -> Iterator[Path]:
 
 def _check_emulator(files: Unpacked) -> None:
     """Raises SetupError if it does not start here: another processor, or a folder that no program may run from."""
-    if missing := [name for name in ("sh", "timeout", "setpriv") if shutil.which(name) is None]:
+    if missing := [name for name in ("sh", "env", "timeout", "setpriv") if shutil.which(name) is None]:
         raise SetupError(f"{missing[0]} is not installed: packages such as coreutils and util-linux have it")
     done = children.run([files.program(EMULATOR), "--version"])
     if done.returncode:
