@@ -123,7 +123,6 @@ def test_lee2013_has_schedulers_where_there_is_a_queue_and_content_where_it_is_c
             "aged": ["0"],
         },
     )
-    assert judged(report, "No scheduler sees what JFFS2 and YAFFS2 ask").verdict == "holds"
     assert judged(report, "Writing, YAFFS2 is fastest with noop").verdict == "does not hold"
     seconds = {cell: by_seed[1] for cell, by_seed in report.results.numbers("write_s").items()}
     chip = {cell: by_seed[1] for cell, by_seed in report.results.numbers("medium_written_bytes").items()}

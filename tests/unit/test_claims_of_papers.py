@@ -112,7 +112,6 @@ def test_what_lee2013_printed_bears_out_of_what_it_claims() -> None:
         "On a volume that has been written full, the first write after a mount takes JFFS2 far longer than on a new "
         "one (ours).": None,
         "On a volume that has been written full, too, writing takes JFFS2 far more than YAFFS2 (ours).": None,
-        "No scheduler sees what JFFS2 and YAFFS2 ask of the chip: their times are the same to the last digit.": None,
     }
 
 

@@ -78,6 +78,13 @@ def test_two_runs_share_the_work(tmp_path: Path, before: tuple[str, ...]) -> Non
     assert nothing_is_left(tmp_path)
 
 
+def test_cells_with_one_key_have_one_guest(tmp_path: Path) -> None:
+    """As cells on raw flash have that differ in the scheduler alone."""
+    told, _ = end(begin(tmp_path, "aba", 2, 0.1))
+    assert told["records"] == [["measured", "x"]] * 3
+    assert measured(tmp_path) == Counter("ab")
+
+
 def test_who_has_nothing_left_waits_and_says_so(tmp_path: Path) -> None:
     first = begin(tmp_path, "a", 1, -1)
     until_measuring(tmp_path, 1)

@@ -42,7 +42,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
 def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert leave(monkeypatch) == 0
     labs = SimpleNamespace(module=None, module_source=None)
-    cell = SimpleNamespace(filesystem=labs, queue_scheduler=labs)
+    cell = SimpleNamespace(filesystem=labs, scheduler=labs)
     failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32, cell=cell), result={"reason": "out of memory"})]
     assert leave(monkeypatch, failures=failed) == 1
     capsys.readouterr()

@@ -218,7 +218,7 @@ def test_media_of_one_title_stand_each_with_its_parameters() -> None:
             repetition=SimpleNamespace(cell=SimpleNamespace(
                 coordinates={"medium": selector}, board=study.library.board("arm64-1000"),
                 medium=study.library.medium(selector), filesystem=study.library.filesystem("ext2"),
-                queue_scheduler=study.library.scheduler("none")), environment=environment, image=image)
+                scheduler=study.library.scheduler("none")), environment=environment, image=image)
         )
         for selector in study.axes["medium"]
     ]  # fmt: skip

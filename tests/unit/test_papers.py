@@ -49,7 +49,6 @@ def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Rep
         "For YAFFS2 the scheduler makes no difference.",
         "Writing, YAFFS2",
         "For JFFS2 the anticipatory scheduler pays: it is faster than any other, writing and reading.",
-        "No scheduler sees what JFFS2 and YAFFS2 ask of the chip: their times are the same to the last digit.",
     ]
     assert "On a raw chip (YAFFS2) there is" in shown[2].remarks
 
@@ -59,23 +58,6 @@ def test_nothing_is_said_where_the_scheduler_counts_or_is_one(lee2013: Report) -
     axes = list(lee2013.results.axes)
     assert remark(lee2013, [cell for cell in cells if cell not in lee2013.queueless]) == ""
     assert remark(lee2013, [cell for cell in cells if cell[axes.index("scheduler")] == "cfq"]) == ""
-
-
-def test_the_identity_is_held_to_by_a_claim(lee2013: Report) -> None:
-    identity = lee2013.judgements()[-1]
-    assert identity.claim.where == {"filesystem": ("jffs2", "yaffs2"), "content": ("constant",), "aged": ("0",)}
-    assert {finding.band.low for finding in identity.findings} == {finding.band.high for finding in identity.findings}
-    measured = [finding for finding in identity.findings if finding.ratio]
-    assert measured
-    assert {finding.verdict for finding in measured} == {"holds"}
-
-    rows = paper_rows(lee2013.study)
-    broken = next(row for row in rows if row["filesystem"] == "yaffs2" and row["outcome"] == "measured")
-    broken["write_s"] *= 1 + 1e-12
-    refuted = report_of(lee2013.study, rows, {}).judgements()[-1]
-    assert refuted.verdict == "does not hold"  # for one seed of ten
-    assert refuted.deciding
-    assert refuted.deciding.left.told[0] == ("scheduler", "anticipatory")
 
 
 def test_the_trace_shows_nilfs2_under_each_scheduler(lee2013: Report) -> None:

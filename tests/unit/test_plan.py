@@ -252,7 +252,7 @@ def test_keys_are_the_same_everywhere() -> None:
     assert key(cell, ENVIRONMENT) == "3df0cfdd26e8a6252dfa0572e8d43c70a0e44058d9a3298facb17916320c521c"
 
 
-def test_a_scheduler_is_only_in_guests_that_have_a_queue(tmp_path: Path) -> None:
+def test_a_scheduler_is_only_in_guests_and_keys_of_cells_that_have_a_queue(tmp_path: Path) -> None:
     chip = ('medium     = "stick"', 'medium = "slc-nand-64m"')
     axes = ('["fat16:cluster=32k", "ext2:block=4k"]', '["jffs2", "ext2"]\nscheduler = ["none", "cfq"]')
     lies = ('translation = ["none", "ftl-page"]\n[workload]', "[workload]")
@@ -260,11 +260,14 @@ def test_a_scheduler_is_only_in_guests_that_have_a_queue(tmp_path: Path) -> None
     path = write_study(tmp_path, chip, axes, (lies[1], lies[0]), ("seeds      = 2", f"seeds = 1\nskip = {skip}"))
     path.write_text(path.read_text().partition("[answer]")[0])
     chosen: dict[str, set[str]] = {}
+    keys: dict[str, set[str]] = {}
     guests: dict[str, set[tuple[tuple[str, bytes], ...]]] = {}
     for cell in plan(load_study(path)):
         if cell.coordinates["pattern"] == "read" and cell.coordinates["request"] == "4k":
             name = cell.coordinates["filesystem"]
-            chosen.setdefault(name, set()).add(cell.queue_scheduler.name)
+            chosen.setdefault(name, set()).add(cell.scheduler.name)
+            keys.setdefault(name, set()).add(key(cell, {}))
             guests.setdefault(name, set()).add(tuple(guest_job.files(cell, "0").items()))
     assert chosen == {"jffs2": {"none"}, "ext2": {"none", "cfq"}}
     assert (len(guests["jffs2"]), len(guests["ext2"])) == (1, 2)
+    assert (len(keys["jffs2"]), len(keys["ext2"])) == (1, 2)

@@ -16,16 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from flashbed.common import foreign_names, locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import attempt, measurement, memory, repetition, same_guest
+from flashbed.execution import attempt, measurement, memory, repetition
 from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.execution.same_guest import Twins
 from flashbed.execution.store import RESULT, Store
 
 _log = logging.getLogger("flashbed")
@@ -35,8 +33,6 @@ ELSEWHERE_POLL_S = 0.5
 
 MOST_AT_A_TIME = 2000
 """Attempts of one run, wherever they are made: each has a thread here that waits for it, and an open file."""
-
-NO_TWINS: Twins = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,9 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
 
 
 def also_of(record: Record, wanted: Repetition) -> Record:
-    """The record of another cell that has the same key, as of two kernels that came out the same to the last byte."""
+    """The record of another cell that has the same key: two kernels may come out the same to the last byte, and
+    schedulers be named for raw flash, which has no queue.
+    """
     result = {**record.result, "coordinates": dict(wanted.cell.coordinates)}
     return Record(wanted, result, record.folder)
 
@@ -87,11 +85,9 @@ def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record
     return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
 
 
-def measure(
-    store: Store, missing: Sequence[Repetition], site: Site, limits: Limits, twins: Twins = NO_TWINS
-) -> Iterator[Record]:
-    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run, or
-    one of its `twins` was; `site` is where.
+def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:
+    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run;
+    `site` is where.
     """
     if not missing:
         return
@@ -102,7 +98,7 @@ def measure(
             while queue.left or running:
                 while len(running) < min(site.guests, MOST_AT_A_TIME) and (taken := queue.take()) is not None:
                     claim, wanted = taken
-                    running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop, twins))
+                    running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop))
                 for record in queue.finished_elsewhere():
                     yield _told(record, progress)
                 if queue.left and not running:
@@ -195,17 +191,9 @@ def run_again(wanted: Repetition, limits: Limits) -> None:
 
 
 def _claimed(
-    claim: locks.Lock,
-    store: Store,
-    wanted: Repetition,
-    site: Site,
-    limits: Limits,
-    stop: threading.Event,
-    twins: Twins,
+    claim: locks.Lock, store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event
 ) -> Record:
     with claim:
-        if (taken := same_guest.taken_over(store, wanted, twins)) is not None:
-            return _record(wanted, taken.result, taken.folder)
         return _one(store, wanted, site, limits, stop)
 
 

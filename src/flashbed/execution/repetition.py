@@ -73,7 +73,7 @@ def program_set(cell: Cell) -> ProgramSet:
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
     watch = WATCH if cell.board.cpus > 1 else None
-    wanted = (cell.translation.module, cell.queue_scheduler.module, cell.filesystem.module, watch)
+    wanted = (cell.translation.module, cell.scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
     built = (*tool.built, *(("age",) if cell.medium.aged else ()))
     return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))
@@ -81,7 +81,7 @@ def program_set(cell: Cell) -> ProgramSet:
 
 def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
     """The modules of a cell that are made from a folder of the user's, with the folder."""
-    sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.queue_scheduler))
+    sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.scheduler))
     return tuple((module, Path(source)) for module, source in sources if module and source)
 
 

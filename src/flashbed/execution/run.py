@@ -20,7 +20,7 @@ from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition, same_guest
+from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition
 from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.ran import Ran
@@ -152,10 +152,10 @@ def run(
     beforehand.check(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
-    limits, twins = attempt.Limits(limit_s, smallest), same_guest.twins(wanted, study.seeds[0])
+    limits = attempt.Limits(limit_s, smallest)
     if missing:
         with nullcontext(site) if site is not None else attempt.here(jobs or children.cores()) as where:
-            for record in measuring.measure(store, missing, where, limits, twins):
+            for record in measuring.measure(store, missing, where, limits):
                 known[record.repetition.key] = record
     records = [measuring.also_of(known[r.key], r) for r in wanted]
     _look_again(records, study.seeds[0], limits)
@@ -197,7 +197,7 @@ def _ran(records: Sequence[Record]) -> list[Ran]:
 
 
 def _watched(record: Record, changed: Changed) -> ran.Ranges | None:
-    return ran.noted(record.result.get(same_guest.RUN_AS) or record.result["key"], changed)
+    return ran.noted(record.result["key"], changed)
 
 
 def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:

@@ -69,7 +69,7 @@ def _script(commands: Iterable[str]) -> bytes:
 
 
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
-    scheduler = cell.queue_scheduler
+    scheduler = cell.scheduler
     tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
     module, _, folder = DRIVERS[cell.medium.provides]
     log, between = f" record={TRACED_REQUESTS}" if cell.traced else "", cell.translation.device is not None

@@ -23,6 +23,8 @@ from flashbed.workload import WORKLOADS
 KEY_VERSION = 2
 """Goes up when the same inputs come to mean another run."""
 
+NO_QUEUE = Scheduler(title="no queue", name="none")
+
 FILLERS = 1024
 PHASES_US = 20_001
 
@@ -65,6 +67,7 @@ class Cell:
     translation: Translation
     filesystem: ResolvedFileSystem
     scheduler: Scheduler
+    """Of the queue. Raw flash has no queue, so its cells have none, whatever the study names."""
     kernel: str
     """What its key says of it, beside the digests of what is built."""
     workload: Workload
@@ -76,13 +79,6 @@ class Cell:
     """Whether the power goes when all else is measured, to see how long the next mount takes."""
     own_kernel: KernelChoice | None = None
     """Where it is none of those that the lab offers."""
-
-    @property
-    def queue_scheduler(self) -> Scheduler:
-        """The scheduler that the guest has and sets. Raw flash has no queue, so there none can be set; leaving it out
-        keeps guests the same that differ in nothing that is used.
-        """
-        return self.scheduler if has_queue(self.medium, self.translation) else Scheduler(title="no queue", name="none")
 
     @property
     def polls(self) -> bool:
@@ -106,14 +102,16 @@ def plan(study: Study) -> list[Cell]:
 def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     said = {**study.fixed, **study.workload, **coordinates}
     medium = study.library.medium(said.pop("medium"))
+    translation = study.library.translation(said.pop("translation"))
+    scheduler = study.library.scheduler(said.pop("scheduler"))
     kernel = study.kernels[said.pop("kernel")]
     return Cell(
         coordinates=coordinates,
         board=study.library.board(said.pop("board")),
         medium=medium,
-        translation=study.library.translation(said.pop("translation")),
+        translation=translation,
         filesystem=study.library.filesystem(said.pop("filesystem")),
-        scheduler=study.library.scheduler(said.pop("scheduler")),
+        scheduler=scheduler if has_queue(medium, translation) else NO_QUEUE,
         kernel=kernel.word,
         workload=_workload(study, said),
         seed=seed,
