@@ -332,7 +332,7 @@ static void drive_chip(struct fb_medium *m, struct input *input)
 		CHECK((fb_chip_breach(m) == FB_CHIP_KEPT) == (fb_chip_breaches(m) == breaches));
 		CHECK(ready_ns != FB_NEVER || fb_chip_breach(m) != FB_CHIP_KEPT);
 		if (ready_ns != FB_NEVER)
-			CHECK(fb_chip_status(m, fb_later(ready_ns, m->chip.ready_ns)).ready);
+			CHECK(fb_chip_status(m, fb_max(ready_ns, m->chip.ready_ns)).ready);
 		now_ns = time & 1 || ready_ns == FB_NEVER ? now_ns + (time << 12) : ready_ns;
 		if (time == 255) {
 			CHECK(fb_chip_cut(m, now_ns, torn) <= FB_CHIP_MOST_TORN);

@@ -5,17 +5,17 @@
 
 #include "fb_types.h"
 
-static inline u64 fb_later(u64 a_ns, u64 b_ns)
+static inline u64 fb_max(u64 a, u64 b)
 {
-	return a_ns > b_ns ? a_ns : b_ns;
+	return a > b ? a : b;
 }
 
-static inline u64 fb_smaller(u64 a, u64 b)
+static inline u64 fb_min(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
-static inline u64 fb_divide_up(u64 number, u64 by)
+static inline u64 fb_div_round_up(u64 number, u64 by)
 {
 	return (number + by - 1) / by;
 }
@@ -57,7 +57,7 @@ static inline u64 fb_remainder(const struct fb_divisor *d, u64 number)
 /* Time of a transfer, rounded up to whole nanoseconds */
 static inline u64 fb_transfer_ns(u64 bytes, u64 ps_per_byte)
 {
-	return fb_divide_up(bytes * ps_per_byte, 1000);
+	return fb_div_round_up(bytes * ps_per_byte, 1000);
 }
 
 /* Largest r with r * r <= number: Newton's method, from a power of two above */

@@ -51,7 +51,7 @@ static u64 refuse(struct fb_medium *m, enum fb_chip_breach which)
 static u64 take_up(struct fb_medium *m, u64 now_ns)
 {
 	m->chip.breach = FB_CHIP_KEPT;
-	m->now_ns = fb_later(m->now_ns, now_ns);
+	m->now_ns = fb_max(m->now_ns, now_ns);
 	if (now_ns >= m->chip.ready_ns)
 		return now_ns;
 	breach(m, FB_CHIP_BUSY);
@@ -251,7 +251,7 @@ static u64 operate(struct fb_medium *m, enum fb_chip_op op, const struct fb_chip
 	if (!fits_the_others(m, op, span))
 		return refuse(m, FB_CHIP_NOT_TOGETHER);
 	add(&m->chip.queued, op, span);
-	m->chip.ready_ns = begin(m, fb_later(begin_ns, m->chip.array_free_ns));
+	m->chip.ready_ns = begin(m, fb_max(begin_ns, m->chip.array_free_ns));
 	return m->chip.ready_ns;
 }
 
@@ -295,7 +295,7 @@ u64 fb_chip_read_cached(struct fb_medium *m, bool last, u64 now_ns)
 		return refuse(m, FB_CHIP_NOT_OFFERED);
 	if (!last && chip->loaded % m->params.pages_per_block == 0)
 		return refuse(m, FB_CHIP_OUT_OF_RANGE);
-	chip->ready_ns = fb_later(begin_ns, chip->array_free_ns) + m->params.cache_busy_ns;
+	chip->ready_ns = fb_max(begin_ns, chip->array_free_ns) + m->params.cache_busy_ns;
 	if (last) {
 		chip->loaded = 0;
 		return chip->ready_ns;
@@ -321,7 +321,7 @@ u64 fb_chip_program_cached(struct fb_medium *m, const struct fb_chip_span *span,
 		take_up(m, now_ns);
 		return refuse(m, FB_CHIP_NOT_OFFERED);
 	}
-	begin_ns = fb_later(fb_later(now_ns, m->chip.ready_ns), array_was_free_ns) + m->params.cache_busy_ns;
+	begin_ns = fb_max(fb_max(now_ns, m->chip.ready_ns), array_was_free_ns) + m->params.cache_busy_ns;
 	if (operate(m, FB_CHIP_PROGRAM, span, now_ns) == FB_NEVER)
 		return FB_NEVER;
 	m->chip.work[0].end_ns += begin_ns - m->chip.work[0].begin_ns;
@@ -360,7 +360,7 @@ u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
 	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
 		return 0;
 	spot.erase_count = fb_chip_block(m, block)->erase_count;
-	count = fb_smaller(fb_faults_wrong_bits(&m->params, &spot, fb_chip_past(m, block), age_hours(m)), most);
+	count = fb_min(fb_faults_wrong_bits(&m->params, &spot, fb_chip_past(m, block), age_hours(m)), most);
 	fb_faults_positions(&m->params, &spot, positions, count);
 	m->counters.wrong_bits += count;
 	return count;

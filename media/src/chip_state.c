@@ -96,8 +96,8 @@ static struct fb_wear wear_of(const struct fb_medium *m)
 			continue;
 		wear.blocks++;
 		wear.erase_count_sum += block->erase_count;
-		wear.erase_count_min = fb_smaller(wear.erase_count_min, block->erase_count);
-		wear.erase_count_max = fb_later(wear.erase_count_max, block->erase_count);
+		wear.erase_count_min = fb_min(wear.erase_count_min, block->erase_count);
+		wear.erase_count_max = fb_max(wear.erase_count_max, block->erase_count);
 	}
 	if (!wear.blocks)
 		wear.erase_count_min = 0;

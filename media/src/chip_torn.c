@@ -68,7 +68,7 @@ static u32 tear_all(struct fb_medium *m, u64 cut_ns, struct fb_chip_torn *torn)
 	count += tear_work(m, &m->chip.work[0], cut_ns, torn + count);
 	m->chip.work[0].planes = 0;
 	m->chip.work[1].planes = 0;
-	m->now_ns = fb_later(m->now_ns, cut_ns);
+	m->now_ns = fb_max(m->now_ns, cut_ns);
 	return count;
 }
 

@@ -10,11 +10,11 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	struct fb_geometry geometry;
 
 	if (!fb_check_sectors(p, complaint) ||
-	    !fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_smaller(p->cylinders, FB_MAX_ZONES),
+	    !fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_min(p->cylinders, FB_MAX_ZONES),
 			    "no more than cylinders") ||
 	    /* So that the parts of any write that the cache takes fit into the ring of pending_parts() */
 	    !fb_check_range(complaint, p, FB_PARAM_inner_sectors_per_track,
-			    fb_divide_up(FB_CACHED_PART_BYTES, p->sector_bytes), p->outer_sectors_per_track,
+			    fb_div_round_up(FB_CACHED_PART_BYTES, p->sector_bytes), p->outer_sectors_per_track,
 			    "tracks of 4096 bytes or more, and no more than outer_sectors_per_track") ||
 	    !fb_check_range(complaint, p, FB_PARAM_seek_full_ns, p->seek_track_ns, FB_MAX_NS,
 			    "at least seek_track_ns") ||
@@ -90,7 +90,7 @@ static struct fb_pass carry_out(struct fb_medium *m, struct fb_run run, bool *la
 	*last = !fb_arm_insert(m, &run, &pass);
 	if (!*last)
 		return pass;
-	run.start_ns = fb_later(run.start_ns, m->disk.arm.free_ns);
+	run.start_ns = fb_max(run.start_ns, m->disk.arm.free_ns);
 	fb_buffer_leave(m, run.start_ns);
 	return fb_arm_append(m, &run);
 }
@@ -129,7 +129,7 @@ static u64 read(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns)
 	}
 	/* Sectors go out as they come in: the last one follows when it is there and the others are gone */
 	sent_ns = fb_link_take(m, link_ready_ns, count * m->params.sector_bytes);
-	return fb_later(sent_ns, buffered_ns + fb_transfer_ns(m->params.sector_bytes, m->params.link_ps_per_byte));
+	return fb_max(sent_ns, buffered_ns + fb_transfer_ns(m->params.sector_bytes, m->params.link_ps_per_byte));
 }
 
 static u64 write_platter(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns, u64 arrived_ns)
@@ -144,7 +144,7 @@ static u64 write_platter(struct fb_medium *m, u64 first, u64 count, u64 command_
 	fb_power_note(m, &(struct fb_pending) { .offset_bytes = first * m->params.sector_bytes,
 						.length_bytes = count * m->params.sector_bytes,
 						.begin_ns = pass.begin_ns, .durable_ns = pass.end_ns });
-	m->disk.cache.written_ns = fb_later(m->disk.cache.written_ns, pass.end_ns);
+	m->disk.cache.written_ns = fb_max(m->disk.cache.written_ns, pass.end_ns);
 	return pass.end_ns;
 }
 
@@ -163,7 +163,7 @@ static u64 write(struct fb_medium *m, u64 first, u64 count, bool fua, u64 comman
 static u64 take_controller(struct fb_medium *m)
 {
 	m->counters.controller_ns += m->params.command_ns;
-	m->controller_free_ns = fb_later(m->now_ns, m->controller_free_ns) + m->params.command_ns;
+	m->controller_free_ns = fb_max(m->now_ns, m->controller_free_ns) + m->params.command_ns;
 	return m->controller_free_ns;
 }
 

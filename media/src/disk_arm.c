@@ -46,7 +46,7 @@ static void rotate(const struct fb_geometry *g, struct fb_pass *pass, u64 angle_
 static void go(const struct fb_medium *m, struct fb_pass *pass, const struct fb_run *run, const struct fb_place *place)
 {
 	move(m, pass, place->track, run->writes);
-	pass->end_ns = fb_later(pass->end_ns, run->data_ns);
+	pass->end_ns = fb_max(pass->end_ns, run->data_ns);
 	rotate(&m->disk.geometry, pass, fb_geometry_angle_ns(&m->disk.geometry, place));
 }
 
@@ -78,7 +78,7 @@ struct fb_pass fb_arm_plan(const struct fb_medium *m, struct fb_track from, cons
 		return (struct fb_pass) { .begin_ns = run->start_ns, .end_ns = run->start_ns, .track = from };
 	pass = fb_arm_begin(m, from, run);
 	for (;;) {
-		u64 on_track = fb_smaller(end - first, place.sectors_per_track - place.sector);
+		u64 on_track = fb_min(end - first, place.sectors_per_track - place.sector);
 
 		transfer(m, &pass, &place, on_track);
 		first += on_track;
@@ -139,7 +139,7 @@ static bool fits(const struct fb_medium *m, const struct fb_pass *before, const 
 	if (ns + least_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_move_ns(m, before->track, run->place.track, run->writes);
-	ns = fb_later(ns, run->data_ns);
+	ns = fb_max(ns, run->data_ns);
 	if (ns + least_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + least_ns;

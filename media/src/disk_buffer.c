@@ -61,12 +61,12 @@ static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 		return false;
 	run = ahead(m, s, s->limit);
 	place = run.place;
-	most = fb_smaller(run.count, place.sectors_per_track - place.sector);
+	most = fb_min(run.count, place.sectors_per_track - place.sector);
 	begin_ns = fb_arm_begin(m, m->disk.arm.track, &run).begin_ns;
 	if (begin_ns + fb_geometry_pass_ns(g, &place, 1) > now_ns)
 		return false;
 	/* Sectors take a whole number of ns or one more, so this may be one or two too many */
-	count = fb_smaller((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, most);
+	count = fb_min((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, most);
 	while (begin_ns + fb_geometry_pass_ns(g, &place, count) > now_ns)
 		count--;
 	m->disk.arm.track = place.track;
@@ -123,7 +123,7 @@ static void read_on(struct fb_medium *m, struct fb_segment *s, u64 end)
 
 static u64 farthest(const struct fb_medium *m, u64 end)
 {
-	return fb_smaller(end + sectors(m, m->params.readahead_bytes), m->disk.geometry.sectors);
+	return fb_min(end + sectors(m, m->params.readahead_bytes), m->disk.geometry.sectors);
 }
 
 static u64 read_stream(struct fb_medium *m, struct fb_segment *s, u64 end, u64 command_done_ns)
@@ -136,7 +136,7 @@ static u64 read_stream(struct fb_medium *m, struct fb_segment *s, u64 end, u64 c
 	if (s->limit < s->end)
 		s->limit = s->end;
 	keep_newest(m, s);
-	return fb_later(command_done_ns, s->available_ns);
+	return fb_max(command_done_ns, s->available_ns);
 }
 
 u64 fb_buffer_read(struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
@@ -157,7 +157,7 @@ u64 fb_buffer_read(struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
 		}
 		if (end <= s->end) {
 			use(b, s);
-			return fb_later(command_done_ns, s->available_ns);
+			return fb_max(command_done_ns, s->available_ns);
 		}
 	}
 	return 0;
@@ -183,7 +183,7 @@ static struct fb_segment *add(struct fb_medium *m, u64 first, u64 end, u64 limit
 	*s = (struct fb_segment) {
 		.start = first, .end = end, .limit = limit, .available_ns = end_ns, .stream_ns = end_ns,
 	};
-	m->disk.buffer.in_use = fb_later(m->disk.buffer.in_use, s - m->disk.buffer.segment + 1);
+	m->disk.buffer.in_use = fb_max(m->disk.buffer.in_use, s - m->disk.buffer.segment + 1);
 	keep_newest(m, s);
 	use(&m->disk.buffer, s);
 	return s;

@@ -97,7 +97,7 @@ static struct fb_run piece(const struct fb_extent *e, u64 start_ns)
 {
 	return (struct fb_run) {
 		.first = e->first,
-		.count = fb_smaller(e->end - e->first, e->place.sectors_per_track - e->place.sector),
+		.count = fb_min(e->end - e->first, e->place.sectors_per_track - e->place.sector),
 		.place = e->place,
 		.start_ns = start_ns,
 		.writes = true,
@@ -126,7 +126,7 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 	const u64 at_ns = start_ns % revolution_ns;
 	const u64 least_seek_ns = m->disk.write_seeks.curve.track_ns;
 	const struct fb_track arm = m->disk.arm.track;
-	const u64 end = fb_smaller(c->extents, m->params.reorder_depth);
+	const u64 end = fb_min(c->extents, m->params.reorder_depth);
 	u64 best = 0, best_ns = ~(u64)0, move_ns, i;
 
 	if (c->passed_over >= FB_DESTAGE_PATIENCE)
@@ -145,7 +145,7 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 			continue;
 		move_ns = fb_arm_move_ns(m, arm, e->place.track, true);
 		if (ns < move_ns)
-			ns += fb_divide_up(move_ns - ns, revolution_ns) * revolution_ns;
+			ns += fb_div_round_up(move_ns - ns, revolution_ns) * revolution_ns;
 		if (ns < best_ns) {
 			best_ns = ns;
 			best = i;
@@ -183,7 +183,7 @@ static u8 melt(struct fb_medium *m, u64 from, u64 before)
 			c->extent[kept].first = c->extent[slot].first;
 			place(m, kept, &c->extent[slot].place);
 		}
-		c->extent[kept].end = fb_later(c->extent[kept].end, c->extent[slot].end);
+		c->extent[kept].end = fb_max(c->extent[kept].end, c->extent[slot].end);
 		fb_power_join(m, &c->extent[kept].parts, &c->extent[slot].parts);
 		remove_extent(c, i, age_of(c, slot));
 	}
@@ -206,8 +206,8 @@ static u8 put(struct fb_medium *m, u64 first, u64 end)
 		return insert_extent(c, from, first, end);
 	slot = melt(m, from, before);
 	e = &c->extent[slot];
-	e->first = fb_smaller(e->first, first);
-	e->end = fb_later(e->end, end);
+	e->first = fb_min(e->first, first);
+	e->end = fb_max(e->end, end);
 	c->sectors += e->end - e->first;
 	return slot;
 }
@@ -258,7 +258,7 @@ static void destage(struct fb_medium *m, u64 start_ns)
 	c->leaving = run.count;
 	c->leave_ns = pass.begin_ns;
 	c->left_ns = pass.end_ns;
-	c->written_ns = fb_later(c->written_ns, c->left_ns);
+	c->written_ns = fb_max(c->written_ns, c->left_ns);
 	c->sectors -= run.count;
 	if (run.first + run.count == e->end) {
 		remove_extent(c, find(c, e->end), at);
@@ -275,9 +275,9 @@ static void destage(struct fb_medium *m, u64 start_ns)
 static u64 destage_ns(const struct fb_medium *m, u64 now_ns)
 {
 	const struct fb_cache *c = &m->disk.cache;
-	u64 start_ns = fb_later(fb_later(m->disk.arm.free_ns, c->known_ns), now_ns);
+	u64 start_ns = fb_max(fb_max(m->disk.arm.free_ns, c->known_ns), now_ns);
 
-	return c->extents ? start_ns : fb_later(start_ns, c->arrival[0].at_ns);
+	return c->extents ? start_ns : fb_max(start_ns, c->arrival[0].at_ns);
 }
 
 void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
@@ -285,13 +285,13 @@ void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
 	struct fb_cache *c = &m->disk.cache;
 
 	while ((c->extents || c->arrivals) && m->disk.arm.free_ns < now_ns) {
-		u64 start_ns = fb_later(destage_ns(m, 0), fb_buffer_idle_ns(m));
+		u64 start_ns = fb_max(destage_ns(m, 0), fb_buffer_idle_ns(m));
 
 		if (start_ns >= now_ns)
 			break;
 		destage(m, start_ns);
 	}
-	c->known_ns = fb_later(c->known_ns, now_ns);
+	c->known_ns = fb_max(c->known_ns, now_ns);
 	take_arrivals(m, c->known_ns);
 }
 
@@ -309,7 +309,7 @@ static u64 leaving_no_more_than(const struct fb_cache *c, u64 most)
 {
 	if (most >= c->leaving)
 		return 0;
-	return c->leave_ns + fb_divide_up((c->leaving - most) * (c->left_ns - c->leave_ns), c->leaving);
+	return c->leave_ns + fb_div_round_up((c->leaving - most) * (c->left_ns - c->leave_ns), c->leaving);
 }
 
 /*
@@ -338,11 +338,11 @@ static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)
 		ready_ns = vacant_ns(m, count);
 	}
 	while (ready_ns == FB_NEVER) {
-		now_ns = fb_later(now_ns, m->disk.cache.left_ns);
+		now_ns = fb_max(now_ns, m->disk.cache.left_ns);
 		destage(m, destage_ns(m, now_ns));
 		ready_ns = vacant_ns(m, count);
 	}
-	return fb_later(now_ns, ready_ns);
+	return fb_max(now_ns, ready_ns);
 }
 
 /* By tracks, as they are written back; when, nobody knows yet */
@@ -381,7 +381,7 @@ u64 fb_cache_write(struct fb_medium *m, u64 first, u64 end, u64 arrived_ns)
 	note_cached(m, arrival);
 	c->arrivals++;
 	c->arriving += end - first;
-	c->room_ns = fb_later(c->room_ns, at_ns);
+	c->room_ns = fb_max(c->room_ns, at_ns);
 	m->counters.disk_cached_writes++;
 	take_arrivals(m, c->known_ns);
 	return at_ns;
@@ -396,7 +396,7 @@ u64 fb_cache_read(const struct fb_medium *m, u64 first, u64 end, u64 command_don
 		return command_done_ns;
 	for (i = 0; i < c->arrivals; i++)
 		if (c->arrival[i].first <= first && c->arrival[i].end >= end)
-			return fb_later(command_done_ns, c->arrival[i].at_ns);
+			return fb_max(command_done_ns, c->arrival[i].at_ns);
 	return FB_NEVER;
 }
 
@@ -406,7 +406,7 @@ u64 fb_cache_flush(struct fb_medium *m, u64 now_ns)
 
 	while (c->extents || c->arrivals)
 		destage(m, destage_ns(m, now_ns));
-	return fb_later(now_ns, c->written_ns);
+	return fb_max(now_ns, c->written_ns);
 }
 
 /* Both orders have all slots, and the same in front */

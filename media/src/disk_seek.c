@@ -83,7 +83,7 @@ bool fb_seeks_undamaged(const struct fb_seeks *seeks, const struct fb_seek_curve
 
 u64 fb_least_average_ns(const struct fb_params *p)
 {
-	return fb_divide_up((WEIGHTS - WEIGHT_FULL) * p->seek_track_ns + WEIGHT_FULL * p->seek_full_ns, WEIGHTS);
+	return fb_div_round_up((WEIGHTS - WEIGHT_FULL) * p->seek_track_ns + WEIGHT_FULL * p->seek_full_ns, WEIGHTS);
 }
 
 u64 fb_most_average_ns(const struct fb_params *p)

@@ -151,14 +151,14 @@ static u64 take_lane(struct fb_medium *m, enum fb_op op)
 	u64 lanes = apart ? p->write_lanes : p->controller_lanes;
 	u64 *lane = apart ? m->flash.write_lane_free_ns : m->flash.lane_free_ns;
 	u64 *first = lane;
-	u64 ready_ns = fb_later(m->now_ns, m->controller_free_ns);
+	u64 ready_ns = fb_max(m->now_ns, m->controller_free_ns);
 	u32 i;
 
 	for (i = 1; i < lanes; i++)
 		if (lane[i] < *first)
 			first = &lane[i];
 	m->counters.controller_ns += command_ns;
-	*first = fb_later(ready_ns, *first) + command_ns;
+	*first = fb_max(ready_ns, *first) + command_ns;
 	return *first;
 }
 
@@ -204,7 +204,7 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 		m->counters.read_ahead_hits++;
 		if (fetched->failed)
 			m->outcome = FB_UNCORRECTABLE;
-		return fb_link_take(m, fb_later(command_done_ns, fetched->there_ns), bytes);
+		return fb_link_take(m, fb_max(command_done_ns, fetched->there_ns), bytes);
 	}
 	m->flash.nand.read_failed = 0;
 	flash_done_ns = fb_ftl(&m->params)->read(m, page, bytes, command_done_ns);
@@ -261,21 +261,21 @@ static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool t
 {
 	u64 room_ns = fb_buffer_room_ns(m, command_done_ns);
 	u64 arrived_ns = fb_link_take(m, room_ns, bytes);
-	u64 ready_ns = fb_later(arrived_ns, fetch_rest(m, page, skip, bytes, command_done_ns));
+	u64 ready_ns = fb_max(arrived_ns, fetch_rest(m, page, skip, bytes, command_done_ns));
 	u64 programmed_ns = fb_ftl(&m->params)->write(m, page, ready_ns);
 	u64 done_ns = fb_buffer_put(m, page, arrived_ns, programmed_ns);
 
 	note_pending(m, page * m->params.page_bytes + skip, bytes);
 	fb_read_ahead_forget(m, page, page + 1);
 	m->counters.buffer_wait_ns += room_ns - command_done_ns;
-	m->durable_ns = fb_later(m->durable_ns, programmed_ns);
+	m->durable_ns = fb_max(m->durable_ns, programmed_ns);
 	return through ? programmed_ns : done_ns;
 }
 
 /* Pages that are not covered whole stay mapped; a trace may discard what the device has no command for */
 static void discard(struct fb_medium *m, const struct fb_request *request)
 {
-	u64 first = fb_divide_up(request->offset_bytes, m->params.page_bytes);
+	u64 first = fb_div_round_up(request->offset_bytes, m->params.page_bytes);
 	u64 end = (request->offset_bytes + request->length_bytes) / m->params.page_bytes;
 
 	if (first >= end || !m->params.discard)
@@ -309,7 +309,7 @@ static u64 flush(struct fb_medium *m, u64 command_done_ns)
 	if (m->params.flush_ignored || m->params.power_loss_protection)
 		return command_done_ns;
 	fb_nand_acknowledge(m);
-	return write_log(m, fb_later(command_done_ns, m->durable_ns));
+	return write_log(m, fb_max(command_done_ns, m->durable_ns));
 }
 
 static void prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
@@ -348,7 +348,7 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 		u64 page_done_ns = request->op == FB_READ ? read_page(m, page, bytes, command_done_ns) :
 							    write_page(m, page, skip, bytes, through, command_done_ns);
 
-		done_ns = fb_later(done_ns, page_done_ns);
+		done_ns = fb_max(done_ns, page_done_ns);
 		left -= bytes;
 		skip = 0;
 		page++;
@@ -382,9 +382,9 @@ static u32 block_erases(const struct fb_medium *m, u64 block)
 /* A small device has fewer, so that the ring of parts stays small beside its tables */
 static u64 pending_parts(const struct fb_params *p)
 {
-	u64 parts = fb_smaller(FB_MOST_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+	u64 parts = fb_min(FB_MOST_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
 
-	return fb_later(parts, FB_FEWEST_PARTS) + p->write_buffer_bytes / p->page_bytes;
+	return fb_max(parts, FB_FEWEST_PARTS) + p->write_buffer_bytes / p->page_bytes;
 }
 
 static u64 parts_of(const struct fb_medium *m, u64 length_bytes)

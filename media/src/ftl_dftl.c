@@ -55,7 +55,7 @@ static u32 head_of(const struct fb_medium *m)
 
 static u64 map_pages_per_die(const struct fb_params *p)
 {
-	return fb_divide_up(fb_page_data_pages_per_die(p) * sizeof(u32), p->page_bytes);
+	return fb_div_round_up(fb_page_data_pages_per_die(p) * sizeof(u32), p->page_bytes);
 }
 
 static bool check(const struct fb_params *p, struct fb_complaint *complaint)
@@ -201,7 +201,7 @@ static void write_changes(struct fb_medium *m, u32 die, u64 ready_ns)
 		    !fb_page_mapped(m, (u64)index * m->params.dies + die))
 			continue;
 		m->counters.map_read_pages++;
-		read_ns = fb_later(read_ns, fb_page_fetch(m, die, index, m->params.page_bytes, ready_ns));
+		read_ns = fb_max(read_ns, fb_page_fetch(m, die, index, m->params.page_bytes, ready_ns));
 	}
 	for (i = 0; i < count; i++) {
 		forget_changes(m, t.die, die, found[i]);

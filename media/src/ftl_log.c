@@ -61,7 +61,7 @@ struct fb_ftl_layout fb_log_layout(const struct fb_params *p, u64 *end_offset)
 
 	layout.groups = groups(p);
 	layout.pages_per_group = pages_per_group(p);
-	layout.logical_groups = fb_divide_up(p->capacity_bytes, layout.pages_per_group * p->page_bytes);
+	layout.logical_groups = fb_div_round_up(p->capacity_bytes, layout.pages_per_group * p->page_bytes);
 
 	layout.free_offset = fb_add_table(end_offset, sizeof(struct fb_free_groups));
 	layout.groups_offset = fb_add_table(end_offset, layout.groups * sizeof(struct fb_group));
@@ -154,8 +154,8 @@ u64 fb_log_know(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group,
 		const struct fb_log *l = &t->logs[log];
 
 		if (l->group != FB_NO_GROUP && l->logical_group == logical_group)
-			known_ns = fb_later(known_ns, look_up(m, l->group, t->groups[l->group].programmed_pages - 1,
-							      ready_ns));
+			known_ns = fb_max(known_ns, look_up(m, l->group, t->groups[l->group].programmed_pages - 1,
+							    ready_ns));
 	}
 	return known_ns;
 }
@@ -238,7 +238,7 @@ static void discard_group(struct fb_medium *m, struct fb_log_tables *t, u32 logi
 void fb_log_discard(struct fb_medium *m, u64 first, u64 end)
 {
 	struct fb_log_tables t = fb_log_tables(m);
-	u64 group = fb_divide_up(first, t.pages_per_group);
+	u64 group = fb_div_round_up(first, t.pages_per_group);
 
 	for (; (group + 1) * t.pages_per_group <= end; group++)
 		discard_group(m, &t, group);
@@ -249,7 +249,7 @@ u64 fb_log_scan_pages(const struct fb_medium *m)
 {
 	struct fb_log_tables t = fb_log_tables(m);
 
-	return t.group_count + fb_divide_up((u64)t.log_count * t.pages_per_group, m->params.dies);
+	return t.group_count + fb_div_round_up((u64)t.log_count * t.pages_per_group, m->params.dies);
 }
 
 static u32 first_page_in(const u32 *pages, u32 ppn, u32 end)

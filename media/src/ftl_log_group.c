@@ -140,7 +140,7 @@ u64 fb_log_release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 
 	for (die = 0; die < m->params.dies; die++)
 		for (i = first; i < first + m->params.blocks_per_group; i++)
 			if (fb_nand_block(m, die, *fb_log_block_at(m, die, i))->programmed_pages)
-				done_ns = fb_later(done_ns, erase(m, die, i, ready_ns));
+				done_ns = fb_max(done_ns, erase(m, die, i, ready_ns));
 	t->groups[group].programmed_pages = 0;
 	fb_log_put_free(t, group);
 	return done_ns;

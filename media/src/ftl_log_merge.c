@@ -82,7 +82,7 @@ static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group,
 		u64 content = fb_log_holds(t, page + i) ? page + i : FB_NO_PAGE;
 
 		m->flash.nand.has_page = stays[i];
-		done_ns = fb_later(done_ns, fb_log_program_next(m, t, to_group, content, read_ns[i]));
+		done_ns = fb_max(done_ns, fb_log_program_next(m, t, to_group, content, read_ns[i]));
 		if (t->free->merging == page / t->pages_per_group)
 			t->latest[page + i] = 0;
 		if (log != FB_NO_LOG)
@@ -99,9 +99,9 @@ static u64 copy(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group,
 	u64 done_ns = ready_ns;
 
 	while (offset < end) {
-		u32 count = fb_smaller(COPY_PAGES, end - offset);
+		u32 count = fb_min(COPY_PAGES, end - offset);
 
-		done_ns = fb_later(done_ns, copy_some(m, t, to_group, first + offset, count, ready_ns));
+		done_ns = fb_max(done_ns, copy_some(m, t, to_group, first + offset, count, ready_ns));
 		offset += count;
 	}
 	return done_ns;
@@ -155,7 +155,7 @@ u64 fb_log_go_on_merging(struct fb_medium *m, struct fb_log_tables *t, u32 *page
 	u32 to_group = t->free->merging_into;
 	u32 end = end_of(t, logical_group);
 	u32 left = end - t->groups[to_group].programmed_pages;
-	u32 copied = fb_smaller(*pages, left);
+	u32 copied = fb_min(*pages, left);
 	u64 done_ns = copy(m, t, logical_group, to_group, end - left + copied, ready_ns);
 
 	*pages -= copied;
@@ -208,8 +208,8 @@ u64 fb_log_close_some(struct fb_medium *m, struct fb_log_tables *t, u32 log, u32
 	u32 logical_group = t->logs[log].logical_group;
 	u32 group = t->logs[log].group;
 	u32 logged = t->groups[group].programmed_pages;
-	u32 end = fb_later(end_of(t, logical_group), logged);
-	u32 copied = fb_smaller(*pages, end - logged);
+	u32 end = fb_max(end_of(t, logical_group), logged);
+	u32 copied = fb_min(*pages, end - logged);
 	u64 done_ns = copy(m, t, logical_group, group, logged + copied, ready_ns);
 
 	t->free->closing = FB_CLOSING + log;

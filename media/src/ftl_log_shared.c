@@ -82,7 +82,7 @@ static u64 empty_some(struct fb_medium *m, struct fb_log_tables *t, u32 pages, u
 		}
 		if (has_own_log(m, t, group)) {
 			ready_ns = merge_group(m, t, group, ready_ns);
-			pages -= fb_smaller(pages, t->pages_per_group);
+			pages -= fb_min(pages, t->pages_per_group);
 		} else {
 			if (f->merging == FB_NO_GROUP)
 				fb_log_begin_merge(t, group);
@@ -106,8 +106,8 @@ static u64 empty_along(struct fb_medium *m, struct fb_log_tables *t, u64 ready_n
 	if (f->emptying_log == FB_NO_LOG)
 		return ready_ns;
 	if (f->merging != FB_NO_GROUP)
-		work -= fb_smaller(work, t->groups[f->merging_into].programmed_pages);
-	return empty_some(m, t, fb_later(m->params.merge_step_pages, fb_divide_up(work, room)), ready_ns);
+		work -= fb_min(work, t->groups[f->merging_into].programmed_pages);
+	return empty_some(m, t, fb_max(m->params.merge_step_pages, fb_div_round_up(work, room)), ready_ns);
 }
 
 static u32 log_behind(const struct fb_medium *m, const struct fb_log_tables *t, u32 log)

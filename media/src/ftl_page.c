@@ -37,7 +37,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 
 u64 fb_page_data_pages_per_die(const struct fb_params *p)
 {
-	return fb_divide_up(fb_divide_up(p->capacity_bytes, p->page_bytes), p->dies);
+	return fb_div_round_up(fb_div_round_up(p->capacity_bytes, p->page_bytes), p->dies);
 }
 
 struct fb_ftl_layout fb_page_layout(const struct fb_params *p, u64 map_pages_per_die, u64 *end_offset)
@@ -268,7 +268,7 @@ u64 fb_page_rest(struct fb_medium *m)
 		if (m->params.slc_idle_fold && t.die->open[FB_OPEN_SLC] != FB_NO_BLOCK)
 			close_block(&t, FB_OPEN_SLC);
 		work_while_idle(m, die, &t, FB_NEVER);
-		done_ns = fb_later(done_ns, fb_array_free_ns(m, die));
+		done_ns = fb_max(done_ns, fb_array_free_ns(m, die));
 	}
 	return done_ns;
 }
@@ -427,7 +427,7 @@ u64 fb_page_scan_pages(const struct fb_medium *m)
 		for (i = 0; i < FB_OPEN_BLOCKS; i++)
 			if (t.die->open[i] != FB_NO_BLOCK)
 				open += i == FB_OPEN_SLC ? t.slc_pages_per_block : t.pages_per_block;
-		most = fb_later(most, open);
+		most = fb_max(most, open);
 	}
 	return m->flash.ftl.blocks_per_die + most;
 }

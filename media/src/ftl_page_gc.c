@@ -48,7 +48,7 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 /* Moves are read and programmed a row at a time, so that its pages join, or as many rows as gc_step_pages fill */
 static u32 pages_at_once(const struct fb_params *p)
 {
-	return fb_smaller(fb_later(p->planes, p->gc_step_pages), MAX_AT_ONCE);
+	return fb_min(fb_max(p->planes, p->gc_step_pages), MAX_AT_ONCE);
 }
 
 void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
@@ -128,14 +128,14 @@ void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t)
 	u64 share = most;
 
 	if (d->recent_yield)
-		share = fb_divide_up((u64)d->recent_moves * FB_PACE_PARTS, d->recent_yield);
+		share = fb_div_round_up((u64)d->recent_moves * FB_PACE_PARTS, d->recent_yield);
 	if (fb_spare_blocks(t) <= kept_blocks(&m->params))
 		share = most;
 	else if (room < full_pages)
 		share = share * 4 * (full_pages - room) / full_pages;
 	else
 		share = d->owed = 0;
-	d->pace = fb_smaller(share, most);
+	d->pace = fb_min(share, most);
 }
 
 static void note_yield(const struct fb_medium *m, struct fb_die_tables *t, u32 valid)
@@ -246,7 +246,7 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	u64 keep_blocks = kept_blocks(&m->params);
-	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
+	u64 begin_ns = fb_max(ready_ns, fb_array_free_ns(m, die));
 	bool collected = false;
 
 	while (fb_spare_blocks(t) <= keep_blocks && gc_some(m, die, t, t->pages_per_block, ready_ns)) {
@@ -265,13 +265,13 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
  */
 static void collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
+	u64 begin_ns = fb_max(ready_ns, fb_array_free_ns(m, die));
 	u64 before = m->counters.collection_moved_pages;
 	struct fb_page_die *d = t->die;
 
 	if (d->owed < m->params.gc_step_pages * FB_PACE_PARTS || !gc_some(m, die, t, m->params.gc_step_pages, ready_ns))
 		return;
-	d->owed -= fb_smaller(d->owed, (m->counters.collection_moved_pages - before) * FB_PACE_PARTS);
+	d->owed -= fb_min(d->owed, (m->counters.collection_moved_pages - before) * FB_PACE_PARTS);
 	level_wear(m, die, t, ready_ns);
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
 }

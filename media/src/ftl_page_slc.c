@@ -67,7 +67,7 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 			ready_ns = fb_page_make_room(m, die, t, ready_ns);
 		else
 			room -= t->blocks[*open].programmed_pages;
-		room = fb_smaller(room, pages);
+		room = fb_min(room, pages);
 		fb_page_move(m, die, t, &from, room, ready_ns);
 		pages -= room;
 	}
@@ -81,7 +81,7 @@ static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32
 
 u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u64 begin_ns = fb_later(ready_ns, fb_array_free_ns(m, die));
+	u64 begin_ns = fb_max(ready_ns, fb_array_free_ns(m, die));
 	bool folded = false;
 
 	if (!fb_slc_full(t))

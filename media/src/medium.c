@@ -181,7 +181,7 @@ static u64 take_up(struct fb_medium *m, const struct fb_request *request, u64 no
 /* Each moment counts once, however many requests are under way */
 static void count_busy(struct fb_medium *m, u64 now_ns, u64 done_ns)
 {
-	u64 begin_ns = fb_later(now_ns, m->busy_until_ns);
+	u64 begin_ns = fb_max(now_ns, m->busy_until_ns);
 
 	if (done_ns <= begin_ns)
 		return;
@@ -209,7 +209,7 @@ u64 fb_rest(struct fb_medium *m, u64 now_ns)
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
 
 	m->now_ns = now_ns;
-	return kind->rest ? fb_later(now_ns, kind->rest(m)) : now_ns;
+	return kind->rest ? fb_max(now_ns, kind->rest(m)) : now_ns;
 }
 
 enum fb_outcome fb_last_outcome(const struct fb_medium *m)
@@ -228,7 +228,7 @@ void fb_age(struct fb_medium *m, u64 days)
 {
 	const u64 oldest_ns = (u64)FB_MAX_AGE_DAYS * 24 * FB_HOUR_NS;
 
-	m->age_ns = fb_smaller(m->age_ns + fb_smaller(days, FB_MAX_AGE_DAYS) * 24 * FB_HOUR_NS, oldest_ns);
+	m->age_ns = fb_min(m->age_ns + fb_min(days, FB_MAX_AGE_DAYS) * 24 * FB_HOUR_NS, oldest_ns);
 }
 
 u64 fb_age_ns(const struct fb_medium *m)

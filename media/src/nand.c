@@ -101,7 +101,7 @@ static inline u64 by_page(const struct fb_medium *m, u32 die, u32 ppn, const str
 
 static u64 begin_of(const struct fb_joint_program *joint)
 {
-	return fb_later(joint->loaded_ns, joint->array_was_free_ns);
+	return fb_max(joint->loaded_ns, joint->array_was_free_ns);
 }
 
 static u32 row_of(const struct fb_medium *m, u32 ppn)
@@ -145,7 +145,7 @@ static bool joins_last(const struct fb_medium *m, const struct fb_joint_program 
 static bool joins_waiting(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns, u64 bytes)
 {
 	return m->flash.buffer.pages &&
-	       fb_later(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <=
+	       fb_max(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <=
 		       begin_of(joint);
 }
 
@@ -225,12 +225,12 @@ static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 	if (!can_suspend(m, d, ready_ns)) {
 		d->suspendable = FB_DIE_IDLE;
 		d->interrupted = 0;
-		return fb_later(ready_ns, d->array_free_ns);
+		return fb_max(ready_ns, d->array_free_ns);
 	}
 	d->interrupted = 1;
 	if (ready_ns < d->resumed_ns) {
 		d->resume_ns = d->resumed_ns - d->read_until_ns;
-		return fb_later(ready_ns, d->read_until_ns);
+		return fb_max(ready_ns, d->read_until_ns);
 	}
 	m->counters.flash_suspends++;
 	d->resumed_ns = ready_ns;
@@ -255,7 +255,7 @@ static void resume(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_unti
 	}
 	fb_power_program_later(m, row_part_of_last(d), d->array_free_ns);
 	if (row_part_of_last(d))
-		m->durable_ns = fb_later(m->durable_ns, d->array_free_ns);
+		m->durable_ns = fb_max(m->durable_ns, d->array_free_ns);
 }
 
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes)
@@ -272,7 +272,7 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 	if (p->planes == 1 || !read_joins(m, d, ppn)) {
 		m->counters.flash_read_ns += read_ns;
 		d->joint_read.sensed_ns = read_ns + (special ? begin_read(m, d, ready_ns) :
-								   fb_later(ready_ns, d->array_free_ns));
+								   fb_max(ready_ns, d->array_free_ns));
 	}
 	if (special && p->ecc_bits) {
 		u64 again_ns = fb_health_read(m, die, ppn) * read_ns;
@@ -280,7 +280,7 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 		m->counters.flash_read_ns += again_ns;
 		d->joint_read.sensed_ns += again_ns;
 	}
-	out_ns = fb_later(d->joint_read.sensed_ns, d->register_free_ns);
+	out_ns = fb_max(d->joint_read.sensed_ns, d->register_free_ns);
 	d->register_free_ns = bus_take(m, die, out_ns, transfer_bytes);
 	if (special && d->interrupted)
 		resume(m, die, d, out_ns);
@@ -323,8 +323,8 @@ static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 pr
 		d->joint_read.planes = 0;
 		d->last_joint = FB_NO_JOINT;
 		d->last_program = FB_NO_JOINT;
-		begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
-				    d->array_free_ns);
+		begin_ns = fb_max(bus_take(m, die, fb_max(ready_ns, d->register_free_ns), pages * p->page_bytes),
+				  d->array_free_ns);
 		end_ns = begin_ns + program_ns;
 		m->counters.flash_program_ns += program_ns;
 		d->array_free_ns = end_ns;
@@ -345,7 +345,7 @@ static u64 join_waiting(struct fb_medium *m, u32 die, u32 ppn, u32 joint, u64 pr
 	u64 begin_ns = begin_of(program);
 
 	program->planes |= plane_of(m, ppn, program->row);
-	program->loaded_ns = fb_later(program->loaded_ns, ready_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte);
+	program->loaded_ns = fb_max(program->loaded_ns, ready_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte);
 	bus_take(m, die, ready_ns, bytes);
 	if (m->params.ecc_bits)
 		fb_health_date_block(m, die, ppn);
@@ -371,13 +371,13 @@ static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 program_ns, u
 	if (joined) {
 		program = &d->joint_programs[joint];
 		program->planes |= plane_of(m, ppn, program->row);
-		program->loaded_ns = bus_take(m, die, fb_later(ready_ns, program->loaded_ns), bytes);
+		program->loaded_ns = bus_take(m, die, fb_max(ready_ns, program->loaded_ns), bytes);
 	} else {
 		joint = joint_to_replace(m, d, ppn);
 		program = &d->joint_programs[joint];
 		m->counters.flash_program_ns += program_ns;
 		program->array_was_free_ns = d->array_free_ns;
-		program->loaded_ns = bus_take(m, die, fb_later(ready_ns, d->register_free_ns), bytes);
+		program->loaded_ns = bus_take(m, die, fb_max(ready_ns, d->register_free_ns), bytes);
 		program->row = row_of(m, ppn);
 		program->planes = plane_of(m, ppn, program->row);
 		program->row_part = 0;
@@ -427,7 +427,7 @@ static void erase_journal(struct fb_medium *m, struct fb_die *d, u64 unit_pages,
 	nand->journal_erases++;
 	m->counters.flash_erased_blocks += m->params.planes;
 	m->counters.flash_erase_ns += m->params.erase_ns;
-	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
+	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
 }
@@ -445,8 +445,8 @@ u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
 	if (!p->one_shot && p->bits_per_cell > 1)
 		program_ns += upper_ns + (p->bits_per_cell > 2 ? middle_ns : 0);
 	erase_journal(m, d, pages, ready_ns);
-	begin_ns = fb_later(bus_take(m, die, fb_later(ready_ns, d->register_free_ns), pages * p->page_bytes),
-			    d->array_free_ns);
+	begin_ns = fb_max(bus_take(m, die, fb_max(ready_ns, d->register_free_ns), pages * p->page_bytes),
+			  d->array_free_ns);
 	m->counters.flash_program_ns += program_ns;
 	m->counters.flash_programmed_pages += pages;
 	m->counters.map_written_pages += pages;
@@ -476,7 +476,7 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 		m->flash.nand.broken_rules++;
 	d->joint_read.planes = 0;
 	d->last_joint = FB_NO_JOINT;
-	d->array_free_ns = fb_later(ready_ns, d->array_free_ns) + m->params.erase_ns;
+	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;
 	d->erasing_block = block;

@@ -45,7 +45,7 @@ static u64 wear_of(const struct fb_params *p, u32 erase_count)
 {
 	if (!p->endurance_erases)
 		return 0;
-	return fb_smaller((u64)erase_count * WEAR_ONE / p->endurance_erases, MOST_WEAR);
+	return fb_min((u64)erase_count * WEAR_ONE / p->endurance_erases, MOST_WEAR);
 }
 
 static bool fails(const struct fb_params *p, enum chance what, const struct fb_fault_spot *spot, u64 worn_ppb)
@@ -77,9 +77,9 @@ u64 fb_faults_bit_error_ppt(const struct fb_params *p, u32 erase_count, const st
 	u64 ppt = p->bit_error_ppt;
 
 	ppt += p->worn_bit_error_ppt * wear / WEAR_ONE * wear / WEAR_ONE;
-	ppt += p->year_bit_error_ppt * wear / WEAR_ONE * fb_smaller(hours, 100 * HOURS_A_YEAR) / HOURS_A_YEAR;
+	ppt += p->year_bit_error_ppt * wear / WEAR_ONE * fb_min(hours, 100 * HOURS_A_YEAR) / HOURS_A_YEAR;
 	ppt += p->read_bit_error_ppt * past->reads / 1000000;
-	return fb_smaller(ppt, MOST_PPT);
+	return fb_min(ppt, MOST_PPT);
 }
 
 /* e^0 .. e^-8 in 1/2^36 */

@@ -14,12 +14,12 @@ static u32 *reserve_of(const struct fb_medium *m, u32 die)
 
 u64 fb_health_bad_blocks(const struct fb_params *p)
 {
-	return fb_divide_up(p->factory_bad_blocks, p->planes);
+	return fb_div_round_up(p->factory_bad_blocks, p->planes);
 }
 
 u64 fb_health_spare_blocks(const struct fb_params *p)
 {
-	return fb_divide_up(p->spare_blocks, p->planes);
+	return fb_div_round_up(p->spare_blocks, p->planes);
 }
 
 u64 fb_health_good_blocks(const struct fb_params *p)

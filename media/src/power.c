@@ -91,10 +91,10 @@ static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 __attribute__((__noinline__)) static u64 wait_for_room(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
-	u64 parts = kind->parts_of ? fb_smaller(kind->parts_of(m, length_bytes), m->power.room) : 1;
+	u64 parts = kind->parts_of ? fb_min(kind->parts_of(m, length_bytes), m->power.room) : 1;
 
 	while (!has_room(m, parts, length_bytes)) {
-		now_ns = fb_later(now_ns, oldest_durable_ns(m, now_ns));
+		now_ns = fb_max(now_ns, oldest_durable_ns(m, now_ns));
 		forget_durable(m, now_ns);
 		if (!m->power.parts)
 			break;
@@ -123,7 +123,7 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 		struct fb_pending *last = fb_power_part(m, sequence - 1);
 
 		last->length_bytes += part->length_bytes;
-		last->durable_ns = fb_later(last->durable_ns, part->durable_ns);
+		last->durable_ns = fb_max(last->durable_ns, part->durable_ns);
 		return;
 	}
 	*fb_power_part(m, sequence) = *part;
@@ -243,7 +243,7 @@ void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns)
 /* One that has not begun begins later, too. The newest is found first. */
 void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns)
 {
-	u64 known = fb_smaller(m->power.erases, FB_KNOWN_ERASES);
+	u64 known = fb_min(m->power.erases, FB_KNOWN_ERASES);
 	u64 i;
 
 	for (i = 1; i <= known; i++) {

@@ -94,7 +94,7 @@ static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pe
 
 		if (page == FB_NO_PAGE || offset_bytes >= m->params.capacity_bytes)
 			continue;
-		fated.length_bytes = fb_smaller(fated.length_bytes, m->params.capacity_bytes - offset_bytes);
+		fated.length_bytes = fb_min(fated.length_bytes, m->params.capacity_bytes - offset_bytes);
 		if (fb_splitmix(&cut->random) & 1 && fb_unreadable_has_room(m, fated.length_bytes))
 			tell(cut, fated);
 	}
@@ -146,7 +146,7 @@ static void decide(struct fb_cut *cut, u64 sequence, const struct fb_pending *pa
 
 static void cut_erases(struct fb_medium *m, u64 cut_ns)
 {
-	u64 known = fb_smaller(m->power.erases, FB_KNOWN_ERASES);
+	u64 known = fb_min(m->power.erases, FB_KNOWN_ERASES);
 	u32 i;
 
 	for (i = 0; i < known; i++) {

@@ -112,7 +112,7 @@ bool fb_unreadable_has_room(const struct fb_medium *m, u64 length_bytes)
 
 void fb_power_lose(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
 {
-	u64 end_bytes = fb_smaller(offset_bytes + length_bytes, m->params.capacity_bytes);
+	u64 end_bytes = fb_min(offset_bytes + length_bytes, m->params.capacity_bytes);
 	struct sectors range;
 
 	if (offset_bytes >= end_bytes || !fb_unreadable_has_room(m, end_bytes - offset_bytes))

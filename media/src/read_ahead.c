@@ -67,7 +67,7 @@ static void fetch(struct fb_medium *m, u64 page, u64 begin_ns)
 /* All layers stripe pages over the dies */
 static bool begins_before(const struct fb_medium *m, u64 page, u64 begin_ns, u64 now_ns)
 {
-	return fb_later(begin_ns, fb_nand_free_ns(m, page % m->params.dies)) < now_ns;
+	return fb_max(begin_ns, fb_nand_free_ns(m, page % m->params.dies)) < now_ns;
 }
 
 /* For the dies it is the time at which the pages were asked for, not that of the request at hand */
@@ -77,7 +77,7 @@ void fb_read_ahead_catch_up(struct fb_medium *m, const struct fb_request *reques
 	u64 begin_ns = ahead->begin_ns;
 	u64 now_ns = m->now_ns;
 	u64 page = ahead->end_bytes / m->params.page_bytes;
-	u64 end = fb_smaller(page + ahead->pages, fb_divide_up(m->params.capacity_bytes, m->params.page_bytes));
+	u64 end = fb_min(page + ahead->pages, fb_div_round_up(m->params.capacity_bytes, m->params.page_bytes));
 	bool goes_on = request->op == FB_READ && request->offset_bytes == ahead->end_bytes;
 
 	ahead->begin_ns = FB_NEVER;
@@ -103,7 +103,7 @@ void fb_read_ahead_note(struct fb_medium *m, const struct fb_request *request, u
 
 const char *fb_read_ahead_verify(const struct fb_medium *m)
 {
-	u64 pages = fb_divide_up(m->params.capacity_bytes, m->params.page_bytes);
+	u64 pages = fb_div_round_up(m->params.capacity_bytes, m->params.page_bytes);
 	u64 i;
 
 	for (i = 0; i < m->flash.ahead.pages; i++) {

@@ -71,7 +71,7 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 {
 	u64 offset = *end_offset;
 
-	*end_offset = fb_divide_up(offset + bytes, FB_STATE_ALIGN) * FB_STATE_ALIGN;
+	*end_offset = fb_div_round_up(offset + bytes, FB_STATE_ALIGN) * FB_STATE_ALIGN;
 	return offset;
 }
 

@@ -30,7 +30,7 @@ u64 fb_buffer_room_ns(const struct fb_medium *m, u64 ready_ns)
 {
 	if (!m->flash.buffer.pages)
 		return ready_ns;
-	return fb_later(ready_ns, entry(m, m->flash.buffer.next)->programmed_ns);
+	return fb_max(ready_ns, entry(m, m->flash.buffer.next)->programmed_ns);
 }
 
 u64 fb_buffer_put(struct fb_medium *m, u64 page, u64 arrived_ns, u64 programmed_ns)

@@ -182,7 +182,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 	for (i = 0; i < 8000; i++) {
 		struct fb_request request = { .op = next_random(&seed) % 8 ? FB_WRITE : FB_DISCARD };
 		u64 first = next_random(&seed) % pages;
-		u64 count = fb_smaller(1 + next_random(&seed) % 40, pages - first);
+		u64 count = fb_min(1 + next_random(&seed) % 40, pages - first);
 
 		request.offset_bytes = first * PAGE;
 		request.length_bytes = count * PAGE;

@@ -45,7 +45,7 @@ static void note(u8 *written, const struct fb_request *request, u64 page_bytes)
 		for (page = request->offset_bytes / page_bytes; page * page_bytes < end; page++)
 			written[page] = 1;
 	if (request->op == FB_DISCARD)
-		for (page = fb_divide_up(request->offset_bytes, page_bytes); page < end / page_bytes; page++)
+		for (page = fb_div_round_up(request->offset_bytes, page_bytes); page < end / page_bytes; page++)
 			written[page] = 0;
 }
 
@@ -53,7 +53,7 @@ static void exercise(const struct fb_params *params, u64 seed, int requests)
 {
 	struct fb_medium *m = new_medium(params);
 	u64 sectors = params->capacity_bytes / 512;
-	u64 pages = fb_divide_up(params->capacity_bytes, params->page_bytes);
+	u64 pages = fb_div_round_up(params->capacity_bytes, params->page_bytes);
 	u8 *written = calloc(1, pages);
 	u64 now_ns = 0;
 	int i;

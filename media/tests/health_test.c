@@ -62,7 +62,7 @@ static u32 wear_out(struct fb_medium *m, bool *written, u32 most)
 
 	for (writes = 0; writes < most && !fb_read_only(m); writes++) {
 		u64 first = next_random(&random) % PAGES;
-		u64 count = fb_smaller(next_random(&random) % 8 + 1, PAGES - first);
+		u64 count = fb_min(next_random(&random) % 8 + 1, PAGES - first);
 
 		now_ns = submit(m, FB_WRITE, first * 2048, count * 2048, now_ns);
 		CHECK_EQUAL(FB_DONE, fb_last_outcome(m));

@@ -11,7 +11,7 @@ static void note(u8 *written, const struct fb_request *request, const struct fb_
 	if (request->op == FB_WRITE)
 		memset(written + first, 1, end - first);
 	if (request->op == FB_DISCARD)
-		for (first = fb_divide_up(first, group); (first + 1) * group <= end; first++)
+		for (first = fb_div_round_up(first, group); (first + 1) * group <= end; first++)
 			memset(written + first * group, 0, group);
 }
 
@@ -48,7 +48,7 @@ static void exercise(const struct fb_params *p, u64 seed)
 		struct fb_request request = { .op = next_random(&seed) % 16 ? FB_WRITE : FB_DISCARD };
 		u64 first = next_random(&seed) % pages;
 		u64 most = next_random(&seed) % 2 ? 2 * group : p->short_write_bytes / PAGE + 1;
-		u64 count = fb_smaller(1 + next_random(&seed) % most, pages - first);
+		u64 count = fb_min(1 + next_random(&seed) % most, pages - first);
 		u64 page, done_ns;
 
 		request.offset_bytes = first * p->page_bytes;
