@@ -153,7 +153,7 @@ static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 rea
 	(void)ready_ns;
 	begin_batch(l);
 	err = program(l, ppn, page);
-	fb_nand_block(m, die, ppn / pages_per_block(m))->programmed_pages++;
+	fb_nand_block(&m->flash.nand, die, ppn / pages_per_block(m))->programmed_pages++;
 	m->counters.flash_programmed_pages++;
 	if (err && !l->error)
 		l->error = err;
@@ -164,7 +164,7 @@ static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 rea
 static u64 erase_block(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 {
 	struct sftl *l = sftl_of(m);
-	struct fb_nand_block *b = fb_nand_block(m, die, block);
+	struct fb_nand_block *b = fb_nand_block(&m->flash.nand, die, block);
 	int err = l->broken ? -EIO : sftl_pool_erase(l, block);
 
 	(void)ready_ns;

@@ -376,7 +376,7 @@ static u64 blocks(const struct fb_medium *m)
 
 static u32 block_erases(const struct fb_medium *m, u64 block)
 {
-	return fb_nand_block(m, 0, block)->erase_count;
+	return fb_nand_block(&m->flash.nand, 0, block)->erase_count;
 }
 
 /* A small device has fewer, so that the ring of parts stays small beside its tables */

@@ -277,6 +277,6 @@ void fb_log_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed
 		t.map[logical_group] = group + FB_MAPPED_GROUP;
 		t.groups[group].user = FB_GROUP_DATA + logical_group;
 		t.groups[group].programmed_pages = programmed[group];
-		fb_nand_block(m, 0, group)->programmed_pages = programmed[group];
+		fb_nand_block(&m->flash.nand, 0, group)->programmed_pages = programmed[group];
 	}
 }

@@ -32,7 +32,7 @@ static u32 spare_block(const struct fb_medium *m, u32 die)
 {
 	u32 block = 0;
 
-	while (*fb_log_layer_block(m, die, block) || fb_nand_block(m, die, block)->flags & FB_BLOCK_BAD)
+	while (*fb_log_layer_block(m, die, block) || fb_nand_block(&m->flash.nand, die, block)->flags & FB_BLOCK_BAD)
 		block++;
 	return block;
 }
@@ -49,7 +49,7 @@ void fb_log_put_blocks(struct fb_medium *m, u32 die)
 	u32 block;
 
 	for (block = 0; layer_block < m->flash.ftl.layer_blocks_per_die; block++)
-		if (!(fb_nand_block(m, die, block)->flags & FB_BLOCK_BAD))
+		if (!(fb_nand_block(&m->flash.nand, die, block)->flags & FB_BLOCK_BAD))
 			put_at(m, die, layer_block++, block);
 }
 
@@ -139,7 +139,7 @@ u64 fb_log_release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 
 
 	for (die = 0; die < m->params.dies; die++)
 		for (i = first; i < first + m->params.blocks_per_group; i++)
-			if (fb_nand_block(m, die, *fb_log_block_at(m, die, i))->programmed_pages)
+			if (fb_nand_block(&m->flash.nand, die, *fb_log_block_at(m, die, i))->programmed_pages)
 				done_ns = fb_max(done_ns, erase(m, die, i, ready_ns));
 	t->groups[group].programmed_pages = 0;
 	fb_log_put_free(t, group);

@@ -169,7 +169,7 @@ static const char *verify_blocks(const struct fb_medium *m, const struct fb_log_
 			if (block_at[i] >= die_blocks || layer_block[block_at[i]] != i + FB_IN_GROUP)
 				return "a block of a group lies in a block that is not its own";
 		for (i = 0; i < die_blocks; i++) {
-			const struct fb_nand_block *block = fb_nand_block(m, die, i);
+			const struct fb_nand_block *block = fb_nand_block(&m->flash.nand, die, i);
 
 			used += layer_block[i] != 0;
 			if (layer_block[i] ? block->flags & FB_BLOCK_BAD :
@@ -194,7 +194,7 @@ static const char *verify_on_dies(const struct fb_medium *m, const struct fb_log
 			for (i = group * blocks; i < (group + 1) * blocks; i++) {
 				u32 block = t->block_at[die * t->group_count * blocks + i];
 
-				programmed_pages += fb_nand_block(m, die, block)->programmed_pages;
+				programmed_pages += fb_nand_block(&m->flash.nand, die, block)->programmed_pages;
 			}
 		if (programmed_pages != t->groups[group].programmed_pages)
 			return "a group has other pages programmed than its dies say";

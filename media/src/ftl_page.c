@@ -440,7 +440,7 @@ static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 bloc
 	fb_list_remove(t, block);
 	t->die->free_blocks--;
 	t->blocks[block].programmed_pages = programmed;
-	fb_nand_block(m, 0, block)->programmed_pages = programmed;
+	fb_nand_block(&m->flash.nand, 0, block)->programmed_pages = programmed;
 	for (purpose = 0; purpose < m->params.open_blocks && programmed < t->pages_per_block; purpose++) {
 		if (t->die->open[purpose] != FB_NO_BLOCK)
 			continue;

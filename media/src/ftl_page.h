@@ -122,7 +122,7 @@ static inline struct fb_die_tables fb_die_tables(const struct fb_medium *m, u32 
 		.blocks = (struct fb_block *)fb_table(m, layout->blocks_offset) + die * layout->block_records_per_die,
 		.ages = layout->ages_offset ? (struct fb_block_age *)fb_table(m, layout->ages_offset) +
 					      die * layout->blocks_per_die : NULL,
-		.nand = fb_nand_block(m, die, 0),
+		.nand = fb_nand_block(&m->flash.nand, die, 0),
 		.map = (u32 *)fb_table(m, layout->map_offset) + die * layout->logical_pages_per_die,
 		.owner = (u32 *)fb_table(m, layout->owner_offset) + die * layout->physical_pages_per_die,
 		.by_pages_per_block = &m->flash.nand.layout.by_pages_per_block,

@@ -210,7 +210,7 @@ static const char *verify_on_die(const struct fb_medium *m, u32 die, const struc
 		/* The page that failed is none to the layer, and a block that is left alone has none */
 		if (fb_bad(t, block))
 			programmed_pages = programmed_pages ? programmed_pages + 1 : t->nand[block].programmed_pages;
-		if (programmed_pages != fb_nand_block(m, die, block)->programmed_pages)
+		if (programmed_pages != fb_nand_block(&m->flash.nand, die, block)->programmed_pages)
 			return "a block has other pages programmed than its die says";
 	}
 	return NULL;

@@ -20,16 +20,15 @@ struct fb_nand_layout fb_nand_layout(const struct fb_params *p, u64 *end_offset)
 	return layout;
 }
 
-static struct fb_die *die_of(const struct fb_medium *m, u32 die)
+static struct fb_die *die_of(const struct fb_nand *nand, u32 die)
 {
-	return (struct fb_die *)fb_table(m, m->flash.nand.layout.dies_offset) + die;
+	return (struct fb_die *)fb_nand_table(nand, nand->layout.dies_offset) + die;
 }
 
-static struct fb_timeline *channel_of(struct fb_medium *m, u32 die)
+static struct fb_timeline *channel_of(const struct fb_nand *nand, u32 die)
 {
-	const struct fb_nand_layout *layout = &m->flash.nand.layout;
-
-	return (struct fb_timeline *)fb_table(m, layout->channels_offset) + fb_remainder(&layout->by_channels, die);
+	return (struct fb_timeline *)fb_nand_table(nand, nand->layout.channels_offset) +
+	       fb_remainder(&nand->layout.by_channels, die);
 }
 
 void fb_nand_power_on(struct fb_medium *m)
@@ -37,9 +36,9 @@ void fb_nand_power_on(struct fb_medium *m)
 	u32 i;
 
 	for (i = 0; i < m->params.dies; i++)
-		*die_of(m, i) = (struct fb_die) { .last_joint = FB_NO_JOINT, .last_program = FB_NO_JOINT };
+		*die_of(&m->flash.nand, i) = (struct fb_die) { .last_joint = FB_NO_JOINT, .last_program = FB_NO_JOINT };
 	for (i = 0; i < m->params.channels; i++)
-		channel_of(m, i)->count = 0;
+		channel_of(&m->flash.nand, i)->count = 0;
 }
 
 void fb_nand_begin_batch(struct fb_medium *m)
@@ -55,12 +54,12 @@ static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
 	m->counters.flash_bus_ns += length_ns;
 	if (m->params.dies == m->params.channels)
 		return ready_ns + length_ns;
-	return fb_timeline_take(channel_of(m, die), m->now_ns, ready_ns, length_ns);
+	return fb_timeline_take(channel_of(&m->flash.nand, die), m->now_ns, ready_ns, length_ns);
 }
 
 static bool in_slc_mode(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	return m->params.slc_cache_bytes && fb_nand_block_of(m, die, ppn)->flags & FB_BLOCK_SLC;
+	return m->params.slc_cache_bytes && fb_nand_block_of(&m->flash.nand, die, ppn)->flags & FB_BLOCK_SLC;
 }
 
 u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 ppn)
@@ -137,16 +136,14 @@ static bool joins_last(const struct fb_medium *m, const struct fb_joint_program 
 {
 	if (joint->batch == m->flash.nand.batch)
 		return true;
-	return m->flash.buffer.pages && joint->batch > m->flash.nand.acknowledged_batch &&
-	       ready_ns < begin_of(joint);
+	return m->flash.buffer.pages && joint->batch > m->flash.nand.acknowledged_batch && ready_ns < begin_of(joint);
 }
 
 /* The page is on the way to the die before the program begins */
 static bool joins_waiting(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns, u64 bytes)
 {
 	return m->flash.buffer.pages &&
-	       fb_max(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <=
-		       begin_of(joint);
+	       fb_max(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <= begin_of(joint);
 }
 
 /* The program that waits for this very page; FB_NO_JOINT: none does */
@@ -261,7 +258,7 @@ static void resume(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_unti
 u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes)
 {
 	const struct fb_params *p = &m->params;
-	struct fb_die *d = die_of(m, die);
+	struct fb_die *d = die_of(&m->flash.nand, die);
 	u64 read_ns = by_page(m, die, ppn, &(struct page_times) { p->slc_read_ns, p->read_ns, p->read_middle_ns,
 								    p->read_upper_ns });
 	bool special = m->flash.nand.layout.special;
@@ -292,7 +289,7 @@ u64 fb_nand_read(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transf
 static inline void keep_rules(struct fb_medium *m, u32 die, u32 ppn)
 {
 	u32 number = fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn);
-	struct fb_nand_block *block = fb_nand_block(m, die, number);
+	struct fb_nand_block *block = fb_nand_block(&m->flash.nand, die, number);
 	bool slc = block->flags & FB_BLOCK_SLC;
 
 	m->counters.slc_programmed_pages += slc;
@@ -308,14 +305,14 @@ static void note_special(struct fb_medium *m, u32 die, u32 ppn, u64 begin_ns)
 	if (m->params.ecc_bits)
 		fb_health_date_block(m, die, ppn);
 	if (m->params.suspend_ns)
-		make_suspendable(m, die_of(m, die), FB_DIE_PROGRAM, begin_ns);
+		make_suspendable(m, die_of(&m->flash.nand, die), FB_DIE_PROGRAM, begin_ns);
 }
 
 /* Nothing goes to the die until the controller has the last page of a program unit, and so all of them */
 static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 program_ns, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
-	struct fb_die *d = die_of(m, die);
+	struct fb_die *d = die_of(&m->flash.nand, die);
 	u64 begin_ns = ready_ns;
 	u64 end_ns = ready_ns;
 
@@ -341,7 +338,7 @@ static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 pr
 /* The page joins a program that waits among others: what is behind that one is not held up */
 static u64 join_waiting(struct fb_medium *m, u32 die, u32 ppn, u32 joint, u64 program_ns, u64 ready_ns, u64 bytes)
 {
-	struct fb_joint_program *program = &die_of(m, die)->joint_programs[joint];
+	struct fb_joint_program *program = &die_of(&m->flash.nand, die)->joint_programs[joint];
 	u64 begin_ns = begin_of(program);
 
 	program->planes |= plane_of(m, ppn, program->row);
@@ -357,7 +354,7 @@ static u64 join_waiting(struct fb_medium *m, u32 die, u32 ppn, u32 joint, u64 pr
 static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 program_ns, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
-	struct fb_die *d = die_of(m, die);
+	struct fb_die *d = die_of(&m->flash.nand, die);
 	u64 bytes = m->flash.nand.has_page ? 0 : p->page_bytes;
 	u32 joint = p->planes > 1 ? program_of_row(m, d, ppn) : FB_NO_JOINT;
 	bool waits = joint != FB_NO_JOINT;
@@ -417,6 +414,16 @@ void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn)
 	m->counters.flash_programmed_pages++;
 }
 
+/* The array erases a block in all planes, as soon as it has finished what was issued to it before */
+static void erase_in_array(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
+{
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
+	if (!m->params.cache_operations)
+		d->register_free_ns = d->array_free_ns;
+}
+
 static void erase_journal(struct fb_medium *m, struct fb_die *d, u64 unit_pages, u64 ready_ns)
 {
 	struct fb_nand *nand = &m->flash.nand;
@@ -425,17 +432,13 @@ static void erase_journal(struct fb_medium *m, struct fb_die *d, u64 unit_pages,
 	    nand->journal_pages % nand->layout.pages_per_block >= unit_pages)
 		return;
 	nand->journal_erases++;
-	m->counters.flash_erased_blocks += m->params.planes;
-	m->counters.flash_erase_ns += m->params.erase_ns;
-	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
-	if (!m->params.cache_operations)
-		d->register_free_ns = d->array_free_ns;
+	erase_in_array(m, d, ready_ns);
 }
 
 u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
-	struct fb_die *d = die_of(m, die);
+	struct fb_die *d = die_of(&m->flash.nand, die);
 	u64 pages = p->planes * p->bits_per_cell;
 	u64 upper_ns = p->program_upper_ns ? p->program_upper_ns : p->program_ns;
 	u64 middle_ns = p->program_middle_ns ? p->program_middle_ns : p->program_ns;
@@ -462,23 +465,19 @@ u64 fb_nand_program_log(struct fb_medium *m, u32 die, u64 ready_ns)
 
 u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 {
-	struct fb_die *d = die_of(m, die);
-	struct fb_nand_block *b = fb_nand_block(m, die, block);
+	struct fb_die *d = die_of(&m->flash.nand, die);
+	struct fb_nand_block *b = fb_nand_block(&m->flash.nand, die, block);
 
 	b->programmed_pages = 0;
 	b->flags &= ~FB_BLOCK_SLC;
 	b->erase_count++;
 	if (m->params.ecc_bits)
 		fb_health_forget_reads(m, die, block);
-	m->counters.flash_erased_blocks += m->params.planes;
-	m->counters.flash_erase_ns += m->params.erase_ns;
 	if (b->flags & FB_BLOCK_BAD)
 		m->flash.nand.broken_rules++;
 	d->joint_read.planes = 0;
 	d->last_joint = FB_NO_JOINT;
-	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
-	if (!m->params.cache_operations)
-		d->register_free_ns = d->array_free_ns;
+	erase_in_array(m, d, ready_ns);
 	d->erasing_block = block;
 	if (m->params.suspend_ns)
 		make_suspendable(m, d, FB_DIE_ERASE, d->array_free_ns - m->params.erase_ns);
@@ -489,12 +488,13 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 
 u64 *fb_nand_row_part(struct fb_medium *m)
 {
-	const struct fb_programming *last = &m->flash.nand.last;
+	const struct fb_nand *nand = &m->flash.nand;
+	u16 joint = nand->last.joint;
 
-	return last->joint == FB_NO_JOINT ? NULL : &die_of(m, last->die)->joint_programs[last->joint].row_part;
+	return joint == FB_NO_JOINT ? NULL : &die_of(nand, nand->last.die)->joint_programs[joint].row_part;
 }
 
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die)
 {
-	return die_of(m, die)->array_free_ns;
+	return die_of(&m->flash.nand, die)->array_free_ns;
 }

@@ -5,7 +5,7 @@
 
 void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
 {
-	struct fb_nand_block *b = fb_nand_block(m, die, block);
+	struct fb_nand_block *b = fb_nand_block(&m->flash.nand, die, block);
 
 	if (b->programmed_pages)
 		m->flash.nand.broken_rules++;
@@ -14,7 +14,7 @@ void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
 
 void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
 {
-	fb_nand_block(m, die, block)->erase_count++;
+	fb_nand_block(&m->flash.nand, die, block)->erase_count++;
 	m->counters.flash_erased_blocks += m->params.planes;
 	m->counters.flash_erase_ns += m->params.erase_ns;
 }

@@ -47,10 +47,11 @@ u64 fb_health_layout(const struct fb_params *p, u64 *end_offset)
 
 void fb_health_init(struct fb_medium *m)
 {
+	const struct fb_nand *nand = &m->flash.nand;
 	u32 die;
 
 	for (die = 0; die < m->params.dies; die++) {
-		fb_faults_ship(&m->params, die, fb_nand_block(m, die, 0), m->flash.nand.layout.blocks_per_die,
+		fb_faults_ship(&m->params, die, fb_nand_block(nand, die, 0), nand->layout.blocks_per_die,
 			       fb_health_bad_blocks(&m->params));
 		*reserve_of(m, die) = fb_health_spare_blocks(&m->params);
 	}
@@ -58,21 +59,21 @@ void fb_health_init(struct fb_medium *m)
 
 bool fb_health_program_fails(const struct fb_medium *m, u32 die, u32 ppn)
 {
-	struct fb_fault_spot spot = { die, ppn, fb_nand_block_of(m, die, ppn)->erase_count };
+	struct fb_fault_spot spot = { die, ppn, fb_nand_block_of(&m->flash.nand, die, ppn)->erase_count };
 
 	return !m->flash.nand.worn_out && fb_faults_program_fails(&m->params, &spot);
 }
 
 bool fb_health_erase_fails(const struct fb_medium *m, u32 die, u32 block)
 {
-	struct fb_fault_spot spot = { die, block, fb_nand_block(m, die, block)->erase_count };
+	struct fb_fault_spot spot = { die, block, fb_nand_block(&m->flash.nand, die, block)->erase_count };
 
 	return !m->flash.nand.worn_out && fb_faults_erase_fails(&m->params, &spot);
 }
 
 void fb_health_retire(struct fb_medium *m, u32 die, u32 block)
 {
-	fb_nand_block(m, die, block)->flags |= FB_BLOCK_GROWN_BAD;
+	fb_nand_block(&m->flash.nand, die, block)->flags |= FB_BLOCK_GROWN_BAD;
 	if (!--*reserve_of(m, die))
 		m->flash.nand.worn_out = 1;
 }
@@ -90,8 +91,8 @@ static u64 age_hours(const struct fb_medium *m)
 u32 fb_health_read(struct fb_medium *m, u32 die, u32 ppn)
 {
 	u32 block = block_of(m, ppn);
-	struct fb_nand_past *past = fb_nand_past(m, die, block);
-	struct fb_fault_spot spot = { die, ppn, fb_nand_block(m, die, block)->erase_count };
+	struct fb_nand_past *past = fb_nand_past(&m->flash.nand, die, block);
+	struct fb_fault_spot spot = { die, ppn, fb_nand_block(&m->flash.nand, die, block)->erase_count };
 	struct fb_faulty_read read = fb_faults_read(&m->params, &spot, past, age_hours(m));
 
 	if (m->params.read_bit_error_ppt)
@@ -105,12 +106,12 @@ u32 fb_health_read(struct fb_medium *m, u32 die, u32 ppn)
 
 void fb_health_date_block(struct fb_medium *m, u32 die, u32 ppn)
 {
-	fb_nand_past(m, die, block_of(m, ppn))->programmed_hours = age_hours(m);
+	fb_nand_past(&m->flash.nand, die, block_of(m, ppn))->programmed_hours = age_hours(m);
 }
 
 void fb_health_forget_reads(struct fb_medium *m, u32 die, u32 block)
 {
-	fb_nand_past(m, die, block)->reads = 0;
+	fb_nand_past(&m->flash.nand, die, block)->reads = 0;
 }
 
 bool fb_health_read_only(const struct fb_medium *m)
@@ -129,7 +130,7 @@ const char *fb_health_verify(const struct fb_medium *m)
 		u64 grown = 0, shipped = 0;
 
 		for (i = 0; i < m->flash.nand.layout.blocks_per_die; i++) {
-			u32 flags = fb_nand_block(m, die, i)->flags;
+			u32 flags = fb_nand_block(&m->flash.nand, die, i)->flags;
 
 			if ((flags & FB_BLOCK_BAD) == FB_BLOCK_BAD)
 				return "a block went bad that was bad from the factory";

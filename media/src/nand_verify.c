@@ -13,7 +13,7 @@ struct fb_wear fb_nand_wear(const struct fb_medium *m)
 	u64 i;
 
 	for (i = 0; i < blocks; i++) {
-		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
+		const struct fb_nand_block *block = fb_nand_block(&m->flash.nand, 0, i);
 		u64 erases = block->erase_count;
 
 		if (block->flags & FB_BLOCK_FACTORY_BAD)
@@ -30,9 +30,12 @@ struct fb_wear fb_nand_wear(const struct fb_medium *m)
 			wear.erase_count_max = erases;
 	}
 	wear.step_erases = wear.erase_count_max / FB_WEAR_STEPS + 1;
-	for (i = 0; i < blocks; i++)
-		if (!(fb_nand_block(m, 0, i)->flags & FB_BLOCK_BAD))
-			wear.blocks_by_step[fb_nand_block(m, 0, i)->erase_count / wear.step_erases] += m->params.planes;
+	for (i = 0; i < blocks; i++) {
+		const struct fb_nand_block *block = fb_nand_block(&m->flash.nand, 0, i);
+
+		if (!(block->flags & FB_BLOCK_BAD))
+			wear.blocks_by_step[block->erase_count / wear.step_erases] += m->params.planes;
+	}
 	return wear;
 }
 
@@ -43,7 +46,7 @@ const char *fb_nand_verify(const struct fb_medium *m)
 	u64 programmed_pages = m->flash.nand.journal_pages, erases = m->flash.nand.journal_erases, i;
 
 	for (i = 0; i < blocks; i++) {
-		const struct fb_nand_block *block = fb_nand_block(m, 0, i);
+		const struct fb_nand_block *block = fb_nand_block(&m->flash.nand, 0, i);
 
 		if (block->programmed_pages > layout->pages_per_block)
 			return "a block has more programmed pages than pages";

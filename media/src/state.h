@@ -46,24 +46,31 @@ static inline void *fb_table(const struct fb_medium *m, u64 offset)
 	return (u8 *)m + offset;
 }
 
-static inline struct fb_nand_block *fb_nand_block(const struct fb_medium *m, u32 die, u64 block)
+/* A table of the NAND: its offset counts from the start of the medium, too */
+static inline void *fb_nand_table(const struct fb_nand *nand, u64 offset)
 {
-	const struct fb_nand_layout *layout = &m->flash.nand.layout;
-
-	return (struct fb_nand_block *)fb_table(m, layout->blocks_offset) + die * layout->blocks_per_die + block;
+	return (u8 *)nand - offsetof(struct fb_medium, flash.nand) + offset;
 }
 
-static inline struct fb_nand_past *fb_nand_past(const struct fb_medium *m, u32 die, u64 block)
+static inline struct fb_nand_block *fb_nand_block(const struct fb_nand *nand, u32 die, u64 block)
 {
-	const struct fb_nand_layout *layout = &m->flash.nand.layout;
+	const struct fb_nand_layout *layout = &nand->layout;
 
-	return (struct fb_nand_past *)fb_table(m, layout->pasts_offset) + die * layout->blocks_per_die + block;
+	return (struct fb_nand_block *)fb_nand_table(nand, layout->blocks_offset) + die * layout->blocks_per_die +
+	       block;
+}
+
+static inline struct fb_nand_past *fb_nand_past(const struct fb_nand *nand, u32 die, u64 block)
+{
+	const struct fb_nand_layout *layout = &nand->layout;
+
+	return (struct fb_nand_past *)fb_nand_table(nand, layout->pasts_offset) + die * layout->blocks_per_die + block;
 }
 
 /* The block that a flash page lies in */
-static inline struct fb_nand_block *fb_nand_block_of(const struct fb_medium *m, u32 die, u32 ppn)
+static inline struct fb_nand_block *fb_nand_block_of(const struct fb_nand *nand, u32 die, u32 ppn)
 {
-	return fb_nand_block(m, die, fb_quotient(&m->flash.nand.layout.by_pages_per_block, ppn));
+	return fb_nand_block(nand, die, fb_quotient(&nand->layout.by_pages_per_block, ppn));
 }
 
 /* Gives a table its place behind those before it; returns its offset */

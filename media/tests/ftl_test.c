@@ -187,7 +187,7 @@ static void break_it(struct fb_medium *m, enum breakage breakage)
 		t.die->open[FB_OPEN_FOR_HOST] = 99;
 		break;
 	case AN_ERASE_TOO_MANY:
-		fb_nand_block(m, 0, 0)->erase_count++;
+		fb_nand_block(&m->flash.nand, 0, 0)->erase_count++;
 		break;
 	case A_PROGRAM_TOO_MANY:
 		m->counters.flash_programmed_pages++;

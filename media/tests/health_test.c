@@ -206,7 +206,7 @@ static void a_failed_program_is_done_again_elsewhere(void)
 	CHECK_EQUAL(0, fb_ftl(&p)->page_at(m, 0, 0));
 	CHECK_EQUAL(FB_NO_PAGE, fb_ftl(&p)->page_at(m, 0, 1));
 	CHECK_EQUAL(1, fb_ftl(&p)->page_at(m, 0, 4));
-	CHECK_EQUAL(FB_BLOCK_GROWN_BAD, fb_nand_block(m, 0, 0)->flags);
+	CHECK_EQUAL(FB_BLOCK_GROWN_BAD, fb_nand_block(&m->flash.nand, 0, 0)->flags);
 	CHECK(!fb_verify(m));
 	submit(m, FB_WRITE, 2 * 2048, 2048, 3 * LATER_NS);
 	CHECK_EQUAL(FB_NO_PAGE, fb_ftl(&p)->page_at(m, 0, 0));
@@ -245,7 +245,7 @@ static void what_cannot_be_corrected_is_told(void)
 	p.retry_bit_error_percent = 100;
 	m = new_medium(&p);
 	submit(m, FB_WRITE, 0, 2048, 0);
-	fb_nand_block(m, 0, 0)->erase_count = 100;
+	fb_nand_block(&m->flash.nand, 0, 0)->erase_count = 100;
 	CHECK_EQUAL(LATER_NS + read_ns, submit(m, FB_READ, 0, 2048, LATER_NS));
 	CHECK_EQUAL(FB_DONE, fb_last_outcome(m));
 	fb_power_on(m);
@@ -301,7 +301,7 @@ static void moving_a_page_does_not_mend_it(void)
 		m = new_medium(&p);
 		submit(m, FB_WRITE, 0, 4 * 2048, 0);
 		ppn = ppn_of(m, 0);
-		fb_nand_block(m, 0, ppn / 4)->erase_count = 100;
+		fb_nand_block(&m->flash.nand, 0, ppn / 4)->erase_count = 100;
 		fb_age(m, 730);
 		for (i = 0; ppn_of(m, 0) == ppn; i++) {
 			CHECK(i < 10000);
@@ -331,10 +331,10 @@ static void reads_disturb(void)
 	for (i = 0; i < 1000; i++)
 		fb_nand_read(m, 0, 0, 0, 0);
 	CHECK(fb_medium_counters(m)->corrected_bits < 100);	/* 0.002 in the mean */
-	CHECK_EQUAL(1000, fb_nand_past(m, 0, 0)->reads);
-	CHECK_EQUAL(p.read_bit_error_ppt / 1000, fb_faults_bit_error_ppt(&p, 0, fb_nand_past(m, 0, 0), 0));
+	CHECK_EQUAL(1000, fb_nand_past(&m->flash.nand, 0, 0)->reads);
+	CHECK_EQUAL(p.read_bit_error_ppt / 1000, fb_faults_bit_error_ppt(&p, 0, fb_nand_past(&m->flash.nand, 0, 0), 0));
 	fb_nand_erase(m, 0, 0, 0);
-	CHECK_EQUAL(0, fb_nand_past(m, 0, 0)->reads);
+	CHECK_EQUAL(0, fb_nand_past(&m->flash.nand, 0, 0)->reads);
 	free(m);
 }
 
