@@ -2,11 +2,11 @@
 /*
  * age: use a new file system until it is no longer new.
  *
- *	age FOLDER FILL_PERCENT PASSES SEED
+ *	age DIRECTORY FILL_PERCENT PASSES SEED
  *
- * Make files in FOLDER/aged until they hold FILL_PERCENT of the room that the file system had. Then delete files and
- * make new ones, and overwrite parts of others in place, until PASSES times that room has been written once more. So
- * what is free lies in pieces between what is not, and the medium below has taken PASSES times what it shows.
+ * Make files in DIRECTORY/aged until they hold FILL_PERCENT of the capacity that was free. Then delete files and make
+ * new ones, and overwrite parts of others in place, until PASSES times that capacity has been written once more. So what
+ * is free lies in pieces between what is not, and the medium below has taken PASSES times what it shows.
  *
  * Creating and deleting files in a drawn order up to a given utilization is the method of K. Smith and M. Seltzer,
  * "File System Aging" (SIGMETRICS 1997), and of S. Kadekodi et al., "Geriatrix" (USENIX ATC 2018). The overwrites in
@@ -15,8 +15,8 @@
  * with splitmix64 (G. Steele et al., OOPSLA 2014), in integers. No two pages are the same, so no file system compresses
  * them.
  *
- * Prints the room, the files, the blocks that they fill, what was written and, where the file system tells, how many
- * extents the files have.
+ * Prints the capacity, the files, the blocks that they fill, what was written and, where the file system tells, how
+ * many extents the files have.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,29 +37,29 @@ enum {
 	PAGE = 4096,
 	SMALLEST = PAGE,
 	LARGEST = 4 << 20,
-	FILES_OF_ROOM = 256,	/* the largest file is at most such a part of the room: 4 MiB of 1 GiB */
-	SYNCS_OF_ROOM = 64,	/* and so often, in what is written, all goes to the medium, whatever memory the board has */
-	FOLDERS = 16,		/* a FAT16 root has room for 512 names, and a long folder is slow to search */
+	FILES_OF_CAPACITY = 256, /* the largest file is at most such a part of the capacity: 4 MiB of 1 GiB */
+	SYNCS_OF_CAPACITY = 64,	/* and so often, in what is written, all goes to the medium, whatever the memory */
+	DIRECTORIES = 16,	/* a FAT16 root has room for 512 names, and a long directory is slow to search */
 	NOISE = 64 << 10,
 };
 
 struct file {
-	uint64_t number;	/* its name; also decides on its folder */
+	uint64_t number;	/* its name; also decides on its directory */
 	uint64_t bytes;
 };
 
-static const char *folder;
+static const char *directory;
 static uint64_t state;
-static uint64_t block, room, largest, target;
+static uint64_t block, capacity, largest, target;
 static uint64_t used, written, unsynced, made;
 static struct file *files;
-static size_t count, most;
+static size_t count, max_files;
 static uint64_t noise[NOISE / sizeof(uint64_t)];
 
 static _Noreturn void die(const char *doing, const char *path)
 {
 	fprintf(stderr, "age: %s %s: %s, after %" PRIu64 " bytes were written and with %" PRIu64 " of %" PRIu64
-		" in files\n", doing, path, strerror(errno), written, used, room);
+		" in files\n", doing, path, strerror(errno), written, used, capacity);
 	exit(1);
 }
 
@@ -90,7 +90,7 @@ static const char *path_of(const struct file *file)
 {
 	static char path[256];
 
-	snprintf(path, sizeof(path), "%s/aged/%02u/%" PRIu64, folder, (unsigned int)(file->number % FOLDERS),
+	snprintf(path, sizeof(path), "%s/aged/%02u/%" PRIu64, directory, (unsigned int)(file->number % DIRECTORIES),
 		 file->number);
 	return path;
 }
@@ -103,10 +103,10 @@ static uint64_t taken(uint64_t bytes)
 
 static void sync_all(void)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY);
+	int fd = open(directory, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0 || syncfs(fd) || close(fd))
-		die("syncing", folder);
+		die("syncing", directory);
 	unsynced = 0;
 }
 
@@ -132,15 +132,15 @@ static void put(const struct file *file, int flags, uint64_t offset, uint64_t by
 		die("closing", path);
 	written += bytes;
 	unsynced += bytes;
-	if (unsynced >= room / SYNCS_OF_ROOM)
+	if (unsynced >= capacity / SYNCS_OF_CAPACITY)
 		sync_all();
 }
 
 static void make(uint64_t bytes)
 {
-	if (count == most) {
-		most = most ? 2 * most : 1024;
-		files = realloc(files, most * sizeof(*files));
+	if (count == max_files) {
+		max_files = max_files ? 2 * max_files : 1024;
+		files = realloc(files, max_files * sizeof(*files));
 		if (!files)
 			die("keeping a list of", "files");
 	}
@@ -210,15 +210,15 @@ static void print_extents(void)
 	printf("extents %" PRIu64 "\n", extents);
 }
 
-static void make_folders(void)
+static void make_directories(void)
 {
 	char path[256];
 
-	for (int i = -1; i < FOLDERS; i++) {
+	for (int i = -1; i < DIRECTORIES; i++) {
 		if (i < 0)
-			snprintf(path, sizeof(path), "%s/aged", folder);
+			snprintf(path, sizeof(path), "%s/aged", directory);
 		else
-			snprintf(path, sizeof(path), "%s/aged/%02d", folder, i);
+			snprintf(path, sizeof(path), "%s/aged/%02d", directory, i);
 		if (mkdir(path, 0755))
 			die("making", path);
 	}
@@ -230,31 +230,31 @@ int main(int argc, char **argv)
 	struct statvfs space;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: age FOLDER FILL_PERCENT PASSES SEED\n");
+		fprintf(stderr, "usage: age DIRECTORY FILL_PERCENT PASSES SEED\n");
 		return 2;
 	}
-	folder = argv[1];
+	directory = argv[1];
 	percent = strtoull(argv[2], NULL, 10);
 	passes = strtoull(argv[3], NULL, 10);
 	state = strtoull(argv[4], NULL, 10);
 	for (size_t i = 0; i < NOISE / sizeof(*noise); i++)
 		noise[i] = draw();
-	make_folders();
-	if (statvfs(folder, &space))
-		die("looking at", folder);
+	make_directories();
+	if (statvfs(directory, &space))
+		die("looking at", directory);
 	block = space.f_bsize;
-	room = (uint64_t)space.f_bavail * space.f_frsize;
-	target = room / 100 * percent;
-	largest = room / FILES_OF_ROOM < LARGEST ? room / FILES_OF_ROOM : LARGEST;
+	capacity = (uint64_t)space.f_bavail * space.f_frsize;
+	target = capacity / 100 * percent;
+	largest = capacity / FILES_OF_CAPACITY < LARGEST ? capacity / FILES_OF_CAPACITY : LARGEST;
 	if (largest < SMALLEST) {
-		fprintf(stderr, "age: %" PRIu64 " bytes are no room for files\n", room);
+		fprintf(stderr, "age: %" PRIu64 " bytes are too few for files\n", capacity);
 		return 1;
 	}
 	fill();
-	use(written + passes * room);
+	use(written + passes * capacity);
 	sync_all();
-	printf("room_bytes %" PRIu64 "\nfiles %zu\nfilled_bytes %" PRIu64 "\nwritten_bytes %" PRIu64 "\n", room, count,
-	       used, written);
+	printf("capacity_bytes %" PRIu64 "\nfiles %zu\nfilled_bytes %" PRIu64 "\nwritten_bytes %" PRIu64 "\n", capacity,
+	       count, used, written);
 	print_extents();
 	return 0;
 }

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHANGED_OF = 10, MOST_SEEKERS = 64 };
+enum { CHANGED_OF = 10, MAX_SEEKERS = 64 };
 
 static struct {
 	const char *path;
@@ -225,7 +225,7 @@ static uint64_t block_input(void)
 /* A ticket a seek, taken from the pipe; an end of file means that all are taken */
 static void seeker(int tickets, int ready, uint64_t number)
 {
-	uint64_t state = (job.seed * MOST_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t state = (job.seed * MAX_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull;
 	uint64_t chunks = job.bytes / job.chunk, at;
 	int fd = file(false);
 	uint64_t start_ns = cpu_ns(RUSAGE_SELF);

@@ -4,8 +4,8 @@
  * FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC 2016),
  * written anew from their description.
  *
- *	fxmark prepare FOLDER BYTES
- *	fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS
+ *	fxmark prepare DIRECTORY BYTES
+ *	fxmark TEST DIRECTORY BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS
  *
  * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
  * WRITERS of the processes write where the others read; only random and the reads of a shared file know them. Before the
@@ -54,8 +54,8 @@ enum {
 	STEPS = 64,
 	STEP_BITS = 6,
 	TIMES = 40 * STEPS,
-	MOST_PROCESSES = 256,
-	MOST_DEPTH = 1024,
+	MAX_PROCESSES = 256,
+	MAX_DEPTH = 1024,
 	PATH = 128,
 	CHUNK = 1 << 20,
 	START_NS = 2000000,
@@ -71,14 +71,14 @@ struct counts {
 };
 
 static struct {
-	const char *test, *folder, *cpus;
+	const char *test, *directory, *cpus;
 	uint64_t bytes, processes, writers, block, direct, warm_ns, run_ns, pool, seed, depth;
 } job;
 
 static struct shared {
 	uint64_t begin_ns, submitted; /* submitted: by how many processes all of their requests were */
 	volatile uint64_t from_ns, end_ns;
-	struct counts of[MOST_PROCESSES];
+	struct counts of[MAX_PROCESSES];
 } *shared;
 
 static struct {
@@ -125,7 +125,7 @@ static void tell_emulator(uint64_t on)
 
 static void name(char *to, const char *of, uint64_t number)
 {
-	snprintf(to, PATH, "%s/%s.%" PRIu64, job.folder, of, number);
+	snprintf(to, PATH, "%s/%s.%" PRIu64, job.directory, of, number);
 }
 
 static int opened(const char *path, int flags)
@@ -186,7 +186,7 @@ static void shared_file(void)
 {
 	char path[PATH];
 
-	snprintf(path, PATH, "%s/all", job.folder);
+	snprintf(path, PATH, "%s/all", job.directory);
 	me.fd = opened(path, O_RDWR | (job.direct ? O_DIRECT : 0));
 	if (me.number >= job.writers)
 		return;
@@ -194,39 +194,39 @@ static void shared_file(void)
 		whole(pwrite(me.fd, me.block, job.block, (off_t)at));
 }
 
-static void own_folder(void)
+static void own_directory(void)
 {
 	name(me.own, job.test, me.number);
 	if (mkdir(me.own, 0700))
 		die(me.own);
 }
 
-static void shared_folder(void)
+static void shared_directory(void)
 {
-	snprintf(me.own, PATH, "%s/%s", job.folder, job.test);
+	snprintf(me.own, PATH, "%s/%s", job.directory, job.test);
 	if (mkdir(me.own, 0700) && errno != EEXIST)
 		die(me.own);
 }
 
-static void entry(char *to, const char *folder, uint64_t number)
+static void entry(char *to, const char *directory, uint64_t number)
 {
-	snprintf(to, 2 * PATH, "%s/%" PRIu64 ".%" PRIu64, folder, me.number, number);
+	snprintf(to, 2 * PATH, "%s/%" PRIu64 ".%" PRIu64, directory, me.number, number);
 }
 
-static void own_folder_file(void)
+static void own_directory_file(void)
 {
 	char path[2 * PATH];
 
-	own_folder();
+	own_directory();
 	entry(path, me.own, 0);
 	new_file(path);
 }
 
-static void both_folders_file(void)
+static void both_directories_file(void)
 {
-	shared_folder();
+	shared_directory();
 	memcpy(me.all, me.own, PATH);
-	own_folder_file();
+	own_directory_file();
 }
 
 static void pool(void)
@@ -241,13 +241,13 @@ static void pool(void)
 
 static void own_pool(void)
 {
-	own_folder();
+	own_directory();
 	pool();
 }
 
 static void shared_pool(void)
 {
-	shared_folder();
+	shared_directory();
 	pool();
 }
 
@@ -365,10 +365,10 @@ static const struct test {
 	{ "overwrite-private", own_block, write_first },	/* DWOL */
 	{ "overwrite-shared-file", shared_file, write_mine },	/* DWOM */
 	{ "append-private", own_empty, append },		/* DWAL */
-	{ "create-private", own_folder, create },		/* MWCL */
-	{ "create-shared", shared_folder, create },		/* MWCM */
-	{ "rename-private", own_folder_file, rename_own },	/* MWRL */
-	{ "rename-shared", both_folders_file, rename_between },	/* MWRM, and back again */
+	{ "create-private", own_directory, create },		/* MWCL */
+	{ "create-shared", shared_directory, create },		/* MWCM */
+	{ "rename-private", own_directory_file, rename_own },	/* MWRL */
+	{ "rename-shared", both_directories_file, rename_between },	/* MWRM, and back again */
 	{ "unlink-private", own_pool, remove_one },		/* MWUL */
 	{ "unlink-shared", shared_pool, remove_one },		/* MWUM */
 	{ "random", shared_file, any },				/* not FxMark's: any block of the shared file */
@@ -450,9 +450,9 @@ static void all_submitted(int full)
 static void several_at_a_time(int full)
 {
 	int kind = me.number < job.writers ? OTHER : READ;
-	static struct iocb requests[MOST_DEPTH];
-	static struct io_event done[MOST_DEPTH];
-	static uint64_t before[MOST_DEPTH];
+	static struct iocb requests[MAX_DEPTH];
+	static struct io_event done[MAX_DEPTH];
+	static uint64_t before[MAX_DEPTH];
 	aio_context_t context = 0;
 	char *blocks;
 
@@ -521,7 +521,7 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 
 	bind_to_cpu(number);
 	me.number = number;
-	me.random = (job.seed * MOST_PROCESSES + number + 1) * 0x9e3779b97f4a7c15ull;
+	me.random = (job.seed * MAX_PROCESSES + number + 1) * 0x9e3779b97f4a7c15ull;
 	if (posix_memalign((void **)&me.block, 4096, job.block))
 		die("no memory");
 	memset(me.block, (int)number + 1, job.block);
@@ -553,7 +553,7 @@ static void count_from(uint64_t ns)
 
 static void measure(const struct test *test)
 {
-	int ready[2], go[2], full[2], out[2], status, folder = opened(job.folder, O_RDONLY | O_DIRECTORY);
+	int ready[2], go[2], full[2], out[2], status, directory = opened(job.directory, O_RDONLY | O_DIRECTORY);
 	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd early;
 	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
@@ -578,7 +578,7 @@ static void measure(const struct test *test)
 	}
 	/* Else it would wait behind a process that never sleeps, and tell the emulator too late; as root it may */
 	sched_setscheduler(0, SCHED_FIFO, &first);
-	if (syncfs(folder))
+	if (syncfs(directory))
 		die("syncfs");
 	mark(test, "");
 	shared->begin_ns = now_ns() + START_NS;
@@ -634,8 +634,9 @@ static uint64_t number(const char *text)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: fxmark prepare FOLDER BYTES\n"
-			"       fxmark TEST FOLDER BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS\n");
+	fprintf(stderr, "usage: fxmark prepare DIRECTORY BYTES\n"
+			"       fxmark TEST DIRECTORY BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED "
+			"DEPTH CPUS\n");
 	return 2;
 }
 
@@ -645,11 +646,11 @@ int main(int argc, char **argv)
 
 	if (argc >= 4) {
 		job.test = argv[1];
-		job.folder = argv[2];
+		job.directory = argv[2];
 		job.bytes = number(argv[3]);
 	}
 	if (argc == 4 && !strcmp(argv[1], "prepare")) {
-		snprintf(path, PATH, "%s/all", job.folder);
+		snprintf(path, PATH, "%s/all", job.directory);
 		fill(path, job.bytes);
 		return 0;
 	}
@@ -665,7 +666,7 @@ int main(int argc, char **argv)
 		job.depth = number(argv[12]);
 		job.cpus = argv[13];
 	}
-	if (!job.block || job.processes > MOST_PROCESSES || job.depth > MOST_DEPTH)
+	if (!job.block || job.processes > MAX_PROCESSES || job.depth > MAX_DEPTH)
 		return usage();
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
 		if (strcmp(argv[1], tests[i].name))

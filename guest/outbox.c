@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	if (box == MAP_FAILED)
 		return fail("mmap");
 
-	uint64_t room = st.st_size - HEADER_BYTES, length = 0;
+	uint64_t capacity = st.st_size - HEADER_BYTES, length = 0;
 	ssize_t n;
 
 	/* The mapping is device memory: whole aligned words only, hence a bounce buffer. */
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 			filled += n;
 		if (!filled)
 			break;
-		if (length + sizeof(words) > room) {
+		if (length + sizeof(words) > capacity) {
 			errno = ENOSPC;
 			return fail("results larger than the outbox");
 		}

@@ -66,7 +66,7 @@ static struct attribute *wear_attributes[] = {
 	NULL
 };
 
-/* A disk's folder is empty: nobody knows how its parts wear */
+/* A disk's directory is empty: nobody knows how its parts wear */
 static umode_t wear_visible(struct kobject *kobj, struct attribute *attribute, int index)
 {
 	u64 kind = fb_medium_params(media_of(kobj_to_dev(kobj)))->kind;
@@ -74,7 +74,7 @@ static umode_t wear_visible(struct kobject *kobj, struct attribute *attribute, i
 	return FB_OF_NAND & 1u << kind ? attribute->mode : 0;
 }
 
-/* A u32 for each block. Not in the folder wear/, whose files hold a number of text each. */
+/* A u32 for each block. Not in the directory wear/, whose files hold a number of text each. */
 static ssize_t erases_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute, char *buffer,
 			   loff_t at, size_t count)
 {

@@ -30,8 +30,8 @@ int media_take_up(const struct media_region *state, const struct media_region *d
 		  unsigned long long digest, struct fb_medium **medium);
 
 /*
- * counters.c: the folder medium/ of a device, a file for each counter of its medium's kind, and wear/ of a medium that
- * wears (struct fb_wear), beside the file erases with the erase count of each block. Each driver says whose it is.
+ * counters.c: the directory medium/ of a device, a file for each counter of its medium's kind, and wear/ of a medium
+ * that wears (struct fb_wear), beside the file erases with the erase count of each block. Each driver says whose it is.
  */
 extern const struct attribute_group media_counter_group, media_wear_group, media_erases_group;
 struct fb_medium *media_of(struct device *dev);

@@ -5,12 +5,12 @@
 
 #include "request_log.h"
 
-int request_log_start(struct request_log *log, unsigned int room)
+int request_log_start(struct request_log *log, unsigned int capacity)
 {
-	log->room = room;
-	if (!room)
+	log->capacity = capacity;
+	if (!capacity)
 		return 0;
-	log->at = kvcalloc(room, sizeof(*log->at), GFP_KERNEL);
+	log->at = kvcalloc(capacity, sizeof(*log->at), GFP_KERNEL);
 	return log->at ? 0 : -ENOMEM;
 }
 
@@ -23,7 +23,7 @@ void request_log_add(struct request_log *log, const struct fb_request *request, 
 {
 	u32 count = READ_ONCE(log->count);
 
-	if (count == log->room)
+	if (count == log->capacity)
 		return;
 	log->at[count] = (struct request_log_entry) {
 		.now_ns = now_ns,

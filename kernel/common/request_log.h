@@ -25,11 +25,11 @@ struct request_log_entry {
 
 struct request_log {
 	struct request_log_entry *at;	/* NULL: off */
-	u32 room;
+	u32 capacity;
 	u32 count;
 };
 
-int request_log_start(struct request_log *log, unsigned int room);
+int request_log_start(struct request_log *log, unsigned int capacity);
 void request_log_stop(struct request_log *log);
 void request_log_add(struct request_log *log, const struct fb_request *request, u64 now_ns, u64 done_ns);
 ssize_t request_log_read(const struct request_log *log, char *buffer, loff_t at, size_t count);

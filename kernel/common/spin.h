@@ -5,12 +5,12 @@
 
 #include <linux/ktime.h>
 
-#define MEDIA_MOST_BUSY_NS	NSEC_PER_SEC	/* of one hint (emulator/lab-clock.h) */
+#define MEDIA_MAX_BUSY_NS	NSEC_PER_SEC	/* of one hint (emulator/lab-clock.h) */
 
 /*
  * The lab's emulator takes HINT #112 for work of X0 nanoseconds and counts X0 down to 0, without executing anything
  * (emulator/patches/30-busy.patch). An interrupt comes on time in the midst of it, and what is left is done after it,
- * as with any work of a CPU. Above MEDIA_MOST_BUSY_NS, it is work of so many. Returns what is left: nothing, or all of
+ * as with any work of a CPU. Above MEDIA_MAX_BUSY_NS, it is work of so many. Returns what is left: nothing, or all of
  * it on any other machine, which takes the hint for a NOP.
  */
 static inline u64 media_busy_ns(u64 ns)
@@ -28,7 +28,7 @@ static inline void media_spin_until(ktime_t time)
 
 	do
 		left = ktime_to_ns(ktime_sub(time, ktime_get()));
-	while (left > 0 && (media_busy_ns(left) || left > MEDIA_MOST_BUSY_NS));
+	while (left > 0 && (media_busy_ns(left) || left > MEDIA_MAX_BUSY_NS));
 }
 
 #endif

@@ -10,8 +10,8 @@ uint64_t cells_random(uint64_t *state)
 
 uint32_t cells_moment(uint64_t *random)
 {
-	uint32_t most = CELLS_WHOLE >> cells_random(random) % 10;
-	uint32_t little = cells_random(random) % most;
+	uint32_t max = CELLS_WHOLE >> cells_random(random) % 10;
+	uint32_t little = cells_random(random) % max;
 
 	switch (cells_random(random) % 3) {
 	case 0:

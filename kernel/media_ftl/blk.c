@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "media_ftl.h"
 
-#define MOST_SECTORS (SZ_512K >> SECTOR_SHIFT)
+#define MAX_SECTORS (SZ_512K >> SECTOR_SHIFT)
 
 static int move_data(struct media_ftl *f, struct request *rq)
 {
@@ -91,7 +91,7 @@ static struct gendisk *alloc_disk(struct media_ftl *f)
 		.logical_block_size = SECTOR_SIZE,
 		.physical_block_size = page_bytes,
 		.io_min = page_bytes,
-		.max_hw_sectors = MOST_SECTORS,
+		.max_hw_sectors = MAX_SECTORS,
 	};
 
 	if (fb_medium_params(f->layer->medium)->ftl == FB_FTL_PAGE) {

@@ -2,7 +2,7 @@
 /* Pages copied to a fresh block while a flash is scanned */
 #include "copy.h"
 
-#define MOST_TRIES 4
+#define MAX_TRIES 4
 
 int sftl_copy_page(struct sftl_scan *s, u32 from, u32 to, struct sftl_tag tag)
 {
@@ -24,7 +24,7 @@ int sftl_copy_to_fresh_block(struct sftl_scan *s, int (*fill)(struct sftl_scan *
 	u32 tries;
 	int err = -EIO;
 
-	for (tries = 0; tries < MOST_TRIES && err; tries++) {
+	for (tries = 0; tries < MAX_TRIES && err; tries++) {
 		err = sftl_scan_fresh_block(s, block);
 		if (err)
 			return err;

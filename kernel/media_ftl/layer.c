@@ -38,7 +38,7 @@ static int check_params(const struct fb_params *p)
 {
 	struct fb_complaint complaint;
 
-	if (p->capacity_bytes / p->page_bytes > SFTL_MOST_PAGES || !fb_check_params(p, &complaint))
+	if (p->capacity_bytes / p->page_bytes > SFTL_MAX_PAGES || !fb_check_params(p, &complaint))
 		return -EINVAL;
 	return 0;
 }

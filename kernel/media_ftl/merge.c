@@ -46,7 +46,7 @@ static void list_copies(const struct sftl_scan *s, struct copies *c)
 		u32 ppn = block * pages;
 		u32 group;
 
-		while (ppn < block * pages + s->programmed[block] && s->found[ppn].page == SFTL_MOST_PAGES)
+		while (ppn < block * pages + s->programmed[block] && s->found[ppn].page == SFTL_MAX_PAGES)
 			ppn++;
 		if (ppn == block * pages + s->programmed[block] || !s->found[ppn].copied)
 			continue;
@@ -66,7 +66,7 @@ static void find_cut_short(const struct sftl_scan *s, struct copies *c)
 	for (ppn = 0; ppn < ppns; ppn++) {
 		u32 page = s->found[ppn].page;
 
-		if (page == SFTL_MOST_PAGES)
+		if (page == SFTL_MAX_PAGES)
 			continue;
 		for (copy = c->first[group_of(s, page)]; copy; copy = c->next[copy - 1])
 			if (s->found[ppn].sequence < c->begin[copy - 1] &&
@@ -119,7 +119,7 @@ static bool in_order(const struct sftl_scan *s, u32 group)
 
 		if (s->newest[page] != SFTL_NOWHERE && s->newest[page] != ppn)
 			return false;
-		if (s->found[ppn].page != SFTL_MOST_PAGES && s->found[ppn].page != page)
+		if (s->found[ppn].page != SFTL_MAX_PAGES && s->found[ppn].page != page)
 			return false;
 	}
 	return !s->torn[block];

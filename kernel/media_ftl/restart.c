@@ -50,7 +50,7 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 		for (i = 0; i < per_block; i++) {
 			u32 page = s->found[first + i].page;
 
-			if (page != SFTL_MOST_PAGES && s->newest[page] == first + i)
+			if (page != SFTL_MAX_PAGES && s->newest[page] == first + i)
 				pages[block * per_block + i] = page + 1;
 		}
 	}

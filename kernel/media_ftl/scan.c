@@ -38,7 +38,7 @@ void sftl_scan_end(struct sftl_scan *s)
 
 static void drop(struct sftl_scan *s, u32 ppn)
 {
-	s->found[ppn].page = SFTL_MOST_PAGES;
+	s->found[ppn].page = SFTL_MAX_PAGES;
 	s->torn[ppn / s->flash->pages_per_block] = true;
 }
 
@@ -86,7 +86,7 @@ static int check_last(struct sftl_scan *s, u32 block)
 	u32 last = block * s->flash->pages_per_block + s->programmed[block] - 1;
 	int err;
 
-	if (!s->programmed[block] || s->found[last].page == SFTL_MOST_PAGES)
+	if (!s->programmed[block] || s->found[last].page == SFTL_MAX_PAGES)
 		return 0;
 	err = read_data(s, last);
 	if (!err || !is_of_page(err))
@@ -141,7 +141,7 @@ static int check_all(struct sftl_scan *s, u32 block)
 	int err = 0;
 
 	for (; ppn < end && !err; ppn++)
-		if (s->found[ppn].page != SFTL_MOST_PAGES)
+		if (s->found[ppn].page != SFTL_MAX_PAGES)
 			err = drop_unless_clean(s, ppn);
 	return err;
 }
@@ -206,7 +206,7 @@ static void nothing_in(struct sftl_scan *s, u32 block)
 	u32 end = ppn + s->flash->pages_per_block;
 
 	for (; ppn < end; ppn++)
-		s->found[ppn] = (struct sftl_found) { .page = SFTL_MOST_PAGES };
+		s->found[ppn] = (struct sftl_found) { .page = SFTL_MAX_PAGES };
 }
 
 void sftl_scan_erase(struct sftl_scan *s, u32 block)
@@ -251,7 +251,7 @@ static void find_highest_sequence(struct sftl_scan *s)
 	u32 ppn;
 
 	for (ppn = 0; ppn < ppns; ppn++)
-		if (s->found[ppn].page != SFTL_MOST_PAGES && s->found[ppn].sequence > highest)
+		if (s->found[ppn].page != SFTL_MAX_PAGES && s->found[ppn].sequence > highest)
 			highest = s->found[ppn].sequence;
 	if (s->maybe_torn != SFTL_NOWHERE && s->found[s->maybe_torn].sequence >= highest)
 		drop(s, s->maybe_torn);
@@ -299,7 +299,7 @@ int sftl_scan_newest(struct sftl_scan *s)
 		const struct sftl_found *found = &s->found[ppn];
 		u32 *newest;
 
-		if (found->page == SFTL_MOST_PAGES)
+		if (found->page == SFTL_MAX_PAGES)
 			continue;
 		newest = &s->newest[found->page];
 		if (*newest == SFTL_NOWHERE || s->found[*newest].sequence < found->sequence)

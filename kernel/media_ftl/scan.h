@@ -28,7 +28,7 @@
 
 /* ppn: page of the flash, counted through its blocks */
 struct sftl_found {
-	u32 page;		/* SFTL_MOST_PAGES: nothing that counts */
+	u32 page;		/* SFTL_MAX_PAGES: nothing that counts */
 	bool copied;
 	bool corrected;		/* the tag was */
 	u64 sequence;

@@ -60,7 +60,7 @@ static int read_place(struct sftl *l, u32 ppn, void *data, struct sftl_tag *tag)
 	u8 spare[SFTL_SPARE_BYTES];
 	int err = sftl_pool_read(l, ppn / pages, ppn % pages, data, spare);
 
-	*tag = (struct sftl_tag) { .page = SFTL_MOST_PAGES };
+	*tag = (struct sftl_tag) { .page = SFTL_MAX_PAGES };
 	switch (sftl_decode(spare, tag)) {
 	case SFTL_ERASED:
 		memset(data, 0, l->flash.page_bytes);
@@ -96,7 +96,7 @@ static void read_to_move(struct sftl *l, u32 ppn)
 	held->held = true;
 	held->lost = read_place(l, ppn, data_of(l, held), &tag) != 0;
 	held->page = tag.page;
-	if (held->page == SFTL_MOST_PAGES)
+	if (held->page == SFTL_MAX_PAGES)
 		held->page = fb_ftl(&l->medium->params)->page_at(l->medium, 0, ppn / pages * pages + ppn % pages);
 	if (held->lost)
 		l->statistics.lost_pages++;

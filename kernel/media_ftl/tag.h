@@ -17,7 +17,7 @@
 
 #include "soft_flash.h"
 
-#define SFTL_MOST_PAGES		((1u << 21) - 1)
+#define SFTL_MAX_PAGES		((1u << 21) - 1)
 #define SFTL_LAST_SEQUENCE	((1ull << 33) - 1)
 
 enum sftl_tag_kind { SFTL_ERASED, SFTL_TAGGED, SFTL_ILLEGIBLE };

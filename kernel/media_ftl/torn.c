@@ -19,7 +19,7 @@ static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 		const struct sftl_found *found = &s->found[from * pages + page];
 		struct sftl_tag tag = { .page = found->page, .copied = found->copied, .sequence = found->sequence };
 
-		if (found->page == SFTL_MOST_PAGES)
+		if (found->page == SFTL_MAX_PAGES)
 			continue;
 		err = sftl_copy_page(s, from * pages + page, to * pages + offset_in_copy(s, page, copied), tag);
 		copied++;
@@ -35,7 +35,7 @@ static void adopt(struct sftl_scan *s, u32 from, u32 to)
 	for (page = 0; page < s->programmed[from]; page++) {
 		u32 offset = offset_in_copy(s, page, copied);
 
-		if (s->found[from * pages + page].page == SFTL_MOST_PAGES)
+		if (s->found[from * pages + page].page == SFTL_MAX_PAGES)
 			continue;
 		s->found[to * pages + offset] = s->found[from * pages + page];
 		s->programmed[to] = offset + 1;

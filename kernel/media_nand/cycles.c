@@ -5,12 +5,12 @@
 
 #include "media_nand.h"
 
-int cycle_log_start(struct cycle_log *log, unsigned int room)
+int cycle_log_start(struct cycle_log *log, unsigned int capacity)
 {
-	log->room = room;
-	if (!room)
+	log->capacity = capacity;
+	if (!capacity)
 		return 0;
-	log->at = kvcalloc(room, sizeof(*log->at), GFP_KERNEL);
+	log->at = kvcalloc(capacity, sizeof(*log->at), GFP_KERNEL);
 	return log->at ? 0 : -ENOMEM;
 }
 
@@ -21,7 +21,7 @@ void cycle_log_stop(struct cycle_log *log)
 
 void cycle_log_add(struct cycle_log *log, struct cycle_entry entry)
 {
-	if (log->count < log->room)
+	if (log->count < log->capacity)
 		log->at[log->count++] = entry;
 }
 

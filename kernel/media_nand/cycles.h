@@ -21,11 +21,11 @@ struct cycle_entry {
 
 struct cycle_log {
 	struct cycle_entry *at;		/* NULL: off */
-	u32 room;
+	u32 capacity;
 	u32 count;
 };
 
-int cycle_log_start(struct cycle_log *log, unsigned int room);
+int cycle_log_start(struct cycle_log *log, unsigned int capacity);
 void cycle_log_stop(struct cycle_log *log);
 void cycle_log_add(struct cycle_log *log, struct cycle_entry entry);
 

@@ -15,7 +15,7 @@ struct write_batch {
 	struct inode *inode;
 	u8 *data;
 	loff_t start;
-	u32 most;		/* bytes */
+	u32 max;		/* bytes */
 	u32 bytes, reserved, folios;
 	struct folio *folio[BATCH_MAX];
 	int err;
@@ -85,10 +85,10 @@ static int write_folio(struct write_batch *g, struct folio *folio, u32 length)
 	int err;
 
 	folio_start_writeback(folio);
-	if (g->most > PAGE_SIZE) {
+	if (g->max > PAGE_SIZE) {
 		batch_add(g, folio, length, reserved);
 		folio_unlock(folio);
-		if (length < PAGE_SIZE || !(end & (g->most - 1)))
+		if (length < PAGE_SIZE || !(end & (g->max - 1)))
 			write_batch(g);
 		return g->err;
 	}
@@ -121,11 +121,11 @@ static int write_page(y2_cached *cached, struct writeback_control *wbc, void *da
 int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 {
 	struct inode *inode = mapping->host;
-	struct write_batch g = { .inode = inode, .most = batch_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
+	struct write_batch g = { .inode = inode, .max = batch_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
 	int err;
 
-	if (g.most > PAGE_SIZE) {
-		g.data = kvmalloc(g.most, GFP_NOFS);
+	if (g.max > PAGE_SIZE) {
+		g.data = kvmalloc(g.max, GFP_NOFS);
 		if (!g.data)
 			return -ENOMEM;
 	}

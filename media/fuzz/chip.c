@@ -12,7 +12,7 @@
 #include "input.h"
 #include "state.h"
 
-enum { MOST_CHANGES = 6, MOST_STEPS = 2048, VERIFY_EVERY = 64, MOST_CONTENT_BYTES = 1 << 18, MOST_BYTES = 2048 };
+enum { MAX_CHANGES = 6, MAX_STEPS = 2048, VERIFY_EVERY = 64, MAX_CONTENT_BYTES = 1 << 18, MAX_BYTES = 2048 };
 
 /* As many planes and pages in a cell as a chip can have: most is torn at a time */
 static struct fb_params wide_chip(void)
@@ -31,7 +31,7 @@ static struct fb_params any_params(struct input *input)
 	struct fb_params (*const samples[])(void) = { sample_chip, sample_large_chip, sample_mlc_chip, wide_chip };
 	u64 number = input_number(input, 1);
 	struct fb_params params = samples[number % 4]();
-	u64 changes = input_number(input, 1) % MOST_CHANGES;
+	u64 changes = input_number(input, 1) % MAX_CHANGES;
 
 	if (params.page_bytes > 512) {
 		params.page_bytes = 1024;
@@ -172,7 +172,7 @@ static void read_back(struct bench *b, struct input *input, u64 now_ns)
 	const struct fb_params *p = fb_medium_params(bus->chip);
 	u64 page = input_number(input, 1) % fb_chip_pages(p), bytes = fb_raw_page_bytes(p), i;
 	u64 breaches = fb_chip_breaches(bus->chip), reads = fb_medium_counters(bus->chip)->flash_read_pages;
-	u8 read[MOST_BYTES];
+	u8 read[MAX_BYTES];
 
 	fb_bus_command(bus, 0x00, now_ns);
 	for (i = p->page_bytes == 512 ? 1 : 2; i; i--)
@@ -180,7 +180,7 @@ static void read_back(struct bench *b, struct input *input, u64 now_ns)
 	for (i = fb_chip_pages(p) > 65536 ? 3 : 2; i; i--, page >>= 8)
 		fb_bus_address(bus, page, now_ns);
 	fb_bus_command(bus, 0x30, now_ns);
-	if (fb_chip_breaches(bus->chip) != breaches || bytes >= MOST_BYTES)
+	if (fb_chip_breaches(bus->chip) != breaches || bytes >= MAX_BYTES)
 		return;
 	CHECK(fb_medium_counters(bus->chip)->flash_read_pages > reads);
 	fb_bus_read(bus, read, bytes + 1, bus->ready_ns);
@@ -194,7 +194,7 @@ static bool put_cycle(struct bench *b, struct input *input, u64 now_ns)
 	static const u8 commands[] = { 0x00, 0x01, 0x50, 0x30, 0x32, 0x35, 0x31, 0x3f, 0x05, 0x06, 0xe0, 0x80,
 				       0x85, 0x10, 0x11, 0x15, 0x60, 0xd0, 0xd1, 0x70, 0x78, 0x90, 0xec, 0xff };
 	u64 kind = input_number(input, 1);
-	u8 bytes[MOST_BYTES], command = commands[kind / 8 % sizeof(commands)];
+	u8 bytes[MAX_BYTES], command = commands[kind / 8 % sizeof(commands)];
 	u32 count;
 
 	switch (kind % 8) {
@@ -212,10 +212,10 @@ static bool put_cycle(struct bench *b, struct input *input, u64 now_ns)
 		return false;
 	case 4:
 		memset(bytes, input_number(input, 1), sizeof(bytes));
-		fb_bus_write(b->bus, bytes, input_number(input, 2) % MOST_BYTES);
+		fb_bus_write(b->bus, bytes, input_number(input, 2) % MAX_BYTES);
 		return false;
 	case 5:
-		count = input_number(input, 2) % MOST_BYTES;
+		count = input_number(input, 2) % MAX_BYTES;
 		fb_bus_read(b->bus, bytes, count, now_ns);
 		return false;
 	}
@@ -235,7 +235,7 @@ static void put_cycles(struct bench *b, struct input *input)
 	u64 now_ns = 0;
 	u32 step;
 
-	for (step = 0; input->left && step < MOST_STEPS; step++) {
+	for (step = 0; input->left && step < MAX_STEPS; step++) {
 		u64 time = input_number(input, 1);
 		bool exempt = may_set_bits(b->chip), torn;
 
@@ -289,7 +289,7 @@ static u64 operate(struct fb_medium *m, struct input *input, u64 now_ns)
 {
 	u64 kind = input_number(input, 1);
 	struct fb_chip_span span = any_span(input);
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	u32 positions[64], count;
 
 	switch (kind % 8) {
@@ -307,7 +307,7 @@ static u64 operate(struct fb_medium *m, struct input *input, u64 now_ns)
 		return fb_chip_queue(m, 1 + kind / 8 % 3, &span, now_ns);
 	case 6:
 		now_ns = fb_chip_reset(m, now_ns, torn, &count);
-		CHECK(count <= FB_CHIP_MOST_TORN);
+		CHECK(count <= FB_CHIP_MAX_TORN);
 		return now_ns;
 	}
 	count = fb_chip_flips(m, span.page, positions, 64);
@@ -320,11 +320,11 @@ static u64 operate(struct fb_medium *m, struct input *input, u64 now_ns)
 
 static void drive_chip(struct fb_medium *m, struct input *input)
 {
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	u64 now_ns = 0;
 	u32 step;
 
-	for (step = 0; input->left && step < MOST_STEPS; step++) {
+	for (step = 0; input->left && step < MAX_STEPS; step++) {
 		u64 breaches = fb_chip_breaches(m), time = input_number(input, 1);
 		u64 ready_ns = operate(m, input, now_ns);
 
@@ -335,7 +335,7 @@ static void drive_chip(struct fb_medium *m, struct input *input)
 			CHECK(fb_chip_status(m, fb_max(ready_ns, m->chip.ready_ns)).ready);
 		now_ns = time & 1 || ready_ns == FB_NEVER ? now_ns + (time << 12) : ready_ns;
 		if (time == 255) {
-			CHECK(fb_chip_cut(m, now_ns, torn) <= FB_CHIP_MOST_TORN);
+			CHECK(fb_chip_cut(m, now_ns, torn) <= FB_CHIP_MAX_TORN);
 			fb_power_on(m);
 			now_ns = 0;
 		}
@@ -355,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fb_medium *m;
 	void *memory;
 
-	if (!bytes || fb_content_bytes(&params) > MOST_CONTENT_BYTES)
+	if (!bytes || fb_content_bytes(&params) > MAX_CONTENT_BYTES)
 		return 0;
 	memory = new_memory(bytes);
 	CHECK(!fb_init(memory, bytes, &params) && !fb_open(memory, bytes, &m));

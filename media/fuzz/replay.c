@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 1 << 16 };
+enum { MAX_BYTES = 1 << 16 };
 
 static const char *current;
 
@@ -29,14 +29,14 @@ static size_t read_whole(const char *path, uint8_t *data)
 		perror(path);
 		exit(1);
 	}
-	size = fread(data, 1, MOST_BYTES, file);
+	size = fread(data, 1, MAX_BYTES, file);
 	fclose(file);
 	return size;
 }
 
 int main(int argc, char **argv)
 {
-	static uint8_t data[MOST_BYTES];
+	static uint8_t data[MAX_BYTES];
 	int i;
 
 	signal(SIGABRT, aborted);

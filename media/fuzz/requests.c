@@ -7,7 +7,7 @@
 #include "fb_power.h"
 #include "input.h"
 
-enum { MOST_CHANGES = 6, MOST_STEPS = 4096, VERIFY_EVERY = 64, MOST_STATE_BYTES = 1 << 20 };
+enum { MAX_CHANGES = 6, MAX_STEPS = 4096, VERIFY_EVERY = 64, MAX_STATE_BYTES = 1 << 20 };
 
 /* The first byte of a step: an operation, a write past the cache, a rest, or a cut */
 enum { OPERATIONS = 4, FUA = 1 << 6, REST = 30, CUT = 31, KINDS = 32 };
@@ -15,7 +15,7 @@ enum { OPERATIONS = 4, FUA = 1 << 6, REST = 30, CUT = 31, KINDS = 32 };
 static struct fb_params any_params(struct input *input)
 {
 	struct fb_params params = input_sample(input);
-	u64 changes = input_number(input, 1) % MOST_CHANGES;
+	u64 changes = input_number(input, 1) % MAX_CHANGES;
 
 	while (changes--) {
 		u64 index = input_number(input, 1) % FB_PARAM_COUNT;
@@ -77,7 +77,7 @@ static void put_requests(struct fb_medium *m, struct input *input)
 	u64 now_ns = 0;
 	u32 count;
 
-	for (count = 0; input->left && count < MOST_STEPS; count++) {
+	for (count = 0; input->left && count < MAX_STEPS; count++) {
 		u64 kind = input_number(input, 1);
 
 		if (kind % KINDS == CUT) {
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fb_medium *m;
 	void *memory;
 
-	if (!bytes || bytes > MOST_STATE_BYTES)
+	if (!bytes || bytes > MAX_STATE_BYTES)
 		return 0;
 	memory = new_memory(bytes);
 	CHECK(!fb_init(memory, bytes, &params) && !fb_open(memory, bytes, &m));

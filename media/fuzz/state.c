@@ -5,13 +5,13 @@
  */
 #include "input.h"
 
-enum { MOST_PIECES = 16, REQUESTS = 64 };
+enum { MAX_PIECES = 16, REQUESTS = 64 };
 
 static void overlay(u8 *memory, size_t bytes, struct input *input)
 {
 	u32 pieces;
 
-	for (pieces = 0; input->left && pieces < MOST_PIECES; pieces++) {
+	for (pieces = 0; input->left && pieces < MAX_PIECES; pieces++) {
 		u64 offset = input_number(input, 2) % bytes;
 		u64 length = input_number(input, 1) % 16 + 1;
 

@@ -11,17 +11,17 @@
 #include "message.h"
 
 /* Behind what is read: room for the newline that a last line may lack, and for looking at eight bytes at a time */
-enum { FIRST_ROOM = 1 << 20, ROOM_BEHIND = 16 };
+enum { INITIAL_CAPACITY = 1 << 20, ROOM_BEHIND = 16 };
 
 bool lines_open(struct lines *lines, const char *path)
 {
 	bool input = !strcmp(path, "-");
 
-	*lines = (struct lines) { .path = input ? "standard input" : path, .room = FIRST_ROOM };
+	*lines = (struct lines) { .path = input ? "standard input" : path, .capacity = INITIAL_CAPACITY };
 	lines->fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY);
 	if (lines->fd < 0)
 		return complain(lines->path, strerror(errno));
-	lines->buffer = calloc(1, lines->room + ROOM_BEHIND);
+	lines->buffer = calloc(1, lines->capacity + ROOM_BEHIND);
 	if (lines->buffer)
 		return true;
 	close(lines->fd);
@@ -42,18 +42,18 @@ static bool fill(struct lines *lines)
 	memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
 	lines->end -= lines->begin;
 	lines->begin = 0;
-	if (lines->end == lines->room) {
-		char *larger = realloc(lines->buffer, 2 * lines->room + ROOM_BEHIND);
+	if (lines->end == lines->capacity) {
+		char *larger = realloc(lines->buffer, 2 * lines->capacity + ROOM_BEHIND);
 
 		if (!larger) {
 			lines->failed = true;
 			return complain(lines->path, "out of memory");
 		}
 		lines->buffer = larger;
-		lines->room *= 2;
+		lines->capacity *= 2;
 	}
 	do
-		got = read(lines->fd, lines->buffer + lines->end, lines->room - lines->end);
+		got = read(lines->fd, lines->buffer + lines->end, lines->capacity - lines->end);
 	while (got < 0 && errno == EINTR);
 	if (got < 0) {
 		lines->failed = true;

@@ -12,7 +12,7 @@ struct lines {
 	u64 number;		/* of the line at hand, from 1 */
 	int fd;
 	char *buffer;
-	size_t room;
+	size_t capacity;
 	size_t begin;		/* what is read and not handed out yet */
 	size_t end;
 	bool ended;

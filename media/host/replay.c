@@ -233,12 +233,12 @@ static bool all_done_before(const struct played *played)
 }
 
 /* While it has more, none is put before another */
-static int more_than_it_orders(u64 depth, u64 most)
+static int more_than_it_orders(u64 depth, u64 max)
 {
 	char name[40], text[80];
 
 	snprintf(name, sizeof(name), "--queue-depth %" PRIu64, depth);
-	snprintf(text, sizeof(text), "the disk orders %" PRIu64 " requests at most (reorder_depth)", most);
+	snprintf(text, sizeof(text), "the disk orders %" PRIu64 " requests at most (reorder_depth)", max);
 	complain(name, text);
 	return WRONG_ARGUMENTS;
 }

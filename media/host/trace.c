@@ -23,13 +23,13 @@ void trace_free(struct trace *trace)
 
 static bool make_room(struct trace *trace)
 {
-	size_t room = trace->room ? 2 * trace->room : FIRST_ENTRIES;
-	struct trace_entry *larger = realloc(trace->entries, room * sizeof(*larger));
+	size_t capacity = trace->capacity ? 2 * trace->capacity : FIRST_ENTRIES;
+	struct trace_entry *larger = realloc(trace->entries, capacity * sizeof(*larger));
 
 	if (!larger)
 		return false;
 	trace->entries = larger;
-	trace->room = room;
+	trace->capacity = capacity;
 	return true;
 }
 
@@ -56,7 +56,7 @@ const char *trace_add(struct trace *trace, const struct trace_entry *entry)
 
 	if (wrong)
 		return wrong;
-	if (trace->count == trace->room && !make_room(trace))
+	if (trace->count == trace->capacity && !make_room(trace))
 		return "out of memory";
 	trace->entries[trace->count++] = *entry;
 	if (trace->count % PROGRESS_STEP == 0)

@@ -32,7 +32,7 @@ struct trace {
 	struct trace_entry *entries;	/* NULL if they are made up */
 	struct pattern pattern;
 	size_t count;
-	size_t room;
+	size_t capacity;
 };
 
 /* An empty trace for a medium with these parameters */

@@ -94,7 +94,7 @@ u32 fb_chip_bad_mark_column(const struct fb_params *params);
  * Bits of the page's data that read wrong now (8 * column + bit), each once, at most `most` of them; returns how many.
  * The same until the block is erased, but for those that age, wear and reads add. They are counted.
  */
-u32 fb_chip_flips(struct fb_medium *chip, u32 page, u32 *positions, u32 most);
+u32 fb_chip_flips(struct fb_medium *chip, u32 page, u32 *positions, u32 max);
 
 /* What was under way when the power went or a reset came */
 struct fb_chip_torn {
@@ -103,7 +103,7 @@ struct fb_chip_torn {
 	struct fb_chip_span span;	/* of an erase, all pages of a block are torn */
 };
 
-#define FB_CHIP_MOST_TORN (4 * FB_CHIP_PLANES)
+#define FB_CHIP_MAX_TORN (4 * FB_CHIP_PLANES)
 
 /*
  * The power goes at cut_ns: returns how many spans are torn. A block whose erase was torn must be erased again. The

@@ -20,8 +20,8 @@
 
 #include "fb_chip.h"
 
-#define FB_BUS_MOST_CYCLES	8u
-#define FB_BUS_MOST_FLIPS	1024u
+#define FB_BUS_MAX_CYCLES	8u
+#define FB_BUS_MAX_FLIPS	1024u
 #define FB_ONFI_PAGE_BYTES	256u
 #define FB_ONFI_COPIES		3u
 
@@ -36,7 +36,7 @@ struct fb_chip_bus {
 
 	u32 command;			/* that waits for addresses, data or another command */
 	u32 cycles;			/* of address since then */
-	u8 address[FB_BUS_MOST_CYCLES];
+	u8 address[FB_BUS_MAX_CYCLES];
 	u32 output;			/* enum fb_bus_output: what the next data cycle gives */
 	u32 at;				/* ... and from where */
 	u32 area;			/* small pages: where a column counts from */
@@ -47,7 +47,7 @@ struct fb_chip_bus {
 	u32 queued_page[FB_CHIP_PLANES];
 	u32 before_page[FB_CHIP_PLANES][2];	/* of the last two programs of each plane ... */
 	u32 before_turn[FB_CHIP_PLANES];	/* ... which of them is the last */
-	u32 flips[FB_BUS_MOST_FLIPS];
+	u32 flips[FB_BUS_MAX_FLIPS];
 };
 
 size_t fb_bus_register_bytes(const struct fb_params *params);

@@ -48,7 +48,7 @@
 	C(spare_read_pages, FB_OF_CHIP, "pages", "pages read for their spare area only; also among those read") \
 	C(spare_programmed_pages, FB_OF_CHIP, "pages", "pages of whose spare area only was programmed; also among those programmed") \
 	C(wrong_bits, FB_OF_CHIP, "bits", "bits that read wrong, before any correction") \
-	C(broken_rules, FB_OF_CHIP, "operations", "operations that the data sheet does not allow") \
+	C(violations, FB_OF_CHIP, "operations", "operations that the data sheet does not allow") \
 	C(flash_suspends, FB_OF_FLASH, "suspends", "erases and programs that were suspended for a read") \
 	C(buffer_read_pages, FB_OF_FLASH, "pages", "pages read from the write buffer") \
 	C(buffer_wait_ns, FB_OF_FLASH, "ns", "writes held up by a full write buffer") \

@@ -8,7 +8,7 @@
 /* Times programmed: of the page, and of its spare area where that counts apart */
 #define PROGRAMS(count)		((count) & 0xf)
 #define SPARE_PROGRAMS(count)	((count) >> 4)
-#define MOST_PROGRAMS		0xfu
+#define MAX_PROGRAMS		0xfu
 
 bool fb_chip_bad_from_factory(const struct fb_medium *m, u32 block)
 {
@@ -30,13 +30,13 @@ enum fb_chip_breach fb_chip_breach(const struct fb_medium *m)
 
 u64 fb_chip_breaches(const struct fb_medium *m)
 {
-	return m->counters.broken_rules;
+	return m->counters.violations;
 }
 
 static void breach(struct fb_medium *m, enum fb_chip_breach which)
 {
 	m->chip.breach = which;
-	m->counters.broken_rules++;
+	m->counters.violations++;
 }
 
 /* Returns FB_NEVER; nothing is carried out, and planes told before are forgotten */
@@ -118,7 +118,7 @@ static u32 age_hours(const struct fb_medium *m)
 /* One more program, unless that was counted as often as can be */
 static u32 once_more(u32 count)
 {
-	return count < MOST_PROGRAMS ? count + 1 : count;
+	return count < MAX_PROGRAMS ? count + 1 : count;
 }
 
 /* Counts the programs of a page as the data sheet does, and checks its rules */
@@ -352,7 +352,7 @@ struct fb_chip_status fb_chip_status(const struct fb_medium *m, u64 now_ns)
 	};
 }
 
-u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
+u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 max)
 {
 	u32 block = page / (u32)m->params.pages_per_block, count;
 	struct fb_fault_spot spot = { .ppn = page };
@@ -360,7 +360,7 @@ u32 fb_chip_flips(struct fb_medium *m, u32 page, u32 *positions, u32 most)
 	if (!m->params.ecc_bits || page >= fb_chip_pages(&m->params) || !*fb_chip_programs(m, page))
 		return 0;
 	spot.erase_count = fb_chip_block(m, block)->erase_count;
-	count = fb_min(fb_faults_wrong_bits(&m->params, &spot, fb_chip_past(m, block), age_hours(m)), most);
+	count = fb_min(fb_faults_wrong_bits(&m->params, &spot, fb_chip_past(m, block), age_hours(m)), max);
 	fb_faults_positions(&m->params, &spot, positions, count);
 	m->counters.wrong_bits += count;
 	return count;

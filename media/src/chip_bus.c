@@ -88,7 +88,7 @@ static void sense(struct fb_chip_bus *bus, u32 page)
 	u32 count, i;
 
 	__builtin_memcpy(reg, content_of(bus, page), fb_raw_page_bytes(params_of(bus)));
-	count = fb_chip_flips(bus->chip, page, bus->flips, FB_BUS_MOST_FLIPS);
+	count = fb_chip_flips(bus->chip, page, bus->flips, FB_BUS_MAX_FLIPS);
 	for (i = 0; i < count; i++)
 		reg[bus->flips[i] / 8] ^= 1 << bus->flips[i] % 8;
 }
@@ -333,14 +333,14 @@ static void tear_all(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u
 
 void fb_bus_cut(struct fb_chip_bus *bus, u64 cut_ns, u64 seed)
 {
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 
 	tear_all(bus, torn, fb_chip_cut(bus->chip, cut_ns, torn), seed);
 }
 
 static void reset(struct fb_chip_bus *bus, u64 now_ns)
 {
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	u32 count;
 
 	bus->ready_ns = fb_chip_reset(bus->chip, now_ns, torn, &count);
@@ -473,7 +473,7 @@ static void address_is_complete(struct fb_chip_bus *bus, u64 now_ns)
 
 void fb_bus_address(struct fb_chip_bus *bus, u8 address, u64 now_ns)
 {
-	if (bus->cycles == FB_BUS_MOST_CYCLES)
+	if (bus->cycles == FB_BUS_MAX_CYCLES)
 		return;
 	bus->address[bus->cycles++] = address;
 	address_is_complete(bus, now_ns);

@@ -18,11 +18,11 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 			    "tracks of 4096 bytes or more, and no more than outer_sectors_per_track") ||
 	    !fb_check_range(complaint, p, FB_PARAM_seek_full_ns, p->seek_track_ns, FB_MAX_NS,
 			    "at least seek_track_ns") ||
-	    !fb_check_range(complaint, p, FB_PARAM_seek_average_ns, fb_least_average_ns(p), fb_most_average_ns(p),
+	    !fb_check_range(complaint, p, FB_PARAM_seek_average_ns, fb_min_average_ns(p), fb_max_average_ns(p),
 			    "what a curve from seek_track_ns to seek_full_ns can have") ||
 	    (p->write_seek_average_ns &&
 	     !fb_check_range(complaint, p, FB_PARAM_write_seek_average_ns, p->seek_average_ns + p->write_settle_ns,
-			     fb_most_write_average_ns(p), "what a curve that seek_full_ns bounds can have; or 0")) ||
+			     fb_max_write_average_ns(p), "what a curve that seek_full_ns bounds can have; or 0")) ||
 	    !fb_check_range(complaint, p, FB_PARAM_readahead_bytes, 0, p->segment_bytes, "no more than segment_bytes"))
 		return false;
 	fb_geometry_init(&geometry, p);
@@ -206,7 +206,7 @@ static const char *verify(const struct fb_medium *m)
 
 static u64 pending_parts(const struct fb_params *p)
 {
-	return FB_MOST_PARTS + p->write_cache_bytes / FB_CACHED_PART_BYTES;
+	return FB_MAX_PARTS + p->write_cache_bytes / FB_CACHED_PART_BYTES;
 }
 
 /* Tracks, of the shortest */

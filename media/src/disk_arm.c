@@ -132,17 +132,17 @@ static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const str
 static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run, u64 angle_ns,
 		 const struct fb_reservation *after)
 {
-	u64 least_ns = run->count * m->disk.geometry.revolution_ns / run->place.sectors_per_track;
+	u64 min_ns = run->count * m->disk.geometry.revolution_ns / run->place.sectors_per_track;
 	u64 ns = before->end_ns;
 
 	/* Most gaps are too short whatever the arm does: the cheapest question first */
-	if (ns + least_ns > after->pass.begin_ns)
+	if (ns + min_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_move_ns(m, before->track, run->place.track, run->writes);
 	ns = fb_max(ns, run->data_ns);
-	if (ns + least_ns > after->pass.begin_ns)
+	if (ns + min_ns > after->pass.begin_ns)
 		return false;
-	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + least_ns;
+	ns += fb_arm_wait_ns(&m->disk.geometry, ns, angle_ns) + min_ns;
 	ns += fb_arm_move_ns(m, run->place.track, after->run.place.track, after->run.writes);
 	return ns <= after->pass.begin_ns;
 }

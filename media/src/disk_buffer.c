@@ -22,10 +22,10 @@ static void use(struct fb_buffer *b, struct fb_segment *s)
 
 static void keep_newest(const struct fb_medium *m, struct fb_segment *s)
 {
-	u64 room = sectors(m, m->params.segment_bytes);
+	u64 capacity = sectors(m, m->params.segment_bytes);
 
-	if (s->limit > s->start + room)
-		s->start = s->limit - room;
+	if (s->limit > s->start + capacity)
+		s->start = s->limit - capacity;
 	if (s->start > s->end)
 		s->start = s->end;
 }
@@ -53,7 +53,7 @@ u64 fb_buffer_idle_ns(const struct fb_medium *m)
 static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
 	const struct fb_geometry *g = &m->disk.geometry;
-	u64 begin_ns, most, count;
+	u64 begin_ns, max, count;
 	struct fb_place place;
 	struct fb_run run;
 
@@ -61,29 +61,29 @@ static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 		return false;
 	run = ahead(m, s, s->limit);
 	place = run.place;
-	most = fb_min(run.count, place.sectors_per_track - place.sector);
+	max = fb_min(run.count, place.sectors_per_track - place.sector);
 	begin_ns = fb_arm_begin(m, m->disk.arm.track, &run).begin_ns;
 	if (begin_ns + fb_geometry_pass_ns(g, &place, 1) > now_ns)
 		return false;
 	/* Sectors take a whole number of ns or one more, so this may be one or two too many */
-	count = fb_min((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, most);
+	count = fb_min((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, max);
 	while (begin_ns + fb_geometry_pass_ns(g, &place, count) > now_ns)
 		count--;
 	m->disk.arm.track = place.track;
 	s->end += count;
 	s->stream_ns = begin_ns + fb_geometry_pass_ns(g, &place, count);
 	s->available_ns = s->stream_ns;
-	return count == most;
+	return count == max;
 }
 
 /* Reading on to the limit is over: going on from there begins with a wait for the platter */
 static bool came_to_limit(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
-	u64 least_ns = (s->limit - s->end) * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
+	u64 min_ns = (s->limit - s->end) * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
 	struct fb_pass pass;
 	struct fb_run rest;
 
-	if (s->stream_ns + least_ns > now_ns)
+	if (s->stream_ns + min_ns > now_ns)
 		return false;
 	rest = ahead(m, s, s->limit);
 	pass = fb_arm_plan(m, m->disk.arm.track, &rest);

@@ -124,7 +124,7 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 	const struct fb_cache *c = &m->disk.cache;
 	const u64 revolution_ns = m->disk.geometry.revolution_ns;
 	const u64 at_ns = start_ns % revolution_ns;
-	const u64 least_seek_ns = m->disk.write_seeks.curve.track_ns;
+	const u64 min_seek_ns = m->disk.write_seeks.curve.track_ns;
 	const struct fb_track arm = m->disk.arm.track;
 	const u64 end = fb_min(c->extents, m->params.reorder_depth);
 	u64 best = 0, best_ns = ~(u64)0, move_ns, i;
@@ -141,7 +141,7 @@ static u64 choose(const struct fb_medium *m, u64 start_ns)
 			ns += revolution_ns;
 		if (ns >= best_ns)
 			continue;
-		if (e->place.track.cylinder != arm.cylinder && ns < least_seek_ns && ns + revolution_ns >= best_ns)
+		if (e->place.track.cylinder != arm.cylinder && ns < min_seek_ns && ns + revolution_ns >= best_ns)
 			continue;
 		move_ns = fb_arm_move_ns(m, arm, e->place.track, true);
 		if (ns < move_ns)
@@ -305,11 +305,11 @@ static u64 leaving(const struct fb_cache *c, u64 now_ns)
 }
 
 /* When no more than so many of them are left */
-static u64 leaving_no_more_than(const struct fb_cache *c, u64 most)
+static u64 leaving_no_more_than(const struct fb_cache *c, u64 max)
 {
-	if (most >= c->leaving)
+	if (max >= c->leaving)
 		return 0;
-	return c->leave_ns + fb_div_round_up((c->leaving - most) * (c->left_ns - c->leave_ns), c->leaving);
+	return c->leave_ns + fb_div_round_up((c->leaving - max) * (c->left_ns - c->leave_ns), c->leaving);
 }
 
 /*
@@ -319,12 +319,12 @@ static u64 leaving_no_more_than(const struct fb_cache *c, u64 most)
 static u64 vacant_ns(const struct fb_medium *m, u64 count)
 {
 	const struct fb_cache *c = &m->disk.cache;
-	u64 room = m->params.write_cache_bytes / m->params.sector_bytes;
+	u64 capacity = m->params.write_cache_bytes / m->params.sector_bytes;
 	u64 slots = FB_MAX_EXTENTS - c->extents - c->arrivals;
 
-	if (!slots || c->arrivals == FB_MAX_ARRIVALS || c->sectors + c->arriving + count > room)
+	if (!slots || c->arrivals == FB_MAX_ARRIVALS || c->sectors + c->arriving + count > capacity)
 		return FB_NEVER;
-	return slots == 1 ? c->left_ns : leaving_no_more_than(c, room - c->sectors - c->arriving - count);
+	return slots == 1 ? c->left_ns : leaving_no_more_than(c, capacity - c->sectors - c->arriving - count);
 }
 
 static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)

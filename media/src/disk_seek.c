@@ -81,18 +81,18 @@ bool fb_seeks_undamaged(const struct fb_seeks *seeks, const struct fb_seek_curve
 	return true;
 }
 
-u64 fb_least_average_ns(const struct fb_params *p)
+u64 fb_min_average_ns(const struct fb_params *p)
 {
 	return fb_div_round_up((WEIGHTS - WEIGHT_FULL) * p->seek_track_ns + WEIGHT_FULL * p->seek_full_ns, WEIGHTS);
 }
 
-u64 fb_most_average_ns(const struct fb_params *p)
+u64 fb_max_average_ns(const struct fb_params *p)
 {
 	return (WEIGHT_TRACK * p->seek_track_ns + (WEIGHTS - WEIGHT_TRACK) * p->seek_full_ns) / WEIGHTS;
 }
 
 /* The full stroke grows with the average to write, so it is not enough to put the one for the other above */
-u64 fb_most_write_average_ns(const struct fb_params *p)
+u64 fb_max_write_average_ns(const struct fb_params *p)
 {
 	return p->seek_track_ns + p->write_settle_ns + 4 * p->seek_full_ns - 4 * p->seek_average_ns;
 }

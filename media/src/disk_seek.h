@@ -45,8 +45,8 @@ static inline u64 fb_seek_ns(const struct fb_seeks *seeks, u32 distance_cylinder
 }
 
 /* Between these lies the average of a curve that rises all the way */
-u64 fb_least_average_ns(const struct fb_params *params);
-u64 fb_most_average_ns(const struct fb_params *params);
-u64 fb_most_write_average_ns(const struct fb_params *params);
+u64 fb_min_average_ns(const struct fb_params *params);
+u64 fb_max_average_ns(const struct fb_params *params);
+u64 fb_max_write_average_ns(const struct fb_params *params);
 
 #endif

@@ -382,7 +382,7 @@ static u32 block_erases(const struct fb_medium *m, u64 block)
 /* A small device has fewer, so that the ring of parts stays small beside its tables */
 static u64 pending_parts(const struct fb_params *p)
 {
-	u64 parts = fb_min(FB_MOST_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
+	u64 parts = fb_min(FB_MAX_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);
 
 	return fb_max(parts, FB_FEWEST_PARTS) + p->write_buffer_bytes / p->page_bytes;
 }

@@ -35,7 +35,7 @@ struct fb_ftl_layout {
 	u64 map_pages_per_die;
 	u64 changes_offset;		/* 0: there is none */
 	u64 change_words_per_die;
-	u64 most_changes_per_die;
+	u64 max_changes_per_die;
 
 	/* log-block */
 	u64 free_offset;

@@ -23,7 +23,7 @@
 #include "ftl_page.h"
 
 /* Changed pages of the map that a request evicts at most */
-#define MOST_EVICTIONS 8
+#define MAX_EVICTIONS 8
 
 #define MAX_PLANES 8
 
@@ -91,7 +91,7 @@ static struct fb_ftl_layout layout(const struct fb_params *p, u64 *end_offset)
 	layout.cache_offset = fb_add_table(end_offset, (p->dies * layout.map_pages_per_die + 1) *
 							       sizeof(struct fb_cached_map));
 	if (p->map_update_bytes) {
-		layout.most_changes_per_die = p->map_update_bytes / CHANGE_BYTES / p->dies;
+		layout.max_changes_per_die = p->map_update_bytes / CHANGE_BYTES / p->dies;
 		layout.change_words_per_die = layout.map_pages_per_die * words_of_page(p);
 		layout.changes_offset = fb_add_table(end_offset, p->dies * layout.change_words_per_die * sizeof(u32));
 	}
@@ -255,7 +255,7 @@ static void evict(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 	struct fb_cached_map *all = entries(m);
 	u32 evictions = 0;
 
-	while (all[head].state > m->flash.ftl.cache_pages && evictions < MOST_EVICTIONS) {
+	while (all[head].state > m->flash.ftl.cache_pages && evictions < MAX_EVICTIONS) {
 		u32 entry = all[head].previous;
 		bool changed = all[entry].state == CHANGED;
 		u32 die = entry / (u32)m->flash.ftl.map_pages_per_die;
@@ -271,7 +271,7 @@ static void evict(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 		fb_page_program(m, die, &t, index_of(m, entry), FB_OPEN_FOR_HOT, ready_ns);
 	}
 	if (m->flash.ftl.changes_offset &&
-	    fb_die_tables(m, asked_die).die->map_changes > m->flash.ftl.most_changes_per_die)
+	    fb_die_tables(m, asked_die).die->map_changes > m->flash.ftl.max_changes_per_die)
 		write_changes(m, asked_die, ready_ns);
 }
 

@@ -24,10 +24,10 @@ static u64 free_groups(const struct fb_params *p)
 
 static bool check_shared(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	u64 most_shared = p->ftl == FB_FTL_BAST ? p->log_blocks - 1 : 0;
+	u64 max_shared = p->ftl == FB_FTL_BAST ? p->log_blocks - 1 : 0;
 	u64 shared = p->log_blocks - fb_log_first_shared(p);
 
-	return fb_check_range(complaint, p, FB_PARAM_shared_logs, 0, most_shared,
+	return fb_check_range(complaint, p, FB_PARAM_shared_logs, 0, max_shared,
 			      "less than log_blocks; with fast 0: all its logs but the first are shared") &&
 	       fb_check_range(complaint, p, FB_PARAM_short_write_bytes, 0, p->shared_logs ? 1 << 30 : 0,
 			      "0 without shared_logs") &&

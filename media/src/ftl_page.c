@@ -417,7 +417,7 @@ u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn)
  */
 u64 fb_page_scan_pages(const struct fb_medium *m)
 {
-	u64 most = 0;
+	u64 max = 0;
 	u32 die, i;
 
 	for (die = 0; die < m->params.dies; die++) {
@@ -427,9 +427,9 @@ u64 fb_page_scan_pages(const struct fb_medium *m)
 		for (i = 0; i < FB_OPEN_BLOCKS; i++)
 			if (t.die->open[i] != FB_NO_BLOCK)
 				open += i == FB_OPEN_SLC ? t.slc_pages_per_block : t.pages_per_block;
-		most = fb_max(most, open);
+		max = fb_max(max, open);
 	}
-	return m->flash.ftl.blocks_per_die + most;
+	return m->flash.ftl.blocks_per_die + max;
 }
 
 /* Free blocks that are found programmed are full, or open if the layer has an open block left to make of them */

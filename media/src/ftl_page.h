@@ -38,7 +38,7 @@ struct fb_page_die {
 	u32 recent_yield;
 	u32 pace;		/* of collection in steps, in FB_PACE_PARTS of a page to move for each page that is written */
 	u32 owed;		/* what collection in steps is behind, in the same unit */
-	u32 least_erased;	/* no full block has been erased fewer times */
+	u32 min_erase_count;	/* no full block has been erased fewer times */
 	u32 clock;		/* counts the pages that the host wrote */
 	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
 	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */

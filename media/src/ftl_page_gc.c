@@ -122,20 +122,20 @@ static u64 kept_blocks(const struct fb_params *p)
 void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t)
 {
 	struct fb_page_die *d = t->die;
-	u64 most = m->params.gc_step_pages * FB_PACE_PARTS;
+	u64 max = m->params.gc_step_pages * FB_PACE_PARTS;
 	u64 full_pages = (m->params.gc_reserve_blocks + 1) * t->pages_per_block;
 	u64 room = room_pages(t);
-	u64 share = most;
+	u64 share = max;
 
 	if (d->recent_yield)
 		share = fb_div_round_up((u64)d->recent_moves * FB_PACE_PARTS, d->recent_yield);
 	if (fb_spare_blocks(t) <= kept_blocks(&m->params))
-		share = most;
+		share = max;
 	else if (room < full_pages)
 		share = share * 4 * (full_pages - room) / full_pages;
 	else
 		share = d->owed = 0;
-	d->pace = fb_min(share, most);
+	d->pace = fb_min(share, max);
 }
 
 static void note_yield(const struct fb_medium *m, struct fb_die_tables *t, u32 valid)
@@ -203,7 +203,7 @@ static bool gc_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 p
 	return true;
 }
 
-static u32 least_erased_full(const struct fb_die_tables *t)
+static u32 min_erased_full(const struct fb_die_tables *t)
 {
 	u32 best = FB_NO_BLOCK;
 	u32 block;
@@ -221,18 +221,18 @@ static u32 least_erased_full(const struct fb_die_tables *t)
  */
 static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
-	u32 block, most;
+	u32 block, max;
 
 	if (!m->params.wear_threshold || !fb_spare_blocks(t) || t->die->victim != FB_NO_BLOCK)
 		return;
-	most = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
+	max = t->nand[t->blocks[fb_free_list(t)].previous].erase_count;
+	if (max < t->die->min_erase_count + m->params.wear_threshold)
 		return;
-	block = least_erased_full(t);
+	block = min_erased_full(t);
 	if (block == FB_NO_BLOCK)
 		return;
-	t->die->least_erased = t->nand[block].erase_count;
-	if (most < t->die->least_erased + m->params.wear_threshold)
+	t->die->min_erase_count = t->nand[block].erase_count;
+	if (max < t->die->min_erase_count + m->params.wear_threshold)
 		return;
 	gc_begin(m, t, block);
 	m->counters.wear_collections++;

@@ -24,7 +24,7 @@ bool fb_slc_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	u64 block_bytes = fb_nand_slc_pages(p) * p->page_bytes * p->dies;
 	u64 without_reserve = fb_health_good_blocks(p) - p->gc_reserve_blocks;
-	u64 most_blocks = without_reserve > 4 ? without_reserve - 4 : 0;
+	u64 max_blocks = without_reserve > 4 ? without_reserve - 4 : 0;
 
 	if (!fb_check_range(complaint, p, FB_PARAM_one_shot, 0, p->slc_cache_bytes ? 1 : 0,
 			    "0 without slc_cache_bytes: pages of the host cannot wait for others of their cells"))
@@ -38,7 +38,7 @@ bool fb_slc_check(const struct fb_params *p, struct fb_complaint *complaint)
 		return fb_complain(complaint, p, FB_PARAM_slc_cache_bytes, 0, 0,
 				   "bits_per_cell must be more than 1, and no more than pages_per_block");
 	return fb_check_range(complaint, p, FB_PARAM_open_blocks, 2, 3, "at least 2 with slc_cache_bytes") &&
-	       fb_check_range(complaint, p, FB_PARAM_slc_cache_bytes, block_bytes, (most_blocks + 1) * block_bytes - 1,
+	       fb_check_range(complaint, p, FB_PARAM_slc_cache_bytes, block_bytes, (max_blocks + 1) * block_bytes - 1,
 			      "at least a block of all planes and dies in SLC mode, and room for data must remain");
 }
 

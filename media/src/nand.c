@@ -295,7 +295,7 @@ static inline void keep_rules(struct fb_medium *m, u32 die, u32 ppn)
 	m->counters.slc_programmed_pages += slc;
 	if (block->programmed_pages != ppn - number * (u32)m->flash.nand.layout.pages_per_block ||
 	    (slc && block->programmed_pages >= m->flash.nand.layout.slc_pages_per_block))
-		m->flash.nand.broken_rules++;
+		m->flash.nand.violations++;
 	else
 		block->programmed_pages++;
 }
@@ -474,7 +474,7 @@ u64 fb_nand_erase(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 	if (m->params.ecc_bits)
 		fb_health_forget_reads(m, die, block);
 	if (b->flags & FB_BLOCK_BAD)
-		m->flash.nand.broken_rules++;
+		m->flash.nand.violations++;
 	d->joint_read.planes = 0;
 	d->last_joint = FB_NO_JOINT;
 	erase_in_array(m, d, ready_ns);

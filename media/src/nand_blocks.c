@@ -8,7 +8,7 @@ void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
 	struct fb_nand_block *b = fb_nand_block(&m->flash.nand, die, block);
 
 	if (b->programmed_pages)
-		m->flash.nand.broken_rules++;
+		m->flash.nand.violations++;
 	b->flags |= FB_BLOCK_SLC;
 }
 

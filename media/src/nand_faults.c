@@ -6,10 +6,10 @@
 #include "random.h"
 
 #define WEAR_ONE	1024u		/* w = 1 */
-#define MOST_WEAR	(16 * WEAR_ONE)
-#define MOST_PPT	10000000000ull	/* one bit in a hundred */
+#define MAX_WEAR	(16 * WEAR_ONE)
+#define MAX_PPT	10000000000ull	/* one bit in a hundred */
 #define HOURS_A_YEAR	8766u
-#define MOST_CODEWORDS	256u		/* 64 KiB in codewords of 256 bytes */
+#define MAX_CODEWORDS	256u		/* 64 KiB in codewords of 256 bytes */
 
 /* --- chance --- */
 
@@ -45,7 +45,7 @@ static u64 wear_of(const struct fb_params *p, u32 erase_count)
 {
 	if (!p->endurance_erases)
 		return 0;
-	return fb_min((u64)erase_count * WEAR_ONE / p->endurance_erases, MOST_WEAR);
+	return fb_min((u64)erase_count * WEAR_ONE / p->endurance_erases, MAX_WEAR);
 }
 
 static bool fails(const struct fb_params *p, enum chance what, const struct fb_fault_spot *spot, u64 worn_ppb)
@@ -79,7 +79,7 @@ u64 fb_faults_bit_error_ppt(const struct fb_params *p, u32 erase_count, const st
 	ppt += p->worn_bit_error_ppt * wear / WEAR_ONE * wear / WEAR_ONE;
 	ppt += p->year_bit_error_ppt * wear / WEAR_ONE * fb_min(hours, 100 * HOURS_A_YEAR) / HOURS_A_YEAR;
 	ppt += p->read_bit_error_ppt * past->reads / 1000000;
-	return fb_min(ppt, MOST_PPT);
+	return fb_min(ppt, MAX_PPT);
 }
 
 /* e^0 .. e^-8 in 1/2^36 */
@@ -118,7 +118,7 @@ static u32 poisson_of(u32 x, u64 odds, u64 chance)
 static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
 {
 	u32 codewords = p->page_bytes / p->ecc_codeword_bytes;
-	u16 count[MOST_CODEWORDS] = { 0 };
+	u16 count[MAX_CODEWORDS] = { 0 };
 	u32 worst = 0;
 
 	while (bits--) {

@@ -30,12 +30,12 @@ u64 fb_health_good_blocks(const struct fb_params *p)
 /* Four good blocks remain, as on the smallest die that there is */
 bool fb_health_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
-	u64 most = (fb_nand_blocks(p) - 4) * p->planes;
+	u64 max = (fb_nand_blocks(p) - 4) * p->planes;
 
-	return fb_check_range(complaint, p, FB_PARAM_factory_bad_blocks, 0, most,
+	return fb_check_range(complaint, p, FB_PARAM_factory_bad_blocks, 0, max,
 			      "four blocks of a plane must be good") &&
 	       fb_check_range(complaint, p, FB_PARAM_spare_blocks, fb_health_may_fail(p),
-			      most - fb_health_bad_blocks(p) * p->planes,
+			      max - fb_health_bad_blocks(p) * p->planes,
 			      "at least 1 if programs or erases can fail; "
 			      "four blocks of a plane must remain beside spare and bad ones");
 }

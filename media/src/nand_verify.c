@@ -57,7 +57,7 @@ const char *fb_nand_verify(const struct fb_medium *m)
 		programmed_pages += block->programmed_pages + (u64)block->erase_count * layout->pages_per_block;
 		erases += block->erase_count;
 	}
-	if (m->flash.nand.broken_rules)
+	if (m->flash.nand.violations)
 		return "a page was programmed out of order, or twice without an erase; or a bad block was erased, "
 		       "or one in use changed its mode";
 	if (erases * m->params.planes != m->counters.flash_erased_blocks)

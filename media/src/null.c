@@ -18,7 +18,7 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 static u64 pending_parts(const struct fb_params *p)
 {
 	(void)p;
-	return FB_MOST_PARTS;
+	return FB_MAX_PARTS;
 }
 
 const struct fb_kind_ops fb_kind_null = {

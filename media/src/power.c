@@ -25,16 +25,16 @@ u64 fb_power_layout(const struct fb_params *p, u64 *end_offset)
 void fb_power_init(struct fb_medium *m, u64 parts_offset)
 {
 	m->power.parts_offset = parts_offset;
-	m->power.room = fb_pending_parts(&m->params);
-	m->power.by_room = fb_divisor(m->power.room);
+	m->power.capacity = fb_pending_parts(&m->params);
+	m->power.by_capacity = fb_divisor(m->power.capacity);
 }
 
 bool fb_power_undamaged(const struct fb_medium *m, u64 parts_offset)
 {
-	struct fb_divisor by_room = fb_divisor(fb_pending_parts(&m->params));
+	struct fb_divisor by_capacity = fb_divisor(fb_pending_parts(&m->params));
 
-	return m->power.parts_offset == parts_offset && m->power.room == by_room.by &&
-	       m->power.by_room.by == by_room.by && m->power.by_room.reciprocal == by_room.reciprocal;
+	return m->power.parts_offset == parts_offset && m->power.capacity == by_capacity.by &&
+	       m->power.by_capacity.by == by_capacity.by && m->power.by_capacity.reciprocal == by_capacity.reciprocal;
 }
 
 u64 fb_next_sequence(const struct fb_medium *m)
@@ -75,7 +75,7 @@ static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)
 {
 	u64 bytes = m->power.bytes + length_bytes;
 
-	return m->power.parts + parts <= m->power.room &&
+	return m->power.parts + parts <= m->power.capacity &&
 	       (bytes <= FB_PENDING_BYTES || bytes <= fb_pending_bytes(&m->params));
 }
 
@@ -91,7 +91,7 @@ static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 __attribute__((__noinline__)) static u64 wait_for_room(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
-	u64 parts = kind->parts_of ? fb_min(kind->parts_of(m, length_bytes), m->power.room) : 1;
+	u64 parts = kind->parts_of ? fb_min(kind->parts_of(m, length_bytes), m->power.capacity) : 1;
 
 	while (!has_room(m, parts, length_bytes)) {
 		now_ns = fb_max(now_ns, oldest_durable_ns(m, now_ns));
@@ -118,7 +118,7 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 	if (power->unreadable_sectors)
 		fb_unreadable_rewritten(m, part, sequence);
 	power->bytes += part->length_bytes;
-	if (power->parts == power->room) {
+	if (power->parts == power->capacity) {
 		/* Longer than the whole ring: its last part takes the rest */
 		struct fb_pending *last = fb_power_part(m, sequence - 1);
 
@@ -274,7 +274,7 @@ const char *fb_power_verify(const struct fb_medium *m)
 	u64 bytes = 0;
 	u64 i;
 
-	if (m->power.parts > m->power.room)
+	if (m->power.parts > m->power.capacity)
 		return "more writes are pending than there is room for";
 	for (i = 0; i < m->power.parts; i++)
 		bytes += fb_power_part(m, m->power.first_sequence + i)->length_bytes;

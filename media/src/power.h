@@ -13,7 +13,7 @@
  * What a medium may have pending beside what its volatile cache holds. A small flash device has one part for each 512
  * pages, so that the ring stays small beside its tables.
  */
-#define FB_MOST_PARTS		4096u
+#define FB_MAX_PARTS		4096u
 #define FB_FEWEST_PARTS		128u
 #define FB_PAGES_PER_PART	512u
 #define FB_PENDING_BYTES	(8u << 20)
@@ -63,8 +63,8 @@ struct fb_cut;
 
 struct fb_power {
 	u64 parts_offset;	/* a ring: the part with sequence s lies at s % room */
-	u64 room;
-	struct fb_divisor by_room;
+	u64 capacity;
+	struct fb_divisor by_capacity;
 	u64 first_sequence;
 	u64 parts;
 	u64 bytes;		/* of all parts in the ring */

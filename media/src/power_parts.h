@@ -7,7 +7,7 @@
 
 static inline struct fb_pending *fb_power_part(const struct fb_medium *m, u64 sequence)
 {
-	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + fb_remainder(&m->power.by_room, sequence);
+	return (struct fb_pending *)fb_table(m, m->power.parts_offset) + fb_remainder(&m->power.by_capacity, sequence);
 }
 
 /* A part of a write comes: the sectors in it count as readable until that is lost */

@@ -24,7 +24,7 @@ const char program_name[] = "bus_replay";
 
 enum { COMMAND, ADDRESS, WRITE, READ };
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 static void *memory(size_t bytes)
 {
@@ -57,12 +57,12 @@ static void carry_out(struct fb_chip_bus *bus, const struct entry *entry, uint8_
 
 static int replay(struct fb_chip_bus *bus, FILE *log)
 {
-	uint8_t *bytes = memory(MOST_BYTES);
+	uint8_t *bytes = memory(MAX_BYTES);
 	uint64_t count = 0;
 	struct entry entry;
 
 	for (; fread(&entry, sizeof(entry), 1, log); count++) {
-		if (entry.kind > READ || entry.value > MOST_BYTES) {
+		if (entry.kind > READ || entry.value > MAX_BYTES) {
 			fprintf(stderr, "bus_replay: cycle %" PRIu64 " is none\n", count);
 			return 2;
 		}

@@ -30,7 +30,7 @@ u64 queue_page(struct fb_medium *m, enum fb_chip_op op, u32 page, u64 now_ns)
 
 u64 reset_chip(struct fb_medium *m, u64 now_ns)
 {
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	u32 count;
 
 	return fb_chip_reset(m, now_ns, torn, &count);

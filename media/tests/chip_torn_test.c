@@ -6,7 +6,7 @@
 static void a_cut_tears_what_is_under_way(void)
 {
 	struct fb_params p = sample_large_chip();
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	struct fb_medium *m = new_medium(&p);
 	u32 i, ones;
 	u8 content[2112], erased[2112];
@@ -81,7 +81,7 @@ static void a_torn_part_leaves_the_rest(void)
 static void a_half_erased_block_must_be_erased_again(void)
 {
 	struct fb_params p = sample_large_chip();
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	struct fb_medium *m = new_medium(&p);
 	u8 content[2112];
 	u32 i, ones;
@@ -113,7 +113,7 @@ static void a_half_erased_block_must_be_erased_again(void)
 static void a_torn_upper_page_takes_its_lower_page_along(void)
 {
 	struct fb_params p = sample_mlc_chip();
-	struct fb_chip_torn torn[FB_CHIP_MOST_TORN];
+	struct fb_chip_torn torn[FB_CHIP_MAX_TORN];
 	struct fb_medium *m = new_medium(&p);
 
 	program_page(m, 0, 0);

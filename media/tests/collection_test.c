@@ -269,7 +269,7 @@ static void all_dies_are_busy_in_steady_state(void)
 	struct fb_counters before = { 0 };
 	struct fb_medium *m;
 	u64 seed = 5, at_ns = 0, i;
-	double writes, cost_ns, rate, most;
+	double writes, cost_ns, rate, max;
 
 	p.dies = 4;
 	p.channels = 1;
@@ -305,8 +305,8 @@ static void all_dies_are_busy_in_steady_state(void)
 		  (c->map_read_pages - before.map_read_pages) / writes * p.read_ns +
 		  (c->flash_erased_blocks - before.flash_erased_blocks) / writes / p.planes * p.erase_ns;
 	rate = writes / at_ns * 1e9;
-	most = p.dies / cost_ns * 1e9;
-	CHECKF(rate > 0.85 * most && rate <= most, "%.0f a second of %.0f", rate, most);
+	max = p.dies / cost_ns * 1e9;
+	CHECKF(rate > 0.85 * max && rate <= max, "%.0f a second of %.0f", rate, max);
 	CHECK(!fb_verify(m));
 	free(m);
 }

@@ -24,11 +24,11 @@
 #include "test.h"
 
 #define WINDOW_BYTES	(2u << 20)
-#define MOST_STATE_BYTES (4u << 20)
+#define MAX_STATE_BYTES (4u << 20)
 
 const char program_name[] = "cuts";
 
-enum { MOST_REQUESTS = 48, MOST_WRITE_SECTORS = 256, VERIFY_EVERY = 64, MOST_SHOWN = 3, FOUND = 3 };
+enum { MAX_REQUESTS = 48, MAX_WRITE_SECTORS = 256, VERIFY_EVERY = 64, MAX_SHOWN = 3, FOUND = 3 };
 
 struct write {
 	u64 first;
@@ -66,10 +66,10 @@ struct bed {
 	struct sector *sector;
 
 	/* Since the power came on. Write number first_write + i is write[i]. */
-	struct write write[MOST_REQUESTS];
+	struct write write[MAX_REQUESTS];
 	u64 first_write;
 	u64 writes;
-	struct flush flush[MOST_REQUESTS];
+	struct flush flush[MAX_REQUESTS];
 	u64 flushes;
 	u64 now_ns;
 	u64 last_done_ns;
@@ -164,7 +164,7 @@ static void choose_place(struct bed *b, u64 *first, u64 *end)
 {
 	u64 page = b->params.kind == FB_FLASH ? b->params.page_bytes / b->params.sector_bytes : 8;
 	u64 region = below(b, 2) ? b->sectors : fb_exposed_bytes(&b->params) < 65536 ? b->sectors : 16 * page;
-	u64 longest = below(b, 8) ? 2 * page : MOST_WRITE_SECTORS;
+	u64 longest = below(b, 8) ? 2 * page : MAX_WRITE_SECTORS;
 	u64 length = 1 + below(b, longest);
 
 	if (region > b->sectors)
@@ -229,7 +229,7 @@ static u64 cut_power(struct bed *b)
 
 static void violation(struct bed *b, u64 sector, const char *what)
 {
-	if (b->totals.violations++ < MOST_SHOWN)
+	if (b->totals.violations++ < MAX_SHOWN)
 		fprintf(stderr, "sector %" PRIu64 ": %s (holds write %" PRIu64 ", safe is %" PRIu64 ", last is %" PRIu64
 			")\n", sector, what, *stamp(b, sector), b->sector[sector].safe, b->sector[sector].last);
 }
@@ -306,7 +306,7 @@ static void judge(struct bed *b, u64 cut_ns)
 
 static void one_cut(struct bed *b, u64 cut)
 {
-	u64 requests = 1 + below(b, MOST_REQUESTS);
+	u64 requests = 1 + below(b, MAX_REQUESTS);
 
 	fb_power_on(b->medium);
 	CHECK_EQUAL(cut, fb_medium_counters(b->medium)->restarts);
@@ -332,7 +332,7 @@ static void shrink(struct fb_params *p)
 	struct fb_complaint complaint;
 
 	smaller.used_bytes = 0;
-	while (p->kind == FB_FLASH && fb_state_bytes(p) > MOST_STATE_BYTES / 8) {
+	while (p->kind == FB_FLASH && fb_state_bytes(p) > MAX_STATE_BYTES / 8) {
 		smaller.blocks_per_die /= 2;
 		smaller.factory_bad_blocks /= 2;
 		smaller.spare_blocks /= 2;

@@ -77,7 +77,7 @@ static void write_seeks_rise_to_the_last(void)
 	struct fb_params p = sample_disk();
 	u32 distance;
 
-	p.write_seek_average_ns = fb_most_write_average_ns(&p);
+	p.write_seek_average_ns = fb_max_write_average_ns(&p);
 	for (distance = 2; distance < p.cylinders; distance++)
 		CHECK(write_seek_ns(&p, distance) >= write_seek_ns(&p, distance - 1));
 }

@@ -55,12 +55,12 @@ static void everything_is_there(const struct fb_medium *m, const bool *written)
 }
 
 /* Runs of one to eight pages anywhere, until the medium is read-only; returns how many there were */
-static u32 wear_out(struct fb_medium *m, bool *written, u32 most)
+static u32 wear_out(struct fb_medium *m, bool *written, u32 max)
 {
 	u64 random = 99, now_ns = 0;
 	u32 writes;
 
-	for (writes = 0; writes < most && !fb_read_only(m); writes++) {
+	for (writes = 0; writes < max && !fb_read_only(m); writes++) {
 		u64 first = next_random(&random) % PAGES;
 		u64 count = fb_min(next_random(&random) % 8 + 1, PAGES - first);
 

@@ -71,15 +71,15 @@ struct alignment {
 	u64 after_ns[POSITIONS];
 };
 
-static void read_interval(struct fb_medium *m, u64 *least_ns, u64 first, u64 every, u64 bytes)
+static void read_interval(struct fb_medium *m, u64 *min_ns, u64 first, u64 every, u64 bytes)
 {
 	u32 i;
 
 	for (i = 0; i < POSITIONS; i++) {
 		u64 ns = read_ns(m, first + i * every, bytes);
 
-		if (!least_ns[i] || ns < least_ns[i])
-			least_ns[i] = ns;
+		if (!min_ns[i] || ns < min_ns[i])
+			min_ns[i] = ns;
 	}
 }
 

@@ -47,8 +47,8 @@ static void exercise(const struct fb_params *p, u64 seed)
 	for (i = 0; i < 3000; i++) {
 		struct fb_request request = { .op = next_random(&seed) % 16 ? FB_WRITE : FB_DISCARD };
 		u64 first = next_random(&seed) % pages;
-		u64 most = next_random(&seed) % 2 ? 2 * group : p->short_write_bytes / PAGE + 1;
-		u64 count = fb_min(1 + next_random(&seed) % most, pages - first);
+		u64 max = next_random(&seed) % 2 ? 2 * group : p->short_write_bytes / PAGE + 1;
+		u64 count = fb_min(1 + next_random(&seed) % max, pages - first);
 		u64 page, done_ns;
 
 		request.offset_bytes = first * p->page_bytes;

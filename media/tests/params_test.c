@@ -38,7 +38,7 @@ static void unknown_kind_is_refused(void)
 	check_refused(&params, FB_PARAM_kind);
 }
 
-enum { MOST_CHANGES = 3 };
+enum { MAX_CHANGES = 3 };
 
 /* What breaks a rule between parameters, and the one that is blamed; no change is of the kind, which is 0 */
 struct breach {
@@ -46,7 +46,7 @@ struct breach {
 	struct {
 		enum fb_param param;
 		u64 value;
-	} changes[MOST_CHANGES];
+	} changes[MAX_CHANGES];
 };
 
 static void check_breaches(const struct fb_params *sound, const struct breach *breaches, size_t count)
@@ -56,7 +56,7 @@ static void check_breaches(const struct fb_params *sound, const struct breach *b
 	for (i = 0; i < count; i++) {
 		struct fb_params params = *sound;
 
-		for (j = 0; j < MOST_CHANGES && breaches[i].changes[j].param; j++)
+		for (j = 0; j < MAX_CHANGES && breaches[i].changes[j].param; j++)
 			params.by_index[breaches[i].changes[j].param] = breaches[i].changes[j].value;
 		check_refused(&params, breaches[i].blamed);
 	}
@@ -129,7 +129,7 @@ static void rules_between_log_block_parameters(void)
 static void rules_between_disk_parameters(void)
 {
 	struct fb_params p = sample_disk();
-	u64 most_write_ns = fb_most_write_average_ns(&p);
+	u64 max_write_ns = fb_max_write_average_ns(&p);
 	const struct breach breaches[] = {
 		{ FB_PARAM_zones, { { FB_PARAM_zones, 64 }, { FB_PARAM_cylinders, 63 } } },
 		{ FB_PARAM_inner_sectors_per_track, { { FB_PARAM_inner_sectors_per_track, 7 } } },
@@ -139,7 +139,7 @@ static void rules_between_disk_parameters(void)
 		{ FB_PARAM_seek_full_ns, { { FB_PARAM_seek_full_ns, p.seek_track_ns - 1 } } },
 		{ FB_PARAM_write_seek_average_ns,
 		  { { FB_PARAM_write_seek_average_ns, p.seek_average_ns + p.write_settle_ns - 1 } } },
-		{ FB_PARAM_write_seek_average_ns, { { FB_PARAM_write_seek_average_ns, most_write_ns + 1 } } },
+		{ FB_PARAM_write_seek_average_ns, { { FB_PARAM_write_seek_average_ns, max_write_ns + 1 } } },
 		{ FB_PARAM_readahead_bytes, { { FB_PARAM_readahead_bytes, p.segment_bytes + 512 } } },
 	};
 	struct fb_complaint complaint;
@@ -147,7 +147,7 @@ static void rules_between_disk_parameters(void)
 	CHECK_BREACHES(&p, breaches);
 	/* 32 cylinders of 100 sectors and 32 of 50 */
 	check_room(p, 4800 * 512);
-	p.write_seek_average_ns = most_write_ns;
+	p.write_seek_average_ns = max_write_ns;
 	CHECK(fb_check_params(&p, &complaint));
 }
 

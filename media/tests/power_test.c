@@ -12,15 +12,15 @@
 #define PROGRAM_BEGINS 72680u
 #define PROGRAM_ENDS 272680u
 
-enum { MOST_TOLD = 4 * FB_MOST_PARTS, SEEDS = 64 };
+enum { MAX_TOLD = 4 * FB_MAX_PARTS, SEEDS = 64 };
 
-static struct fb_fated told[MOST_TOLD];
+static struct fb_fated told[MAX_TOLD];
 static u32 told_count;
 
 static void note(void *context, const struct fb_fated *fated)
 {
 	(void)context;
-	CHECK(told_count < MOST_TOLD);
+	CHECK(told_count < MAX_TOLD);
 	told[told_count++] = *fated;
 }
 
@@ -117,7 +117,7 @@ static struct fb_medium *with_an_unreadable_page(void)
 
 static void the_same_seed_tells_the_same(void)
 {
-	struct fb_fated first[MOST_TOLD / 16];
+	struct fb_fated first[MAX_TOLD / 16];
 	u32 count;
 	u64 seed;
 
@@ -214,11 +214,11 @@ static void a_write_without_room_waits_for_the_oldest(void)
 	u64 first_ns = submit(m, FB_WRITE, 0, PAGE, 0);
 	u32 i;
 
-	for (i = 1; i < 2 * m->power.room; i++)
+	for (i = 1; i < 2 * m->power.capacity; i++)
 		submit(m, FB_WRITE, i % 32 * PAGE, PAGE, 0);
 	CHECK(m->now_ns > first_ns);
-	CHECK(m->power.parts <= m->power.room);
-	CHECK_EQUAL(2 * m->power.room, fb_next_sequence(m));
+	CHECK(m->power.parts <= m->power.capacity);
+	CHECK_EQUAL(2 * m->power.capacity, fb_next_sequence(m));
 	cut(m, m->now_ns, 0);
 	CHECK_EQUAL(told_count * PAGE, bytes_of(FB_LOST) + bytes_of(FB_KEPT) + bytes_of(FB_UNREADABLE));
 	free(m);
@@ -229,7 +229,7 @@ static void a_write_longer_than_the_ring_is_pending_as_a_whole(void)
 {
 	struct fb_params params = sample_flash();
 	struct fb_medium *m;
-	u64 length = (FB_MOST_PARTS + 100) * PAGE;
+	u64 length = (FB_MAX_PARTS + 100) * PAGE;
 
 	params.capacity_bytes = length;
 	params.blocks_per_die = 2048;
@@ -454,9 +454,9 @@ static void a_full_ring_makes_a_cache_write_back(void)
 	struct fb_medium *m = caching_disk();
 	u64 sectors = m->params.capacity_bytes / SECTOR, now_ns = 0, i;
 
-	for (i = 0; i < 3 * m->power.room; i++)
+	for (i = 0; i < 3 * m->power.capacity; i++)
 		now_ns = submit(m, FB_WRITE, i % sectors / 10 * 10 * SECTOR, SECTOR, now_ns);
-	CHECK(m->power.parts <= m->power.room);
+	CHECK(m->power.parts <= m->power.capacity);
 	CHECK(!fb_verify(m));
 	cut(m, now_ns, 0);
 	CHECK_EQUAL(told_count * SECTOR, bytes_of(FB_LOST) + bytes_of(FB_KEPT) + bytes_of(FB_UNREADABLE));

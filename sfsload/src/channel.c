@@ -26,7 +26,7 @@ void channel_prepare(struct channel *channel, bool tcp, const struct sockaddr_in
 	channel->tcp = tcp;
 	channel->to = *to;
 	channel->fd = -1;
-	channel->record = allocate(1, MESSAGE_MOST);
+	channel->record = allocate(1, MAX_MESSAGE);
 }
 
 void channel_close(struct channel *channel)
@@ -207,7 +207,7 @@ static bool read_mark(struct channel *channel)
 		return false;
 	}
 	/* Room for the mark of the next one is needed too */
-	if (channel->fragment_left > MESSAGE_MOST - MARK - channel->record_length) {
+	if (channel->fragment_left > MAX_MESSAGE - MARK - channel->record_length) {
 		broken(channel, EMSGSIZE);
 		return false;
 	}
@@ -240,7 +240,7 @@ const uint8_t *channel_receive(struct channel *channel, size_t *length)
 	if (channel->tcp)
 		return receive_record(channel, length);
 	do
-		got = recv(channel->fd, channel->record, MESSAGE_MOST, 0);
+		got = recv(channel->fd, channel->record, MAX_MESSAGE, 0);
 	while (got < 0 && errno == EINTR);
 	if (got < 0) {
 		if (errno != EAGAIN && errno != EWOULDBLOCK)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MESSAGE_MOST = 65536 };
+enum { MAX_MESSAGE = 65536 };
 
 enum channel_state { CHANNEL_CLOSED, CHANNEL_CONNECTING, CHANNEL_OPEN };
 

@@ -4,7 +4,7 @@
 
 enum { FEW = 5 };
 
-static const double critical[CHI_SQUARE_MOST + 1] = {
+static const double critical[MAX_CHI_SQUARE + 1] = {
 	0,
 	3.841, 5.991, 7.815, 9.488, 11.070, 12.592, 14.067, 15.507, 16.919, 18.307,
 	19.675, 21.026, 22.362, 23.685, 24.996, 26.296, 27.587, 28.869, 30.144, 31.410,

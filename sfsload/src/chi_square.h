@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHI_SQUARE_MOST = 30 }; /* degrees of freedom */
+enum { MAX_CHI_SQUARE = 30 }; /* degrees of freedom */
 
 struct chi_square {
 	bool tested; /* there were enough counts for two groups */
@@ -16,10 +16,10 @@ struct chi_square {
 };
 
 /* Kinds of which fewer than five are to be expected are taken together; kinds of 0 % are not looked at.
- * There are at most CHI_SQUARE_MOST + 1 kinds. */
+ * There are at most MAX_CHI_SQUARE + 1 kinds. */
 struct chi_square chi_square_test(const uint64_t *counts, const uint8_t *percent, uint32_t kinds);
 
-/* Of 1 to CHI_SQUARE_MOST degrees */
+/* Of 1 to MAX_CHI_SQUARE degrees */
 double chi_square_critical(uint32_t degrees);
 
 #endif

@@ -16,7 +16,7 @@ struct waiting {
 void client_start(struct client *client, const struct calls_settings *settings, const char *what)
 {
 	client->what = what;
-	client->reply = allocate(1, MESSAGE_MOST);
+	client->reply = allocate(1, MAX_MESSAGE);
 	calls_start(&client->calls, settings);
 }
 

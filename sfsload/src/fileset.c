@@ -72,7 +72,7 @@ void fileset_make(struct fileset *set, uint64_t seed, uint32_t load, uint32_t sc
 	set->seed = seed;
 	hundreds = hundreds ? hundreds : 1;
 	set->files = (uint32_t)(hundreds * HUNDRED);
-	set->folders = (set->files + FILES_IN_FOLDER - 1) / FILES_IN_FOLDER;
+	set->directories = (set->files + FILES_IN_DIRECTORY - 1) / FILES_IN_DIRECTORY;
 	set->kb = hundreds * kb_of_hundred();
 	set->class = allocate(set->files, sizeof(*set->class));
 	set->accessed_files = allocate(set->files / ACCESSED_OF + SIZE_CLASSES, sizeof(*set->accessed_files));
@@ -128,9 +128,9 @@ uint64_t fileset_digest(const struct fileset *set)
 	return digest;
 }
 
-void name_of_folder(char *name, uint32_t folder)
+void name_of_directory(char *name, uint32_t directory)
 {
-	snprintf(name, PATH_SIZE, "d%06u", folder);
+	snprintf(name, PATH_SIZE, "d%06u", directory);
 }
 
 void name_of_file(char *name, uint32_t file)
@@ -143,9 +143,9 @@ void name_of_link(char *name, uint32_t link)
 	snprintf(name, PATH_SIZE, "l%02u", link);
 }
 
-void name_of_plain_folder(char *name, uint32_t folder)
+void name_of_plain_directory(char *name, uint32_t directory)
 {
-	snprintf(name, PATH_SIZE, "p%02u", folder);
+	snprintf(name, PATH_SIZE, "p%02u", directory);
 }
 
 void name_of_plain_file(char *name, uint32_t file)
@@ -162,5 +162,5 @@ void target_of_link(const struct fileset *set, char *target, uint32_t link)
 {
 	uint32_t file = (uint32_t)((uint64_t)set->files * link / LINKS);
 
-	snprintf(target, PATH_SIZE, "../d%06u/f%08u", file / FILES_IN_FOLDER, file);
+	snprintf(target, PATH_SIZE, "../d%06u/f%08u", file / FILES_IN_DIRECTORY, file);
 }

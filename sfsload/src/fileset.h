@@ -12,10 +12,10 @@
 #include "sizes.h"
 
 enum {
-	FILES_IN_FOLDER = 30,
+	FILES_IN_DIRECTORY = 30,
 	LINKS = 20,
 	PLAIN_FILES = 100, /* that are made and removed, and not read or written */
-	PLAIN_FOLDERS = (PLAIN_FILES + FILES_IN_FOLDER - 1) / FILES_IN_FOLDER,
+	PLAIN_DIRECTORIES = (PLAIN_FILES + FILES_IN_DIRECTORY - 1) / FILES_IN_DIRECTORY,
 	ACCESSED_OF = 10, /* one file of so many is accessed */
 	MB_PER_LOAD = 10, /* of files, for each operation a second */
 	SCALE_WHOLE = 1000000, /* a scale of 1 */
@@ -24,7 +24,7 @@ enum {
 
 struct fileset {
 	uint64_t seed;
-	uint32_t files, folders, accessed; /* how many; folders without those of links and plain files */
+	uint32_t files, directories, accessed; /* how many; directories without those of links and plain files */
 	uint64_t kb, accessed_kb;
 	uint8_t *class; /* of each file: where in size_classes */
 	/* Files that are accessed, small ones first */
@@ -46,11 +46,11 @@ uint32_t fileset_draw(const struct fileset *set, uint32_t kb, struct random *ran
 /* One number for all of it: sizes, names and what is accessed */
 uint64_t fileset_digest(const struct fileset *set);
 
-/* Names within their folders */
-void name_of_folder(char *name, uint32_t folder);
+/* Names within their directories */
+void name_of_directory(char *name, uint32_t directory);
 void name_of_file(char *name, uint32_t file);
 void name_of_link(char *name, uint32_t link);
-void name_of_plain_folder(char *name, uint32_t folder);
+void name_of_plain_directory(char *name, uint32_t directory);
 void name_of_plain_file(char *name, uint32_t file);
 /* What is looked up and is not there */
 void name_of_nothing(char *name, uint32_t file);

@@ -7,10 +7,10 @@
 bool limit_enter(struct limit *limit, struct limited *item)
 {
 	item->behind = NULL;
-	if (limit->outstanding < OUTSTANDING_MOST) {
+	if (limit->outstanding < MAX_OUTSTANDING) {
 		limit->outstanding++;
-		if (limit->outstanding > limit->most_seen)
-			limit->most_seen = limit->outstanding;
+		if (limit->outstanding > limit->max_seen)
+			limit->max_seen = limit->outstanding;
 		return true;
 	}
 	*(limit->last ? &limit->last->behind : &limit->first) = item;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OUTSTANDING_MOST = 2 };
+enum { MAX_OUTSTANDING = 2 };
 
 /* At the head of what waits */
 struct limited {
@@ -15,7 +15,7 @@ struct limited {
 
 struct limit {
 	struct limited *first, *last;
-	uint64_t waiting, outstanding, most_seen;
+	uint64_t waiting, outstanding, max_seen;
 };
 
 /* True: it may go now, and is outstanding. False: it waits. */

@@ -35,17 +35,17 @@ struct load *load_make(const struct load_settings *settings, struct result *resu
 	return load;
 }
 
-/* Those of an operation on a file that is accessed, or on its folder */
+/* Those of an operation on a file that is accessed, or on its directory */
 static void ask_of_file(const struct job *job, struct nfs_request *request, char *name)
 {
 	const struct load_settings *settings = &job->load->settings;
 	uint32_t file = settings->set->accessed_files[job->of.place];
-	const struct handle *folder = &settings->shared->folders[file / FILES_IN_FOLDER];
+	const struct handle *directory = &settings->shared->directories[file / FILES_IN_DIRECTORY];
 
 	request->object = &settings->shared->files[job->of.place];
 	switch (job->of.op) {
 	case OP_LOOKUP:
-		request->object = folder;
+		request->object = directory;
 		request->name = name;
 		if (job->of.absent)
 			name_of_nothing(name, file);
@@ -54,7 +54,7 @@ static void ask_of_file(const struct job *job, struct nfs_request *request, char
 		break;
 	case OP_READDIR:
 	case OP_READDIRPLUS:
-		request->object = folder;
+		request->object = directory;
 		break;
 	case OP_WRITE:
 		content_fill(job->load->block, file, job->of.from_kb, job->of.kb);
@@ -80,7 +80,7 @@ static void ask(const struct job *job, struct nfs_request *request, char *name)
 		break;
 	case OP_CREATE:
 	case OP_REMOVE:
-		request->object = &settings->shared->plain_folders[job->of.item / FILES_IN_FOLDER];
+		request->object = &settings->shared->plain_directories[job->of.item / FILES_IN_DIRECTORY];
 		request->mode = 0644;
 		request->name = name;
 		name_of_plain_file(name, job->of.item);
@@ -231,8 +231,8 @@ void load_run(struct load *load)
 	result->retransmissions = load->calls.retransmissions;
 	result->reconnects = load->calls.reconnects;
 	result->unknown_replies = load->calls.unknown_replies;
-	result->most_reads = load->reads.most_seen;
-	result->most_writes = load->writes.most_seen;
+	result->max_reads = load->reads.max_seen;
+	result->max_writes = load->writes.max_seen;
 }
 
 void load_free(struct load *load)

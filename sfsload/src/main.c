@@ -86,16 +86,16 @@ static void check_block(const struct run *run, struct client *client)
 	if (run->options.version == 2)
 		return;
 	client_must(client, &request, run->options.export, &answer);
-	if (answer.read_most < NFS_BLOCK || answer.write_most < NFS_BLOCK)
+	if (answer.read_max < NFS_BLOCK || answer.write_max < NFS_BLOCK)
 		end_with(EXIT_NO_SERVER, "%s: moves at most %u bytes a read and %u a write; the load needs %u",
-			 run->what, answer.read_most, answer.write_most, NFS_BLOCK);
+			 run->what, answer.read_max, answer.write_max, NFS_BLOCK);
 }
 
 static struct preparation preparation(struct run *run, struct client *client)
 {
 	return (struct preparation) {
 		.client = client, .set = &run->set, .shared = run->shared, .export = &run->mounted.root,
-		.folder = run->options.folder, .make = run->options.step != STEP_LOAD,
+		.directory = run->options.directory, .make = run->options.step != STEP_LOAD,
 	};
 }
 
@@ -159,14 +159,15 @@ static void list(const struct run *run, struct output *output)
 	const struct fileset *set = &run->set;
 	FILE *out = output_begin(output);
 	uint8_t *accessed = allocate(set->files, 1);
-	char folder[PATH_SIZE], name[PATH_SIZE];
+	char directory[PATH_SIZE], name[PATH_SIZE];
 
 	for (uint32_t i = 0; i < set->accessed; i++)
 		accessed[set->accessed_files[i]] = 1;
 	for (uint32_t file = 0; file < set->files; file++) {
-		name_of_folder(folder, file / FILES_IN_FOLDER);
+		name_of_directory(directory, file / FILES_IN_DIRECTORY);
 		name_of_file(name, file);
-		fprintf(out, "%s/%s %u%s\n", folder, name, fileset_size(set, file), accessed[file] ? " accessed" : "");
+		fprintf(out, "%s/%s %u%s\n", directory, name, fileset_size(set, file),
+			accessed[file] ? " accessed" : "");
 	}
 	output_end(output, out);
 	free(accessed);

@@ -67,7 +67,7 @@ static void begin(struct client *client, const struct mount_request *request, ui
 static bool get_root(struct xdr_in *in, uint32_t version, struct handle *root)
 {
 	uint32_t length = FHSIZE_2;
-	const uint8_t *bytes = version == 1 ? xdr_get_fixed(in, FHSIZE_2) : xdr_get_opaque(in, HANDLE_MOST, &length);
+	const uint8_t *bytes = version == 1 ? xdr_get_fixed(in, FHSIZE_2) : xdr_get_opaque(in, MAX_HANDLE, &length);
 
 	if (!bytes || !length)
 		return false;

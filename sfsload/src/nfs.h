@@ -8,12 +8,12 @@
 #include "xdr.h"
 
 enum {
-	NFS_BLOCK = 8192, /* bytes that a READ or a WRITE moves at most, and that a folder's listing takes */
-	HANDLE_MOST = 64,
-	NAME_MOST = 255,
+	NFS_BLOCK = 8192, /* bytes that a READ or a WRITE moves at most, and that a directory's listing takes */
+	MAX_HANDLE = 64,
+	MAX_NAME = 255,
 };
 
-enum nfs_type { NFS_FILE = 1, NFS_FOLDER = 2, NFS_LINK = 5 };
+enum nfs_type { NFS_FILE = 1, NFS_DIRECTORY = 2, NFS_LINK = 5 };
 
 /* Numbers of the protocol that a caller looks at; nfs_status_name() knows the rest */
 enum nfs_status { NFS_OK = 0, NFS_NO_ENTRY = 2, NFS_EXISTS = 17 };
@@ -23,12 +23,12 @@ enum { NFS_ACCESS_ASKED = 0x01 | 0x04 };
 
 struct handle {
 	uint32_t length; /* bytes; 0: none */
-	uint8_t bytes[HANDLE_MOST];
+	uint8_t bytes[MAX_HANDLE];
 };
 
 struct nfs_request {
 	enum op op;
-	const struct handle *object; /* what is asked of; of a name, its folder */
+	const struct handle *object; /* what is asked of; of a name, its directory */
 	const char *name;
 	const char *target; /* where a link leads */
 	uint64_t offset; /* bytes */
@@ -47,13 +47,13 @@ struct nfs_answer {
 	bool has_attributes; /* type and size are there */
 	uint32_t type;
 	uint64_t size;
-	uint32_t count; /* bytes read or written; entries of a folder */
+	uint32_t count; /* bytes read or written; entries of a directory */
 	const uint8_t *data; /* read, or a link's target: `count` bytes in the message */
-	bool end; /* of the file, or of the folder */
+	bool end; /* of the file, or of the directory */
 	uint32_t access;
 	bool has_verifier;
 	uint64_t verifier; /* of WRITE and COMMIT: another one, another life of the server */
-	uint32_t read_most, write_most; /* FSINFO, bytes */
+	uint32_t read_max, write_max; /* FSINFO, bytes */
 };
 
 struct nfs_protocol {

@@ -4,7 +4,7 @@
 
 #include "nfs.h"
 
-enum { FHSIZE = 32, PATH_MOST = 1024 };
+enum { FHSIZE = 32, MAX_PATH = 1024 };
 
 #define NOT_SET UINT32_MAX /* an attribute that stays as it is */
 
@@ -100,7 +100,7 @@ static void get_entries(struct xdr_in *in, struct nfs_answer *answer)
 
 	while (xdr_get_bool(in)) {
 		xdr_get_u32(in);
-		xdr_get_opaque(in, NAME_MOST, &length);
+		xdr_get_opaque(in, MAX_NAME, &length);
 		xdr_get_u32(in);
 		answer->count++;
 	}
@@ -126,7 +126,7 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 		answer->data = xdr_get_opaque(in, NFS_BLOCK, &answer->count);
 		break;
 	case OP_READLINK:
-		answer->data = xdr_get_opaque(in, PATH_MOST, &answer->count);
+		answer->data = xdr_get_opaque(in, MAX_PATH, &answer->count);
 		break;
 	case OP_READDIR:
 		get_entries(in, answer);

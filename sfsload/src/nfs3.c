@@ -5,7 +5,7 @@
 #include "nfs.h"
 
 enum {
-	PATH_MOST = 4096,
+	MAX_PATH = 4096,
 	UNCHECKED = 0, /* of CREATE: a file that is there stays */
 	UNSTABLE = 0,
 	FILE_SYNC = 2,
@@ -96,7 +96,7 @@ static void put(struct xdr_out *out, const struct nfs_request *request)
 static void get_handle(struct xdr_in *in, struct handle *handle)
 {
 	uint32_t length;
-	const uint8_t *bytes = xdr_get_opaque(in, HANDLE_MOST, &length);
+	const uint8_t *bytes = xdr_get_opaque(in, MAX_HANDLE, &length);
 
 	if (!bytes)
 		return;
@@ -121,7 +121,7 @@ static void get_post_op(struct xdr_in *in, struct nfs_answer *answer)
 		get_attributes(in, answer);
 }
 
-/* Those of another object, such as its folder */
+/* Those of another object, such as its directory */
 static void skip_post_op(struct xdr_in *in)
 {
 	struct nfs_answer other;
@@ -158,7 +158,7 @@ static void get_entries(struct xdr_in *in, bool plus, struct nfs_answer *answer)
 	xdr_get_u64(in); /* the cookies' verifier */
 	while (xdr_get_bool(in)) {
 		xdr_get_u64(in);
-		xdr_get_opaque(in, NAME_MOST, &length);
+		xdr_get_opaque(in, MAX_NAME, &length);
 		xdr_get_u64(in);
 		if (plus) {
 			skip_post_op(in);
@@ -197,7 +197,7 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 		get_verifier(in, answer);
 		break;
 	case OP_READLINK:
-		answer->data = xdr_get_opaque(in, PATH_MOST, &answer->count);
+		answer->data = xdr_get_opaque(in, MAX_PATH, &answer->count);
 		break;
 	case OP_ACCESS:
 		answer->access = xdr_get_u32(in);
@@ -210,9 +210,9 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 		xdr_get_fixed(in, 6 * 8 + 4);
 		break;
 	case OP_FSINFO:
-		answer->read_most = xdr_get_u32(in);
+		answer->read_max = xdr_get_u32(in);
 		xdr_get_fixed(in, 2 * 4);
-		answer->write_most = xdr_get_u32(in);
+		answer->write_max = xdr_get_u32(in);
 		xdr_get_fixed(in, 3 * 4 + 8 + 8 + 4);
 		break;
 	default:

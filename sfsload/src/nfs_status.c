@@ -17,8 +17,8 @@ static const struct {
 	{ 17, "exists" },
 	{ 18, "cross-device" },
 	{ 19, "no-such-device" },
-	{ 20, "not-a-folder" },
-	{ 21, "is-a-folder" },
+	{ 20, "not-a-directory" },
+	{ 21, "is-a-directory" },
 	{ 22, "invalid" },
 	{ 27, "too-large" },
 	{ 28, "no-space" },
@@ -36,7 +36,7 @@ static const struct {
 	{ 10005, "too-small" },
 	{ 10006, "server-fault" },
 	{ 10007, "bad-type" },
-	{ 10008, "later" },
+	{ 10008, "jukebox" },
 };
 
 const char *nfs_status_name(uint32_t status)

@@ -17,11 +17,11 @@ struct rule {
 	const char *name, *value, *help;
 	void (*read)(struct options *options, const struct rule *rule, const char *text);
 	size_t at; /* of the member that `read` sets */
-	uint64_t least, most;
+	uint64_t min, max;
 	uint64_t unit; /* the member counts in these, of what the user writes */
 };
 
-enum { EXPORT_MOST = 1024 }; /* MNTPATHLEN of the mount protocol: RFC 1094 A.3, RFC 1813 5.1 */
+enum { MAX_EXPORT = 1024 }; /* MNTPATHLEN of the mount protocol: RFC 1094 A.3, RFC 1813 5.1 */
 
 __attribute__((noreturn))
 static void refuse(const struct rule *rule, const char *text, const char *must)
@@ -41,8 +41,8 @@ static void read_export(struct options *options, const struct rule *rule, const 
 	char must[64];
 
 	options->export = text;
-	snprintf(must, sizeof(must), "a path of 1 to %d bytes", EXPORT_MOST);
-	if (!*text || strlen(text) > EXPORT_MOST)
+	snprintf(must, sizeof(must), "a path of 1 to %d bytes", MAX_EXPORT);
+	if (!*text || strlen(text) > MAX_EXPORT)
 		refuse(rule, text, must);
 }
 
@@ -53,9 +53,9 @@ static uint64_t whole_number(const struct rule *rule, const char *text)
 
 	errno = 0;
 	value = strtoull(text, &end, 10);
-	snprintf(must, sizeof(must), "a whole number from %llu to %llu", (unsigned long long)rule->least,
-		 (unsigned long long)rule->most);
-	if (*text < '0' || *text > '9' || *end || errno || value < rule->least || value > rule->most)
+	snprintf(must, sizeof(must), "a whole number from %llu to %llu", (unsigned long long)rule->min,
+		 (unsigned long long)rule->max);
+	if (*text < '0' || *text > '9' || *end || errno || value < rule->min || value > rule->max)
 		refuse(rule, text, must);
 	return value;
 }
@@ -88,16 +88,16 @@ static uint64_t decimal(const struct rule *rule, const char *text)
 	const char *at = text;
 	char must[96];
 
-	snprintf(must, sizeof(must), "a number from %g to %g", (double)rule->least / (double)rule->unit,
-		 (double)rule->most / (double)rule->unit);
-	for (; *at >= '0' && *at <= '9' && value <= rule->most; at++)
+	snprintf(must, sizeof(must), "a number from %g to %g", (double)rule->min / (double)rule->unit,
+		 (double)rule->max / (double)rule->unit);
+	for (; *at >= '0' && *at <= '9' && value <= rule->max; at++)
 		value = 10 * value + (uint64_t)(*at - '0') * rule->unit;
 	if (at > text && *at == '.')
 		for (at++; *at >= '0' && *at <= '9'; at++) {
 			part /= 10;
 			value += (uint64_t)(*at - '0') * part;
 		}
-	if (*at || at == text || value < rule->least || value > rule->most)
+	if (*at || at == text || value < rule->min || value > rule->max)
 		refuse(rule, text, must);
 	return value;
 }
@@ -139,11 +139,11 @@ static void read_mix(struct options *options, const struct rule *rule, const cha
 		refuse(rule, text, must);
 }
 
-static void read_folder(struct options *options, const struct rule *rule, const char *text)
+static void read_directory(struct options *options, const struct rule *rule, const char *text)
 {
-	options->folder = text;
+	options->directory = text;
 	if (!*text || strchr(text, '/') || strlen(text) >= PATH_SIZE || !strcmp(text, ".") || !strcmp(text, ".."))
-		refuse(rule, text, "the name of one folder, of at most 47 characters");
+		refuse(rule, text, "the name of one directory, of at most 47 characters");
 }
 
 static void read_step(struct options *options, const struct rule *rule, const char *text)
@@ -162,7 +162,7 @@ static void read_step(struct options *options, const struct rule *rule, const ch
 
 #define AT(member) offsetof(struct options, member)
 #define DAY (UINT64_C(86400) * NS_IN_S)
-#define ID_MOST (UINT32_MAX - 1) /* the one above says "none" in every call of Unix */
+#define MAX_ID (UINT32_MAX - 1) /* the one above says "none" in every call of Unix */
 
 static const struct rule rules[] = {
 	{ "server", "ADDRESS", "IPv4 address of the NFS server", read_server, 0, 0, 0, 1 },
@@ -171,14 +171,14 @@ static const struct rule rules[] = {
 	{ "version", "2|3", "of NFS (3)", read_u32, AT(version), 2, 3, 1 },
 	{ "transport", "tcp|udp", "of all protocols (tcp)", read_transport, 0, 0, 0, 1 },
 	{ "mix", "NAME", "sfs2-v2, sfs2-v3 or sfs2008-v3 (sfs2 of the version)", read_mix, 0, 0, 0, 1 },
-	{ "processes", "N", "load processes (4)", read_u32, AT(processes), 1, PROCESSES_MOST, 1 },
+	{ "processes", "N", "load processes (4)", read_u32, AT(processes), 1, MAX_PROCESSES, 1 },
 	{ "seed", "N", "of the file set, the arrivals and all choices (1)", read_u64, AT(seed), 0, INT64_MAX, 1 },
 	{ "warmup", "S", "seconds of load before anything is measured (300)", read_seconds, AT(warmup_ns), 0, DAY,
 	  NS_IN_S },
 	{ "time", "S", "seconds that are measured (300)", read_seconds, AT(measured_ns), NS_IN_MS, DAY, NS_IN_S },
 	{ "scale", "X", "file set, of what the rules ask for; below 1 for tests only (1)", read_scale, 0, 1,
 	  SCALE_WHOLE, SCALE_WHOLE },
-	{ "folder", "NAME", "where in the export the file set is made (sfsload)", read_folder, 0, 0, 0, 1 },
+	{ "directory", "NAME", "where in the export the file set is made (sfsload)", read_directory, 0, 0, 0, 1 },
 	{ "only", "STEP", "all, list (print the file set), prepare (make it) or load (it was made) (all)", read_step, 0,
 	  0, 0, 1 },
 	{ "port", "N", "of NFS (the portmapper is asked)", read_u16, AT(port), 1, UINT16_MAX, 1 },
@@ -189,8 +189,8 @@ static const struct rule rules[] = {
 	  600000, NS_IN_MS },
 	{ "give-up", "S", "so long without an answer, and the server is gone (60)", read_seconds, AT(give_up_ns),
 	  NS_IN_MS, DAY, NS_IN_S },
-	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, ID_MOST, 1 },
-	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, ID_MOST, 1 },
+	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, MAX_ID, 1 },
+	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, MAX_ID, 1 },
 	{ "output", "FILE", "where the result goes (standard output)", read_output, 0, 0, 0, 1 },
 };
 
@@ -241,7 +241,7 @@ void options_read(int count, char **arguments, struct options *options)
 	bool given[RULES] = { false };
 
 	*options = (struct options) {
-		.folder = "sfsload", .version = 3, .processes = 4, .scale = SCALE_WHOLE, .uid = geteuid(),
+		.directory = "sfsload", .version = 3, .processes = 4, .scale = SCALE_WHOLE, .uid = geteuid(),
 		.gid = getegid(), .tcp = true, .portmap_port = 111, .seed = 1, .warmup_ns = 300 * NS_IN_S,
 		.measured_ns = 300 * NS_IN_S, .timeout_ns = 1100 * NS_IN_MS, .give_up_ns = 60 * NS_IN_S,
 	};

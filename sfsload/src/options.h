@@ -9,7 +9,7 @@
 
 #include "mix.h"
 
-enum { PROCESSES_MOST = 64 };
+enum { MAX_PROCESSES = 64 };
 
 enum step {
 	STEP_ALL,
@@ -19,7 +19,7 @@ enum step {
 };
 
 struct options {
-	const char *server, *export, *folder, *output;
+	const char *server, *export, *directory, *output;
 	struct in_addr address;
 	const struct mix *mix;
 	uint32_t version, load, processes, scale, uid, gid; /* scale: parts of SCALE_WHOLE */

@@ -28,17 +28,17 @@ static bool is_open_already(const char *name)
 	return !strncmp(name, "/dev/std", 8) || !strncmp(name, "/dev/fd/", 8) || !strncmp(name, "/proc/", 6);
 }
 
-/* Another one in its folder, with the same rights, so that it can be renamed: its descriptor */
+/* Another one in its directory, with the same rights, so that it can be renamed: its descriptor */
 static int make_beside(struct output *output)
 {
 	const char *slash = strrchr(output->file, '/');
-	int folder = slash ? (int)(slash + 1 - output->file) : 0;
+	int directory = slash ? (int)(slash + 1 - output->file) : 0;
 	struct stat there;
 	mode_t mask = umask(0);
 	int fd;
 
 	umask(mask);
-	snprintf(output->beside, sizeof(output->beside), "%.*s.sfsload.XXXXXX", folder, output->file);
+	snprintf(output->beside, sizeof(output->beside), "%.*s.sfsload.XXXXXX", directory, output->file);
 	fd = mkstemp(output->beside);
 	if (fd < 0)
 		refuse(output, errno);

@@ -8,12 +8,12 @@
 #include "prepare.h"
 #include "schedule.h"
 
-enum { FOLDER_MODE = 0755, FILE_MODE = 0644, KB = 1024 };
+enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644, KB = 1024 };
 
-static void look_up(const struct preparation *p, const struct handle *folder, const char *name,
+static void look_up(const struct preparation *p, const struct handle *directory, const char *name,
 		    struct nfs_answer *answer)
 {
-	struct nfs_request request = { .op = OP_LOOKUP, .object = folder, .name = name };
+	struct nfs_request request = { .op = OP_LOOKUP, .object = directory, .name = name };
 
 	client_must(p->client, &request, name, answer);
 }
@@ -40,9 +40,9 @@ static void make(const struct preparation *p, const struct nfs_request *request,
 	keep_handle(p, request, &answer, handle);
 }
 
-static void folder(const struct preparation *p, const struct handle *in, const char *name, struct handle *handle)
+static void directory(const struct preparation *p, const struct handle *in, const char *name, struct handle *handle)
 {
-	struct nfs_request request = { .op = OP_MKDIR, .object = in, .name = name, .mode = FOLDER_MODE };
+	struct nfs_request request = { .op = OP_MKDIR, .object = in, .name = name, .mode = DIRECTORY_MODE };
 	struct nfs_answer answer;
 
 	if (p->make) {
@@ -57,7 +57,7 @@ static void make_link(const struct preparation *p, uint32_t link)
 {
 	char name[PATH_SIZE], target[PATH_SIZE];
 	struct nfs_request request = {
-		.op = OP_SYMLINK, .object = &p->shared->links_folder, .name = name, .target = target,
+		.op = OP_SYMLINK, .object = &p->shared->links_directory, .name = name, .target = target,
 	};
 	struct nfs_answer answer;
 
@@ -77,7 +77,7 @@ static void plain_file(const struct preparation *p, uint32_t file)
 	char name[PATH_SIZE];
 	struct nfs_request request = {
 		.op = plain_file_is_there(file) ? OP_CREATE : OP_REMOVE, .name = name, .mode = FILE_MODE,
-		.object = &p->shared->plain_folders[file / FILES_IN_FOLDER],
+		.object = &p->shared->plain_directories[file / FILES_IN_DIRECTORY],
 	};
 	struct nfs_answer answer;
 
@@ -91,13 +91,13 @@ void prepare_base(const struct preparation *p)
 {
 	char name[PATH_SIZE];
 
-	folder(p, p->export, p->folder, &p->shared->root);
-	folder(p, &p->shared->root, "links", &p->shared->links_folder);
+	directory(p, p->export, p->directory, &p->shared->root);
+	directory(p, &p->shared->root, "links", &p->shared->links_directory);
 	for (uint32_t i = 0; i < LINKS; i++)
 		make_link(p, i);
-	for (uint32_t i = 0; i < PLAIN_FOLDERS; i++) {
-		name_of_plain_folder(name, i);
-		folder(p, &p->shared->root, name, &p->shared->plain_folders[i]);
+	for (uint32_t i = 0; i < PLAIN_DIRECTORIES; i++) {
+		name_of_plain_directory(name, i);
+		directory(p, &p->shared->root, name, &p->shared->plain_directories[i]);
 	}
 	for (uint32_t i = 0; i < PLAIN_FILES; i++)
 		plain_file(p, i);
@@ -172,14 +172,14 @@ void prepare_part(const struct preparation *p, uint32_t part, uint32_t parts)
 {
 	uint32_t *places = places_of(p->set);
 
-	for (uint32_t i = part; i < p->set->folders; i += parts) {
-		struct handle *in = &p->shared->folders[i];
-		uint32_t end = (i + 1) * FILES_IN_FOLDER;
+	for (uint32_t i = part; i < p->set->directories; i += parts) {
+		struct handle *in = &p->shared->directories[i];
+		uint32_t end = (i + 1) * FILES_IN_DIRECTORY;
 		char name[PATH_SIZE];
 
-		name_of_folder(name, i);
-		folder(p, &p->shared->root, name, in);
-		for (uint32_t file = i * FILES_IN_FOLDER; file < end && file < p->set->files; file++) {
+		name_of_directory(name, i);
+		directory(p, &p->shared->root, name, in);
+		for (uint32_t file = i * FILES_IN_DIRECTORY; file < end && file < p->set->files; file++) {
 			struct handle unused, *handle = places[file] ? &p->shared->files[places[file] - 1] : &unused;
 
 			if (p->make)

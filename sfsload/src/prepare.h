@@ -11,13 +11,13 @@ struct preparation {
 	const struct fileset *set;
 	struct shared *shared;
 	const struct handle *export; /* the root of what is mounted */
-	const char *folder; /* name of the set's own */
+	const char *directory; /* name of the set's own */
 	bool make; /* false: it is there, and only what a load has changed is put right */
 };
 
-/* The folder of all, links and plain files */
+/* The directory of all, links and plain files */
 void prepare_base(const struct preparation *preparation);
-/* The folders, with their files, that are number `part` of `parts` processes' */
+/* The directories, with their files, that are number `part` of `parts` processes' */
 void prepare_part(const struct preparation *preparation, uint32_t part, uint32_t parts);
 
 #endif

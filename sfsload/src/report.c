@@ -46,8 +46,8 @@ static void put_settings(FILE *out, const struct options *options)
 	put_text(out, options->server);
 	fputs(", \"export\": ", out);
 	put_text(out, options->export);
-	fputs(", \"folder\": ", out);
-	put_text(out, options->folder);
+	fputs(", \"directory\": ", out);
+	put_text(out, options->directory);
 	fprintf(out, ",\n    \"version\": %u, \"transport\": \"%s\", \"mix\": \"%s\",\n", options->version,
 		options->tcp ? "tcp" : "udp", options->mix->name);
 	fprintf(out, "    \"load_ops_per_s\": %u, \"processes\": %u, \"seed\": %" PRIu64 ",\n", options->load,
@@ -64,8 +64,8 @@ static void put_file_set(FILE *out, const struct report *report)
 {
 	const struct fileset *set = report->set;
 
-	fprintf(out, "  \"file_set\": {\n    \"files\": %u, \"folders\": %u, \"kb\": %" PRIu64 ",\n", set->files,
-		set->folders, set->kb);
+	fprintf(out, "  \"file_set\": {\n    \"files\": %u, \"directories\": %u, \"kb\": %" PRIu64 ",\n", set->files,
+		set->directories, set->kb);
 	fprintf(out, "    \"accessed_files\": %u, \"accessed_kb\": %" PRIu64 ",\n", set->accessed, set->accessed_kb);
 	fprintf(out, "    \"links\": %u, \"files_without_io\": %u,\n", LINKS, PLAIN_FILES);
 	fprintf(out, "    \"digest\": \"%016" PRIx64 "\",\n", fileset_digest(set));
@@ -151,8 +151,8 @@ static void put_transport(FILE *out, const struct result *result)
 	fprintf(out, "\"unknown_replies\": %" PRIu64 ",\n", result->unknown_replies);
 	fprintf(out, "  \"verifier_changes\": %" PRIu64 ", \"unanswered\": %" PRIu64 ", \"unsent\": %" PRIu64 ",\n",
 		result->verifier_changes, result->unanswered, result->unsent);
-	fprintf(out, "  \"most_outstanding\": {\"reads\": %" PRIu64 ", \"writes\": %" PRIu64 "},\n", result->most_reads,
-		result->most_writes);
+	fprintf(out, "  \"max_outstanding\": {\"reads\": %" PRIu64 ", \"writes\": %" PRIu64 "},\n", result->max_reads,
+		result->max_writes);
 }
 
 static struct chi_square mix_test(const struct report *report)

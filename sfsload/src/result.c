@@ -50,7 +50,7 @@ void result_merge(struct result *into, const struct result *from)
 	into->verifier_changes += from->verifier_changes;
 	into->unsent += from->unsent;
 	into->unanswered += from->unanswered;
-	larger(&into->most_reads, from->most_reads);
-	larger(&into->most_writes, from->most_writes);
+	larger(&into->max_reads, from->max_reads);
+	larger(&into->max_writes, from->max_writes);
 	into->gave_up |= from->gave_up;
 }

@@ -19,7 +19,7 @@ enum error_kind {
 	ERROR_CONTENT, /* other bytes than were written */
 	ERROR_TYPE, /* a file that is none */
 	ERROR_FOUND, /* a name that does not exist was found */
-	ERROR_EMPTY, /* a folder without entries, a link that leads nowhere, no permission on an own file */
+	ERROR_EMPTY, /* a directory without entries, a link that leads nowhere, no permission on an own file */
 };
 
 struct error_count {
@@ -42,7 +42,7 @@ struct result {
 	/* Of the whole load */
 	uint64_t retransmissions, reconnects, unknown_replies, verifier_changes;
 	uint64_t unsent, unanswered; /* calls, at the end */
-	uint64_t most_reads, most_writes; /* outstanding at a time, in one process */
+	uint64_t max_reads, max_writes; /* outstanding at a time, in one process */
 	bool gave_up; /* the server no longer answered */
 };
 

@@ -10,10 +10,10 @@
 
 struct shared {
 	uint64_t start_ns; /* when the load begins; set when all processes are ready */
-	struct handle root, links_folder, plain_folders[PLAIN_FOLDERS], links[LINKS];
+	struct handle root, links_directory, plain_directories[PLAIN_DIRECTORIES], links[LINKS];
 	/* Behind this structure */
 	struct plain_name *names; /* of each plain file, by its item */
-	struct handle *folders; /* of each folder */
+	struct handle *directories; /* of each directory */
 	struct handle *files; /* of each accessed file, by its place */
 	struct result *results; /* of each process */
 };

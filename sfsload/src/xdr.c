@@ -92,12 +92,12 @@ bool xdr_get_bool(struct xdr_in *in)
 	return value == 1 && !in->bad;
 }
 
-const uint8_t *xdr_get_opaque(struct xdr_in *in, size_t most, uint32_t *length)
+const uint8_t *xdr_get_opaque(struct xdr_in *in, size_t max, uint32_t *length)
 {
 	const uint8_t *at;
 
 	*length = xdr_get_u32(in);
-	if (*length > most)
+	if (*length > max)
 		in->bad = true;
 	at = xdr_get_fixed(in, in->bad ? 0 : *length);
 	if (in->bad)

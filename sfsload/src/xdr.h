@@ -33,6 +33,6 @@ uint64_t xdr_get_u64(struct xdr_in *in);
 bool xdr_get_bool(struct xdr_in *in);
 /* Points into the message; NULL if it is bad */
 const uint8_t *xdr_get_fixed(struct xdr_in *in, size_t length);
-const uint8_t *xdr_get_opaque(struct xdr_in *in, size_t most, uint32_t *length);
+const uint8_t *xdr_get_opaque(struct xdr_in *in, size_t max, uint32_t *length);
 
 #endif

@@ -64,7 +64,7 @@ def check_whole(run: Any, version: int) -> None:
     assert sum(of["good"] for of in result["operations"].values()) == result["good"]
     assert result["settings"]["as_the_rules_ask"] is False
     assert "no SPEC result" in result["note"]
-    assert result["most_outstanding"]["reads"] <= 2 >= result["most_outstanding"]["writes"]
+    assert result["max_outstanding"]["reads"] <= 2 >= result["max_outstanding"]["writes"]
     assert run.status == result["exit_status"] == (0 if result["mix_test"]["holds"] and result["load_met"] else 5)
 
 

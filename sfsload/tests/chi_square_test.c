@@ -20,7 +20,7 @@ static double share_up_to(double x, double degrees)
 
 static void test_critical_values_leave_five_percent(void)
 {
-	for (uint32_t degrees = 1; degrees <= CHI_SQUARE_MOST; degrees++) {
+	for (uint32_t degrees = 1; degrees <= MAX_CHI_SQUARE; degrees++) {
 		double share = share_up_to(chi_square_critical(degrees), degrees);
 
 		CHECKF(fabs(share - 0.95) < 0.0001, "%u degrees: %g", degrees, share);

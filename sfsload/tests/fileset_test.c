@@ -13,7 +13,7 @@ static void test_ten_mb_for_each_operation_a_second(void)
 
 		fileset_make(&set, 1, load, SCALE_WHOLE);
 		CHECKF(set.kb > asked - 1400 && set.kb < asked + 1400, "%" PRIu64 " KB, not %" PRIu64, set.kb, asked);
-		CHECK_EQUAL((set.files + 29) / 30, set.folders);
+		CHECK_EQUAL((set.files + 29) / 30, set.directories);
 		fileset_free(&set);
 	}
 }

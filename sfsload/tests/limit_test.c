@@ -25,7 +25,7 @@ static void test_two_go_and_the_others_wait_in_their_order(void)
 	CHECK(!limit_leave(&limit));
 	CHECK(!limit_leave(&limit));
 	CHECK_EQUAL(0, limit.outstanding);
-	CHECK_EQUAL(2, limit.most_seen);
+	CHECK_EQUAL(2, limit.max_seen);
 }
 
 static void test_what_waits_can_be_dropped(void)

@@ -94,10 +94,10 @@ static void test_answers(void)
 		  "0000000000000005 0000000000000006 00000000", OP_FSSTAT, &answer));
 	CHECK(get("00000000" NONE "00010000 00020000 00001000 00030000 00040000 00001000 00002000 0000010000000000 "
 		  "0000000000000001 0000001b", OP_FSINFO, &answer));
-	CHECK(answer.read_most == 0x10000 && answer.write_most == 0x30000);
+	CHECK(answer.read_max == 0x10000 && answer.write_max == 0x30000);
 }
 
-static void test_folders(void)
+static void test_directories(void)
 {
 	struct nfs_answer answer;
 
@@ -154,7 +154,7 @@ const struct test nfs3_tests[] = {
 	TEST(test_requests),
 	TEST(test_requests_with_attributes),
 	TEST(test_answers),
-	TEST(test_folders),
+	TEST(test_directories),
 	TEST(test_what_failed_has_attributes_behind_its_status),
 	TEST(test_answers_that_are_none),
 	END_OF_TESTS,

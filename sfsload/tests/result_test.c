@@ -37,14 +37,14 @@ static void test_merging_adds_and_keeps_the_largest(void)
 	b.ops[OP_READ].scheduled = 4;
 	histogram_add(&a.ops[OP_READ].times, 100);
 	histogram_add(&b.ops[OP_READ].times, 300);
-	a.most_reads = 1;
-	b.most_reads = 2;
+	a.max_reads = 1;
+	b.max_reads = 2;
 	b.retransmissions = 7;
 	b.gave_up = true;
 	result_merge(&a, &b);
 	CHECK_EQUAL(7, a.ops[OP_READ].scheduled);
 	CHECK_EQUAL(200, histogram_mean(&a.ops[OP_READ].times));
-	CHECK_EQUAL(2, a.most_reads);
+	CHECK_EQUAL(2, a.max_reads);
 	CHECK_EQUAL(7, a.retransmissions);
 	CHECK(a.gave_up);
 }

@@ -130,7 +130,7 @@ def a_broken_connection_is_made_again(bed: Any) -> None:
 def two_reads_at_a_time_and_the_schedule_goes_on(bed: Any) -> None:
     run = bed.load("tcp", 3, {"delay_ms": {"read": 400, "write": 400}}, processes=1, time=2)
     operations = run.result["operations"]
-    assert run.result["most_outstanding"] == {"reads": 2, "writes": 2}
+    assert run.result["max_outstanding"] == {"reads": 2, "writes": 2}
     assert run.asked["most_reads"] == run.asked["most_writes"] == 2
     # 2 at a time of 0.4 s each are 10 in 2 s, and those that are under way at the end
     assert operations["read"]["scheduled"] > 20 > 12 >= run.asked["asked"]["read"]
@@ -247,7 +247,7 @@ def bad_usage(bed: Any) -> None:
         (["--time", "-1"], "--time -1: must be a number"),
         (["--mix", "x"], "--mix x: must be one of sfs2-v2 sfs2-v3 sfs2008-v3"),
         (["--load", "9", "--only", "list", "--version", "2", "--mix", "sfs2-v3"], "is one of NFS version 3"),
-        (["--folder", "a/b"], "--folder a/b: must be the name of one folder"),
+        (["--directory", "a/b"], "--directory a/b: must be the name of one directory"),
         (["--export", ""], "--export : must be a path of 1 to 1024 bytes"),
         (["--export", "/" + 1024 * "e"], f"--export /{1024 * 'e'}: must be a path of 1 to 1024 bytes"),
         (["--output", ""], "--output : must be a file"),

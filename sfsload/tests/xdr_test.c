@@ -55,7 +55,7 @@ static void test_bad_messages(void)
 {
 	static const struct {
 		const char *digits;
-		size_t most;
+		size_t max;
 	} opaques[] = {
 		{ "0000000568656c6c6f", 100 }, /* the padding is missing */
 		{ "ffffffff00000000", 100000 }, /* longer than the message */
@@ -68,7 +68,7 @@ static void test_bad_messages(void)
 	for (size_t i = 0; i < COUNT_OF(opaques); i++) {
 		struct xdr_in in = { .bytes = bytes, .size = bytes_of(opaques[i].digits, bytes) };
 
-		CHECK(!xdr_get_opaque(&in, opaques[i].most, &length));
+		CHECK(!xdr_get_opaque(&in, opaques[i].max, &length));
 		CHECK(in.bad);
 		CHECK_EQUAL(0, length);
 	}

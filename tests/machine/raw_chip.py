@@ -57,7 +57,7 @@ def boot(rig: Rig, **words: Any) -> Outcome:
     outcome = guest_rig.boot(rig, **words)
     told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
+    assert told["counters"]["violations"] == 0
     return outcome
 
 

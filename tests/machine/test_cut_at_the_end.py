@@ -22,7 +22,7 @@ def cut(study_file, measure, folder: Path, filesystem: str, translation: str = "
     done = measure(cells[0], folder / "work")
     told = cells[0].image.media_tool.inspect(folder / "work" / "state.bin")
     assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
+    assert told["counters"]["violations"] == 0
     said = done.files["out/cut.txt"].decode()
     assert "the power is: off" in said
     return said, done.result["metrics"].get("mount_after_cut_s")

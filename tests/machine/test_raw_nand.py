@@ -107,7 +107,7 @@ def test_a_chip_is_found_and_keeps_what_is_written(
     assert raw[p["page_bytes"] :] != b"\xff" * p["spare_bytes"]  # the codes of the error correction
     told = rig.tool.inspect(rig.files.state)
     assert told["fault"] is None
-    assert told["counters"]["broken_rules"] == 0
+    assert told["counters"]["violations"] == 0
     assert told["wear"]["grown_bad_blocks"] == 0
 
 

@@ -111,7 +111,7 @@ def test_a_kept_medium_has_no_file_system_to_use(fresh_cache: Path) -> None:
 
 
 def test_what_the_guest_printed() -> None:
-    text = b"room_bytes 1000\nfiles 4\nfilled_bytes 790\nwritten_bytes 2790\n"
+    text = b"capacity_bytes 1000\nfiles 4\nfilled_bytes 790\nwritten_bytes 2790\n"
     found = {"aged_files": 4.0, "aged_filled_percent": 79.0, "aged_written_bytes": 2790.0}
     assert aging.metrics({"aged.txt": text}) == found
     assert aging.metrics({"aged.txt": text + b"extents 6\n"}) == {**found, "aged_extents_per_file": 1.5}

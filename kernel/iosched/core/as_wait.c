@@ -47,7 +47,7 @@ static bool is_close(const struct as_scheduler *as, const struct as_process *las
 }
 
 /* What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for each file of a
- * folder is followed by the next, at a near place; others are followed by nothing.
+ * directory is followed by the next, at a near place; others are followed by nothing.
  */
 void as_learn_exit(struct as_scheduler *as, bool followed)
 {

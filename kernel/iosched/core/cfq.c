@@ -243,7 +243,7 @@ static void send(struct cfq_scheduler *cfq, struct ios_request *rq)
 	queue->in_flight++;
 	queue->slice_dispatched++;
 	cfq->in_flight[rq->sync]++;
-	cfq->most_in_flight = max(cfq->most_in_flight, cfq->in_flight[false] + cfq->in_flight[true]);
+	cfq->max_in_flight = max(cfq->max_in_flight, cfq->in_flight[false] + cfq->in_flight[true]);
 	cfq->head = ios_end(rq);
 }
 

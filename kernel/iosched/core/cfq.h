@@ -77,7 +77,7 @@ struct cfq_scheduler {
 
 	u32 queued;
 	u32 in_flight[2];		/* of asynchronous and of synchronous requests */
-	u32 most_in_flight;
+	u32 max_in_flight;
 	u32 busy[CFQ_CLASSES];		/* queues with requests, with the active one if it has some */
 	u32 busy_sync[CFQ_CLASSES];
 	u32 busy_sharing;		/* synchronous queues that have requests and no wait of their own */

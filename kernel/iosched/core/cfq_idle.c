@@ -18,7 +18,7 @@ bool cfq_is_seeky(const struct cfq_queue *queue)
 /* Whether the queue is waited for by itself; the others share one wait, when the last of them runs empty */
 bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
-	bool cheap_seeks = cfq->cheap_seeks && cfq->most_in_flight > QUEUES_DEEP_ABOVE;
+	bool cheap_seeks = cfq->cheap_seeks && cfq->max_in_flight > QUEUES_DEEP_ABOVE;
 
 	return !cheap_seeks && !cfq_is_seeky(queue) && queue->more_follows &&
 	       ios_mean_value(&queue->think_ns) <= cfq->tunables.slice_idle_ns;

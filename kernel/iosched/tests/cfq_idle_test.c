@@ -173,7 +173,7 @@ static void a_deep_medium_without_seeks_is_not_kept_idle(void)
 	CHECK(!cfq_idles_alone(&cfq, &first) || first.more_follows);
 	add_at(&one, &first, 0);
 	CHECK(cfq_idles_alone(&cfq, &first));
-	cfq.most_in_flight = 5;
+	cfq.max_in_flight = 5;
 	CHECK(!cfq_idles_alone(&cfq, &first));
 	add_at(&far, &second, 0);
 	CHECK(next_at(0) == &one);

@@ -296,13 +296,13 @@ static struct outcome sequential_load(const struct driver *driver, int readers, 
 }
 
 /* 0.3 ms a read alone, so 33,333 in 10 s; torn between two places, 8.1 ms each: 1234 */
-static void two_sequential_readers_are_not_torn(const struct driver *driver, u64 most_seeks)
+static void two_sequential_readers_are_not_torn(const struct driver *driver, u64 max_seeks)
 {
 	struct outcome outcome = sequential_load(driver, 2, false);
 	u64 sum = outcome.reads[0] + outcome.reads[1];
 
 	CHECK(sum > 25000);
-	CHECK(outcome.seeks <= most_seeks);
+	CHECK(outcome.seeks <= max_seeks);
 	/* and fairly served: neither has more than 6/10 */
 	CHECK(10 * outcome.reads[0] < 6 * sum && 10 * outcome.reads[1] < 6 * sum);
 }

@@ -124,7 +124,7 @@ static int erase(void *context, u32 block)
 	if (f->off)
 		return -EIO;
 	if (f->bad[block])
-		f->broken_rules++;
+		f->violations++;
 	if (next_operation(f)) {
 		tear_erase(f, block);
 		return -EIO;
@@ -146,9 +146,9 @@ static int program(void *context, u32 block, u32 page, const void *data, const u
 		return -EIO;
 	for (later = page; later < f->flash.pages_per_block; later++)
 		if (page_at(f, block, later)->programmed)
-			f->broken_rules++;
+			f->violations++;
 	if (f->bad[block])
-		f->broken_rules++;
+		f->violations++;
 	if (next_operation(f)) {
 		tear_program(f, p, data, spare);
 		return -EIO;

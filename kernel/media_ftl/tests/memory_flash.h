@@ -33,7 +33,7 @@ struct memory_flash {
 	u64 operations;		/* programs and erases so far */
 	u64 cut_at;		/* the power goes during this one; 0: never */
 	bool off;
-	u64 broken_rules;
+	u64 violations;
 };
 
 void memory_flash_make(struct memory_flash *f, u32 blocks, u32 pages_per_block, u32 page_bytes, u64 seed);

@@ -165,7 +165,7 @@ static void restart(enum fb_ftl_word ftl)
 		check_all(l, &o, "before a restart", i);
 		sftl_stop(l);
 	}
-	CHECKF(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
+	CHECKF(!f.violations, "%llu rules of the chip broken", (unsigned long long)f.violations);
 	printf("%s: 50 restarts, 25,000 writes\n", names[ftl]);
 	end(&f, &o);
 }
@@ -192,7 +192,7 @@ static void fail(enum fb_ftl_word ftl)
 		CHECKF(bad >= 5, "only %llu blocks failed", (unsigned long long)bad);
 		check_all(l, &o, "out of spares", seed);
 		sftl_stop(l);
-		CHECKF(!f.broken_rules, "%llu rules of the chip broken", (unsigned long long)f.broken_rules);
+		CHECKF(!f.violations, "%llu rules of the chip broken", (unsigned long long)f.violations);
 		end(&f, &o);
 	}
 	printf("%s: 20 times failing blocks until no spare was left\n", names[ftl]);
@@ -237,8 +237,8 @@ static void cut(enum fb_ftl_word ftl)
 			;
 		cuts++;
 		sftl_stop(l);
-		CHECKF(!f.broken_rules, "cut %u: %llu rules of the chip broken", cuts,
-			(unsigned long long)f.broken_rules);
+		CHECKF(!f.violations, "cut %u: %llu rules of the chip broken", cuts,
+			(unsigned long long)f.violations);
 	}
 	printf("%s: %u cuts and %u in starts, %llu groups merged at starts\n", names[ftl], cuts, in_starts,
 	       (unsigned long long)merged);

@@ -137,7 +137,7 @@ static struct y2_object *first_from(const struct y2_object *dir, u64 from)
 	return obj;
 }
 
-int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 most)
+int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 max)
 {
 	struct y2_object *obj;
 	u32 count = 0;
@@ -146,7 +146,7 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 	if (err)
 		return err;
 	obj = first_from(dir, from);
-	for (; &obj->siblings != &dir->children && count < most; obj = list_next_entry(obj, siblings)) {
+	for (; &obj->siblings != &dir->children && count < max; obj = list_next_entry(obj, siblings)) {
 		struct y2_object *real = y2_object_resolve(obj);
 
 		err = y2_object_load(fs, real);

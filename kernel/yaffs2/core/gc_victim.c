@@ -5,9 +5,9 @@
  */
 #include "yaffs2.h"
 
-#define SAMPLE_MOST	100u
+#define MAX_SAMPLE	100u
 #define SAMPLE_PART	16u
-#define LEAST_TO_RETIRE	3u	/* empty blocks */
+#define MIN_TO_RETIRE	3u	/* empty blocks */
 
 static u32 obsolete(const struct y2_block *block)
 {
@@ -56,7 +56,7 @@ bool y2_gc_may_erase(struct y2_fs *fs, u32 number)
 /* What is about to be lost anyhow waits while there is hardly a block to copy it to */
 static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
 {
-	return (block->retire || block->refresh) && fs->empty_blocks >= LEAST_TO_RETIRE;
+	return (block->retire || block->refresh) && fs->empty_blocks >= MIN_TO_RETIRE;
 }
 
 /*
@@ -77,13 +77,13 @@ static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest
 /* If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up */
 u32 y2_gc_victim_best(struct y2_fs *fs)
 {
-	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = 0;
+	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, max = 0;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		u32 is = gain(fs, &fs->blocks[i], oldest);
 
-		if (is > most) {
-			most = is;
+		if (is > max) {
+			max = is;
 			best = i;
 		}
 	}
@@ -117,16 +117,16 @@ u32 y2_gc_victim_prioritised(struct y2_fs *fs)
 
 u32 y2_gc_victim_sampled(struct y2_fs *fs)
 {
-	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, most = fs->data_chunks / 2;
-	u32 sample = min(fs->geometry.blocks / SAMPLE_PART + 1, SAMPLE_MOST);
+	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, max = fs->data_chunks / 2;
+	u32 sample = min(fs->geometry.blocks / SAMPLE_PART + 1, MAX_SAMPLE);
 
 	for (u32 i = 0; i < sample; i++) {
 		u32 is;
 
 		fs->gc_sample = fs->gc_sample + 1 < fs->geometry.blocks ? fs->gc_sample + 1 : 0;
 		is = gain(fs, &fs->blocks[fs->gc_sample], oldest);
-		if (is > most) {
-			most = is;
+		if (is > max) {
+			max = is;
 			best = fs->gc_sample;
 		}
 	}

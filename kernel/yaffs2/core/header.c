@@ -38,11 +38,11 @@ void y2_header_pack(const struct y2_header *header, u8 *out)
 }
 
 /* Of a field of most + 1 bytes: false if it does not end in it */
-static bool copy_text(char *to, const u8 *from, u32 most)
+static bool copy_text(char *to, const u8 *from, u32 max)
 {
-	size_t length = strnlen((const char *)from, most + 1);
+	size_t length = strnlen((const char *)from, max + 1);
 
-	if (length > most)
+	if (length > max)
 		return false;
 	memcpy(to, from, length);
 	return true;

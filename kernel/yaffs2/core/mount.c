@@ -3,8 +3,8 @@
 #include "checkpoint.h"
 #include "scan.h"
 
-#define HASH_LEAST	256u
-#define HASH_MOST	65536u
+#define MIN_HASH	256u
+#define MAX_HASH	65536u
 
 static int init_sizes(struct y2_fs *fs)
 {
@@ -41,9 +41,9 @@ static int init_sizes(struct y2_fs *fs)
 static int init_hashes(struct y2_fs *fs)
 {
 	u64 chunks = (u64)fs->geometry.blocks * fs->geometry.chunks_per_block;
-	u32 size = HASH_LEAST;
+	u32 size = MIN_HASH;
 
-	while (size < HASH_MOST && size < chunks / 4)
+	while (size < MAX_HASH && size < chunks / 4)
 		size *= 2;
 	fs->hash_mask = size - 1;
 	fs->by_id = y2_zalloc(size * sizeof(*fs->by_id));

@@ -5,7 +5,7 @@
  */
 #include "yaffs2.h"
 
-#define MOST_CHUNKS	8u	/* that one of these operations writes */
+#define MAX_CHUNKS	8u	/* that one of these operations writes */
 
 static u8 type_of(u32 mode)
 {
@@ -27,7 +27,7 @@ static int check_space(struct y2_fs *fs, u32 chunks)
 		return -EROFS;
 	if (y2_chunks_free(fs) < chunks)
 		return -ENOSPC;
-	return y2_gc_make_room(fs, MOST_CHUNKS);
+	return y2_gc_make_room(fs, MAX_CHUNKS);
 }
 
 static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
@@ -325,7 +325,7 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 		return -EBUSY;
 	if (entry->type == Y2_DIRECTORY && !list_empty(&entry->children))
 		return -ENOTEMPTY;
-	err = y2_gc_make_room(fs, MOST_CHUNKS);
+	err = y2_gc_make_room(fs, MAX_CHUNKS);
 	if (!err)
 		err = y2_object_load(fs, entry);
 	if (!err)

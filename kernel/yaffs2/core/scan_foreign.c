@@ -6,17 +6,17 @@
  */
 #include "scan.h"
 
-#define MOST_TORN	2u	/* blocks */
+#define MAX_TORN	2u	/* blocks */
 #define LOOKED_AT	16u	/* blocks whose tags are blank; assumed: whoever writes begins near the first */
-#define MOST_FLIPPED	8u	/* bits of a blank page, assumed */
+#define MAX_FLIPPED	8u	/* bits of a blank page, assumed */
 
 static bool is_blank(const struct y2_fs *fs)
 {
 	u32 zeros = 0;
 
-	for (u32 i = 0; i < fs->chunk_bytes && zeros <= MOST_FLIPPED; i++)
+	for (u32 i = 0; i < fs->chunk_bytes && zeros <= MAX_FLIPPED; i++)
 		zeros += 8 - hweight8(fs->page[i]);
-	return zeros <= MOST_FLIPPED;
+	return zeros <= MAX_FLIPPED;
 }
 
 /* Of the first blocks whose first page has no tags, how many have data there all the same; or a negative errno */
@@ -55,7 +55,7 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 	if (untagged < 0)
 		return untagged;
 	scan->used |= untagged;
-	if (scan->without_seq + (u32)untagged <= MOST_TORN + scan->count)
+	if (scan->without_seq + (u32)untagged <= MAX_TORN + scan->count)
 		return 0;
 	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or "
 		"without; or erase it with flash_erase");

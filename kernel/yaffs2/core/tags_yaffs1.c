@@ -23,7 +23,7 @@
 #define CHUNK_MASK	0xfffffu
 #define OBJECT_MASK	0x3ffffu
 #define BYTES_MASK	0x3ffu
-#define MOST_BYTES	512u
+#define MAX_BYTES	512u
 #define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
@@ -72,7 +72,7 @@ static u32 wrong_bit(u32 low, u32 high)
 /* What is torn looks corrected more often than not; so it must make sense, too */
 static bool makes_sense(const struct y2_tags *tags)
 {
-	return tags->object && (tags->bytes <= MOST_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
+	return tags->object && (tags->bytes <= MAX_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
 }
 
 enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)

@@ -231,7 +231,7 @@ void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
 int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object **obj);
 /* The first entries with a cookie of at least from; returns how many */
-int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 most);
+int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 max);
 
 /* namei.c: what changes names */
 struct y2_new {

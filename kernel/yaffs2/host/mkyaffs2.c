@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The program mkyaffs2: makes a YAFFS2 image of a folder, for nandwrite -o or as a test's flash. */
+/* The program mkyaffs2: makes a YAFFS2 image of a directory, for nandwrite -o or as a test's flash. */
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ void die(const char *format, ...)
 
 static void usage(FILE *to)
 {
-	fputs("usage: mkyaffs2 [options] FOLDER IMAGE\n"
+	fputs("usage: mkyaffs2 [options] DIRECTORY IMAGE\n"
 	      "  -p BYTES   page (2048); 512: tags as in YAFFS1\n"
 	      "  -s BYTES   spare area of a page in the image (a 32nd of the page); 0 with -i: pages alone\n"
 	      "  -o BYTES   where the tags begin in the spare area (0)\n"

@@ -26,7 +26,7 @@ void image_data(struct image *image, u32 object, u32 k, const u8 *data, u32 byte
 void image_close(struct image *image);
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* The folder's tree, without the folder's own name */
-void image_tree(struct image *image, const char *folder, bool all_root);
+/* The directory's tree, without the directory's own name */
+void image_tree(struct image *image, const char *directory, bool all_root);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tree of an image: walks a folder, names sorted, so that the same folder gives the same image. */
+/* The tree of an image: walks a directory, names sorted, so that the same directory gives the same image. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
@@ -93,16 +93,16 @@ static void put_file(struct walk *walk, u32 object, const char *path, u64 size)
 	fclose(file);
 }
 
-static void put_folder(struct walk *walk, u32 object, const char *path);
+static void put_directory(struct walk *walk, u32 object, const char *path);
 
-static void put_entry(struct walk *walk, u32 parent, const char *folder, const char *name)
+static void put_entry(struct walk *walk, u32 parent, const char *directory, const char *name)
 {
 	u32 object = walk->next_object++, first;
 	struct y2_header header;
 	struct stat is;
 	char *path;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		die("no memory");
 	if (lstat(path, &is))
 		die("cannot read %s: %s", path, strerror(errno));
@@ -125,11 +125,11 @@ static void put_entry(struct walk *walk, u32 parent, const char *folder, const c
 	if (header.type == Y2_FILE)
 		put_file(walk, object, path, header.size);
 	else if (header.type == Y2_DIRECTORY)
-		put_folder(walk, object, path);
+		put_directory(walk, object, path);
 	free(path);
 }
 
-static void put_folder(struct walk *walk, u32 object, const char *path)
+static void put_directory(struct walk *walk, u32 object, const char *path)
 {
 	struct dirent **names;
 	int count = scandir(path, &names, NULL, alphasort);
@@ -144,17 +144,17 @@ static void put_folder(struct walk *walk, u32 object, const char *path)
 	free(names);
 }
 
-void image_tree(struct image *image, const char *folder, bool all_root)
+void image_tree(struct image *image, const char *directory, bool all_root)
 {
 	struct walk walk = { .image = image, .all_root = all_root, .next_object = Y2_ID_FIRST_FREE };
 	struct y2_header header;
 	struct stat is;
 
-	if (stat(folder, &is) || !S_ISDIR(is.st_mode))
-		die("%s is no folder", folder);
+	if (stat(directory, &is) || !S_ISDIR(is.st_mode))
+		die("%s is no directory", directory);
 	describe(&walk, &is, Y2_ID_ROOT, "", &header);
 	image_header(image, Y2_ID_ROOT, &header);
-	put_folder(&walk, Y2_ID_ROOT, folder);
+	put_directory(&walk, Y2_ID_ROOT, directory);
 	while (walk.seen) {
 		struct seen *next = walk.seen->next;
 

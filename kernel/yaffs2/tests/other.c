@@ -194,7 +194,7 @@ int other_truncate(struct other *other, u32 id, u64 size)
 		return err;
 	if (size > obj->is.size)
 		make_hole(other, obj, size);
-	for (u32 k = obj->most; size < obj->is.size && k > last && !other->off; k--)
+	for (u32 k = obj->max; size < obj->is.size && k > last && !other->off; k--)
 		other_replace(other, &obj->chunk[k], 0);
 	if (size < obj->is.size && part && obj->chunk[last] && !other->off) {
 		u8 *data = malloc(chunk);

@@ -38,7 +38,7 @@ static void count_live(struct other *other)
 			continue;
 		if (obj->header)
 			other->blocks[(obj->header - 1) / other->pages].live++;
-		for (u32 k = 0; k <= obj->most; k++)
+		for (u32 k = 0; k <= obj->max; k++)
 			if (obj->chunk[k])
 				other->blocks[(obj->chunk[k] - 1) / other->pages].live++;
 	}
@@ -202,8 +202,8 @@ void other_write_data(struct other *other, struct other_object *obj, u32 k, cons
 
 	if (chunk)
 		other_replace(other, &obj->chunk[k], chunk);
-	if (k > obj->most)
-		obj->most = k;
+	if (k > obj->max)
+		obj->max = k;
 }
 
 void other_read_data(struct other *other, const struct other_object *obj, u32 k, u8 *data)
@@ -255,7 +255,7 @@ static void copy_block(struct other *other, u32 block)
 
 		if (!obj->id)
 			continue;
-		for (u32 k = 0; k <= obj->most && !other->off; k++) {
+		for (u32 k = 0; k <= obj->max && !other->off; k++) {
 			struct raw_tags tags;
 			u32 old = obj->chunk[k];
 
@@ -283,7 +283,7 @@ static void collect(struct other *other, u32 block)
 
 static bool gc_one(struct other *other)
 {
-	u32 best = other->raw.flash->geometry.blocks, least = other->data_pages;
+	u32 best = other->raw.flash->geometry.blocks, min = other->data_pages;
 
 	count_live(other);
 	for (u32 i = 0; i < other->raw.flash->geometry.blocks; i++) {
@@ -291,9 +291,9 @@ static bool gc_one(struct other *other)
 
 		if (!other->blocks[i].seq || i == other->at || other->raw.flash->bad[i])
 			continue;
-		if (live >= least || (other->blocks[i].shrink && older_is_dirty(other, i)))
+		if (live >= min || (other->blocks[i].shrink && older_is_dirty(other, i)))
 			continue;
-		least = live;
+		min = live;
 		best = i;
 	}
 	if (best == other->raw.flash->geometry.blocks)

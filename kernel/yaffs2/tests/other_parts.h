@@ -15,7 +15,7 @@ struct other_object {
 	u32 id;				/* 0: free */
 	struct raw_header is;		/* size: as it is now */
 	u32 header, chunk[OTHER_CHUNKS];	/* flash chunks + 1 */
-	u32 most;			/* no chunk is beyond */
+	u32 max;			/* no chunk is beyond */
 	u8 serial;
 	bool seen, behind, shadowed, dead;
 	u64 limit;

@@ -70,8 +70,8 @@ static void gather_data(struct other *other, u32 chunk, const struct raw_tags *t
 	if (start >= obj->limit || obj->chunk[tags->chunk] || (obj->seen && obj->is.type != RAW_FILE))
 		return;
 	obj->chunk[tags->chunk] = chunk + 1;
-	if (tags->chunk > obj->most)
-		obj->most = tags->chunk;
+	if (tags->chunk > obj->max)
+		obj->max = tags->chunk;
 	if (!obj->seen && start + tags->bytes > obj->is.size)
 		obj->is.size = start + tags->bytes;
 }
@@ -141,8 +141,8 @@ static void gather_yaffs1(struct other *other, u32 chunk, const struct raw_tags 
 	else if (end > obj->is.size || (*chunk_at && obj->is.size <= start + other->raw.chunk_bytes))
 		obj->is.size = end;
 	other_replace(other, chunk_at, chunk + 1);
-	if (tags->chunk > obj->most)
-		obj->most = tags->chunk;
+	if (tags->chunk > obj->max)
+		obj->max = tags->chunk;
 }
 
 static void read_yaffs1_headers(struct other *other)
@@ -189,7 +189,7 @@ static void survey(struct other *other)
 
 void other_drop(struct other *other, struct other_object *obj)
 {
-	for (u32 k = 1; k <= obj->most; k++)
+	for (u32 k = 1; k <= obj->max; k++)
 		other_replace(other, &obj->chunk[k], 0);
 	other_replace(other, &obj->header, 0);
 	obj->id = 0;

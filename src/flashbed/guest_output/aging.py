@@ -12,8 +12,8 @@ FILES, FILLED, WRITTEN, EXTENTS = "aged_files", "aged_filled_percent", "aged_wri
 
 
 def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
-    """Number of files, their share of the room that the new file system had in %, bytes written to files, and extents a
-    file where the file system tells. Nothing for a file system that is new. Raises ValueError or KeyError.
+    """Number of files, their share of the capacity that the new file system had in %, bytes written to files, and
+    extents a file where the file system tells. Nothing for a file system that is new. Raises ValueError or KeyError.
     """
     if PRINTED not in out:
         return {}
@@ -21,7 +21,7 @@ def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
     extents = {EXTENTS: told["extents"] / told["files"]} if "extents" in told else {}
     return {
         FILES: float(told["files"]),
-        FILLED: 100.0 * told["filled_bytes"] / told["room_bytes"],
+        FILLED: 100.0 * told["filled_bytes"] / told["capacity_bytes"],
         WRITTEN: float(told["written_bytes"]),
         **extents,
     }
