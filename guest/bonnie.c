@@ -32,6 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 enum { CHANGED_OF = 10, MAX_SEEKERS = 64 };
 
 static struct {
@@ -50,20 +52,12 @@ static void die(const char *what)
 	exit(1);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
-}
-
 static uint64_t cpu_ns(int who)
 {
 	struct rusage used;
 
 	getrusage(who, &used);
-	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
+	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NS_PER_S +
 	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
 }
 
@@ -110,21 +104,13 @@ static void finish(int fd)
 
 static void write_block(int fd)
 {
-	ssize_t done = write(fd, block, job.chunk);
-
-	if (done >= 0 && done < (ssize_t)job.chunk)
-		errno = ENOSPC;
-	if (done != (ssize_t)job.chunk)
+	if (!is_whole(write(fd, block, job.chunk), job.chunk, ENOSPC))
 		die("write");
 }
 
 static void read_block(int fd)
 {
-	ssize_t done = read(fd, block, job.chunk);
-
-	if (done >= 0 && done < (ssize_t)job.chunk)
-		errno = ENODATA;
-	if (done != (ssize_t)job.chunk)
+	if (!is_whole(read(fd, block, job.chunk), job.chunk, ENODATA))
 		die("read");
 }
 
@@ -225,7 +211,7 @@ static uint64_t block_input(void)
 /* A ticket a seek, taken from the pipe; an end of file means that all are taken */
 static void seeker(int tickets, int ready, uint64_t number)
 {
-	uint64_t state = (job.seed * MAX_SEEKERS + number + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t state = random_state(job.seed, MAX_SEEKERS, number);
 	uint64_t chunks = job.bytes / job.chunk, at;
 	int fd = file(false);
 	uint64_t start_ns = cpu_ns(RUSAGE_SELF);
@@ -235,10 +221,7 @@ static void seeker(int tickets, int ready, uint64_t number)
 		die("pipe");
 	close(ready);
 	for (uint64_t count = 0; read(tickets, &ticket, 1) == 1; count++) {
-		state ^= state >> 12;
-		state ^= state << 25;
-		state ^= state >> 27;
-		at = (state * 0x2545f4914f6cdd1dull >> 32) % chunks;
+		at = random_below(&state, chunks);
 		seek(fd, (off_t)(at * job.chunk), SEEK_SET);
 		read_block(fd);
 		if (count % CHANGED_OF) {
@@ -300,11 +283,6 @@ static const struct {
 	{ "char_output", char_output }, { "rewrite", rewrite },		{ "block_output", block_output },
 	{ "char_input", char_input },	{ "block_input", block_input }, { "random_seeks", random_seeks },
 };
-
-static uint64_t number(const char *text)
-{
-	return strtoull(text, NULL, 10);
-}
 
 int main(int argc, char **argv)
 {

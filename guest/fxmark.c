@@ -48,6 +48,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 #define MARK "/lib/flashbed/mark"
 
 enum {
@@ -96,17 +98,9 @@ static void die(const char *what)
 	exit(1);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
-}
-
 static void sleep_until(uint64_t ns)
 {
-	struct timespec at = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	struct timespec at = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
 		;
@@ -139,9 +133,7 @@ static int opened(const char *path, int flags)
 
 static void whole(ssize_t done)
 {
-	if (done >= 0 && done < (ssize_t)job.block)
-		errno = EIO;
-	if (done != (ssize_t)job.block)
+	if (!is_whole(done, job.block, EIO))
 		die("a block was not read or written");
 }
 
@@ -281,10 +273,7 @@ static int read_same(void)
 
 static uint64_t any_block(void)
 {
-	me.random ^= me.random >> 12;
-	me.random ^= me.random << 25;
-	me.random ^= me.random >> 27;
-	return (me.random * 0x2545f4914f6cdd1dull >> 32) % (job.bytes / job.block);
+	return random_below(&me.random, job.bytes / job.block);
 }
 
 static int any(void)
@@ -521,7 +510,7 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 
 	bind_to_cpu(number);
 	me.number = number;
-	me.random = (job.seed * MAX_PROCESSES + number + 1) * 0x9e3779b97f4a7c15ull;
+	me.random = random_state(job.seed, MAX_PROCESSES, number);
 	if (posix_memalign((void **)&me.block, 4096, job.block))
 		die("no memory");
 	memset(me.block, (int)number + 1, job.block);
@@ -556,7 +545,7 @@ static void measure(const struct test *test)
 	int ready[2], go[2], full[2], out[2], status, directory = opened(job.directory, O_RDONLY | O_DIRECTORY);
 	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd early;
-	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / 1000000000u), .tv_nsec = (long)(job.run_ns % 1000000000u) };
+	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / NS_PER_S), .tv_nsec = (long)(job.run_ns % NS_PER_S) };
 	char word = 0;
 
 	if (pipe(go) || pipe(full) || pipe(out))
@@ -625,11 +614,6 @@ static void print(enum kind kind)
 			printf(" %" PRIu64 " %" PRIu64, longest_in(step), here);
 	}
 	printf("\n");
-}
-
-static uint64_t number(const char *text)
-{
-	return strtoull(text, NULL, 10);
 }
 
 static int usage(void)

@@ -27,11 +27,16 @@ class Recipes:
 
 
 @pytest.fixture
-def recipe_of_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
-    """`recipe_of_fio(version)`: with tmp_path as guest/."""
+def _own_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tmp_path is guest/, and a toolchain is not looked for."""
     monkeypatch.setattr(paths, "guest", lambda: tmp_path)
     monkeypatch.setattr(toolchain, "sysroot", lambda cache, archive: SimpleNamespace(digests={}))
     monkeypatch.setattr(toolchain, "compiler", lambda cache, archive: SimpleNamespace(identity="gcc"))
+
+
+@pytest.fixture
+def recipe_of_fio(_own_guest: None) -> Callable[[str], Any]:
+    """`recipe_of_fio(version)`: with tmp_path as guest/."""
 
     def recipe(version: str) -> Any:
         source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)
@@ -52,6 +57,17 @@ def test_each_patch_of_fio_is_in_what_it_is_built_of(recipe_of_fio, tmp_path: Pa
     assert len({str(recipe) for recipe in (without, with_one, recipe_of_fio("3.33-3"))}) == 3
     # A patch is for the version that it was made for
     assert recipe_of_fio("3.39-1") == without
+
+
+@pytest.mark.parametrize("build", [programs.bonnie, programs.fxmark])
+@pytest.mark.usefixtures("_own_guest")
+def test_a_program_is_made_of_its_source_and_its_header(tmp_path: Path, build: Callable[..., Any]) -> None:
+    cache, source, header = Recipes(), tmp_path / f"{build.__name__}.c", tmp_path / "load.h"
+    for source_text, header_text in (("a", "a"), ("b", "a"), ("b", "b")):
+        source.write_text(source_text)
+        header.write_text(header_text)
+        build(cache, None)
+    assert len({str(recipe) for recipe in cache.noted}) == 3
 
 
 def test_patches_of_fio_have_fios_licence() -> None:

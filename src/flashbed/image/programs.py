@@ -88,11 +88,11 @@ def fio_patches(version: str) -> list[Path]:
     return sorted((paths.guest() / "patches" / f"fio-{version.partition('-')[0]}").glob("*.patch"))
 
 
-def own(cache: Cache, archive: Archive, source: Path) -> Entry:
-    """An entry with a program of ours, of one C file, under the file's name without .c."""
+def own(cache: Cache, archive: Archive, source: Path, *headers: Path) -> Entry:
+    """An entry with a program of ours, of one C file and headers beside it, under the file's name without .c."""
     name = source.stem
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
-    recipe = {"source": digest_tree(source), "sysroot": root.digests, "compiler": of_suite.identity}
+    recipe = {"source": digest_tree(source, *headers), "sysroot": root.digests, "compiler": of_suite.identity}
 
     def fill(folder: Path) -> None:
         flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
@@ -104,12 +104,12 @@ def own(cache: Cache, archive: Archive, source: Path) -> Entry:
 
 def bonnie(cache: Cache, archive: Archive) -> Entry:
     """An entry with `bonnie`, of ours: it carries out the sequence of Bonnie."""
-    return own(cache, archive, paths.guest() / "bonnie.c")
+    return own(cache, archive, paths.guest() / "bonnie.c", paths.guest() / "load.h")
 
 
 def fxmark(cache: Cache, archive: Archive) -> Entry:
     """An entry with `fxmark`, of ours: it asks what FxMark asks."""
-    return own(cache, archive, paths.guest() / "fxmark.c")
+    return own(cache, archive, paths.guest() / "fxmark.c", paths.guest() / "load.h")
 
 
 def age(cache: Cache, archive: Archive) -> Entry:
