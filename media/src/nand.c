@@ -417,8 +417,7 @@ void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn)
 /* The array erases a block in all planes, as soon as it has finished what was issued to it before */
 static void erase_in_array(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 {
-	m->counters.flash_erased_blocks += m->params.planes;
-	m->counters.flash_erase_ns += m->params.erase_ns;
+	fb_nand_count_erase(m);
 	d->array_free_ns = fb_max(ready_ns, d->array_free_ns) + m->params.erase_ns;
 	if (!m->params.cache_operations)
 		d->register_free_ns = d->array_free_ns;

@@ -216,6 +216,9 @@ void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn);
 /* When the die has finished what was issued to it so far */
 u64 fb_nand_free_ns(const struct fb_medium *m, u32 die);
 
+/* An erase of a block in all planes is in the counters: of a layer's, of the journal's, or one that was cut short */
+void fb_nand_count_erase(struct fb_medium *m);
+
 /* A block whose erase was cut short: another one, when the medium has power again */
 void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block);
 

@@ -12,11 +12,16 @@ void fb_nand_begin_slc(struct fb_medium *m, u32 die, u32 block)
 	b->flags |= FB_BLOCK_SLC;
 }
 
+void fb_nand_count_erase(struct fb_medium *m)
+{
+	m->counters.flash_erased_blocks += m->params.planes;
+	m->counters.flash_erase_ns += m->params.erase_ns;
+}
+
 void fb_nand_erase_again(struct fb_medium *m, u32 die, u32 block)
 {
 	fb_nand_block(&m->flash.nand, die, block)->erase_count++;
-	m->counters.flash_erased_blocks += m->params.planes;
-	m->counters.flash_erase_ns += m->params.erase_ns;
+	fb_nand_count_erase(m);
 }
 
 u64 fb_nand_scan(struct fb_medium *m, u64 pages_per_die)
