@@ -91,7 +91,7 @@ bool fb_chip_bad_from_factory(const struct fb_medium *chip, u32 block);
 u32 fb_chip_bad_mark_column(const struct fb_params *params);
 
 /*
- * Bits of the page's data that read wrong now (8 * column + bit), each once, at most `most` of them; returns how many.
+ * Bits of the page's data that read wrong now (8 * column + bit), each once, at most `max` of them; returns how many.
  * The same until the block is erased, but for those that age, wear and reads add. They are counted.
  */
 u32 fb_chip_flips(struct fb_medium *chip, u32 page, u32 *positions, u32 max);

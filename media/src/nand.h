@@ -144,7 +144,7 @@ struct fb_nand {
 	struct fb_nand_layout layout;
 	u64 batch;
 	u64 acknowledged_batch;		/* up to this batch the host knows when programs are done */
-	u64 violations;		/* pages programmed out of order, or twice; bad blocks erased */
+	u64 violations;			/* pages programmed out of order, or twice; bad blocks erased */
 	u64 gathering;			/* pages programmed wait for the others of their program unit */
 	u64 has_page;			/* the die's register has the page programmed next: it was copied back */
 	u64 read_failed;		/* the page read last could not be corrected */
