@@ -23,7 +23,7 @@ from typing import NamedTuple
 from flashbed.common import children
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
-from flashbed.machine.qemu import PRICE
+from flashbed.machine.process import PRICE
 from flashbed.study.loading import load_study
 
 PHASES = {"boot": "medium", "mkfs": "prepare", "prepare": "measure", "measure": "sync", "end": "end"}

@@ -85,7 +85,7 @@ a closed form or a data sheet. An error here is a mistake in the code.
 
 SAME_ANSWERS = """\
 ### Guest against host
-Random fio phases on the block device, beside an ext2: every request that the kernel module got, replayed by
+Random fio phases on the block device, beside an ext2: every request that the emulator's medium got, replayed by
 `flashbed-replay` from the same state. The time at which each is done is the same to the nanosecond, and the state left
 behind to the byte. `make test` does it for each medium with more than 500 requests, `make test-long` with many more.
 How many requests a guest makes depends on its kernel, so no count is given here.

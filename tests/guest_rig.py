@@ -84,15 +84,18 @@ def outcome_of(
     """What comes of a boot, good or bad.
 
     `scripts` take the places of those of the cell that have their names; `beside` are other files of /job.
-    `medium_options` go to the medium's module, behind its own. `ram_bytes`: instead of the board's.
+    `medium_options` go to the emulator's medium, as "record=1,undo=FILE", or a raw chip's module, as "record=1", behind
+    its own. `ram_bytes`: instead of the board's.
     """
     job = repetition.job(rig.cell, rig.wanted.image) | {name: text.encode() for name, text in scripts.items()}
     job |= dict(beside or {})
     job["cell.env"] += NO_FILLER
-    if medium_options:
+    setup = repetition.machine_setup(rig.cell, rig.wanted.image)
+    if setup.controller and medium_options:
+        setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
+    elif medium_options:
         job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job, rig.files.initramfs)
-    setup = repetition.machine_setup(rig.cell)
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
     return qemu.run(qemu.fixed_arguments(setup), rig.files, rig.folder, limit_s, threading.Event())
 

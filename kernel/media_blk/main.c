@@ -1,159 +1,346 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media_blk: a block device, /dev/mblk0, that takes the time which the media core says.
+ * media_blk: the driver of the emulator's own disk, /dev/mblk0. The disk moves the content and interrupts at exactly
+ * the time at which the medium is done; the driver does nothing but ask.
  *
- * The medium lies in two files of the host (../common/media_common.h): its state (what the core knows) and its data
- * (what is stored, by address). A third keeps old content, if the power is to be cut. This file hands them to the block
- * driver.
+ * With PIO it stands for a CPU that moves the bytes itself: it is busy for the time that it is told, before the disk
+ * gets a write, and when the disk is done with a read. The medium's link_ps_per_byte should then be 0, or the transfer
+ * counts twice.
+ *
+ * What cannot be read is refused (BLK_STS_MEDIUM) until it is written again; a medium that has become read-only refuses
+ * writes (BLK_STS_IOERR, as a card that answers with an error).
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/blk-mq.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
 #include <linux/module.h>
-#include <linux/slab.h>
+#include <linux/pci.h>
 
-#include "media_blk.h"
+#include "compat.h"
+#include "lab_disk.h"
+#include "spin.h"
 
-static unsigned int state_slot;
-module_param_named(state, state_slot, uint, 0444);
-MODULE_PARM_DESC(state, "PCI slot on bus 0 of the medium's state");
+/*
+ * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here BLKDEV_DEFAULT_RQ
+ * (128). The medium's depth is kept apart from that, as a budget: with it as the number of tags, a depth of 1 would
+ * leave a scheduler two requests to choose from.
+ */
+#define MEDIA_BLK_MIN_TAGS	(BLKDEV_DEFAULT_RQ / 2)
 
-static unsigned int data_slot;
-module_param_named(data, data_slot, uint, 0444);
-MODULE_PARM_DESC(data, "PCI slot on bus 0 of the medium's data");
+#define MEDIA_BLK_MAX_SECTORS		(SZ_1M >> SECTOR_SHIFT)
+#define MEDIA_BLK_MAX_DISCARD_BYTES	((u64)SZ_64M)
 
 static unsigned int pio_sector_ns;
 module_param(pio_sector_ns, uint, 0444);
 MODULE_PARM_DESC(pio_sector_ns, "time in which the CPU itself transfers 512 bytes; 0 (default): DMA");
 
-static unsigned int queue_depth;
-module_param(queue_depth, uint, 0444);
-MODULE_PARM_DESC(queue_depth, "requests that the medium takes at a time; 0 (default): as its parameters say");
+struct media_blk {
+	struct pci_dev *pdev;
+	void __iomem *registers;
+	struct lab_disk_command *commands;	/* one for each tag */
+	dma_addr_t commands_dma;
+	struct blk_mq_tag_set tags;
+	struct gendisk *disk;
 
-static bool write_cache;
-module_param(write_cache, bool, 0444);
-MODULE_PARM_DESC(write_cache, "tell the kernel that flushes are needed, whatever the medium's parameters say");
+	unsigned int depth;			/* requests that the disk takes at a time */
+	atomic_t taken;				/* requests that it has */
+	atomic_t refused;			/* 1: somebody waits for one of them to be done */
+};
 
-static unsigned long long digest;
-module_param(digest, ullong, 0444);
-MODULE_PARM_DESC(digest, "digest of the parameters that the state must have, from fbmedia digest; 0 (default): any");
+struct media_blk_request {
+	blk_status_t status;
+};
 
-static unsigned int record;
-module_param(record, uint, 0444);
-MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mblk0/requests; 0 (default): none");
-
-static unsigned int undo_slot;
-module_param_named(undo, undo_slot, uint, 0444);
-MODULE_PARM_DESC(undo, "PCI slot on bus 0 of a file from fbmedia undo, for old content; 0 (default): none is kept");
-
-static unsigned long cut_at_request;
-module_param(cut_at_request, ulong, 0444);
-MODULE_PARM_DESC(cut_at_request, "cut the power when so many requests have come; needs undo; 0 (default): never");
-
-static unsigned long cut_after_ns;
-module_param(cut_after_ns, ulong, 0444);
-MODULE_PARM_DESC(cut_after_ns, "cut the power so long after that request came");
-
-static struct media_region state_region, data_region, undo_region;
-static struct media_blk *device;
-
-static int open_medium(struct media_blk *mb)
+static bool media_blk_moves_data(struct request *rq)
 {
-	int err = media_take_up(&state_region, &data_region, state_slot, digest, &mb->medium);
-
-	if (err)
-		return err;
-	if (fb_medium_params(mb->medium)->kind == FB_NAND) {
-		pr_err("a raw NAND chip is no block device: load media_nand\n");
-		return -EINVAL;
-	}
-	mb->data = data_region.memory;
-	return 0;
+	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE;
 }
 
-static int open_undo(struct media_blk *mb)
+static void media_blk_pio(struct request *rq, enum req_op op)
 {
-	enum fb_error error;
+	if (pio_sector_ns && req_op(rq) == op)
+		media_spin_until(ktime_add_ns(ktime_get(), (u64)blk_rq_sectors(rq) * pio_sector_ns));
+}
 
-	if (!undo_slot && !cut_at_request)
+static int media_blk_op(struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return LAB_DISK_READ;
+	case REQ_OP_WRITE:
+		return LAB_DISK_WRITE;
+	case REQ_OP_DISCARD:
+		return LAB_DISK_DISCARD;
+	case REQ_OP_FLUSH:
+		return LAB_DISK_FLUSH;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static void media_blk_unmap(struct media_blk *mb, struct request *rq, int segments)
+{
+	struct lab_disk_command *command = &mb->commands[rq->tag];
+
+	while (segments-- > 0)
+		dma_unmap_page(&mb->pdev->dev, le64_to_cpu(command->segment[segments].address),
+			       le64_to_cpu(command->segment[segments].bytes), rq_dma_dir(rq));
+}
+
+/* Returns the number of segments */
+static int media_blk_map(struct media_blk *mb, struct request *rq)
+{
+	struct lab_disk_command *command = &mb->commands[rq->tag];
+	struct req_iterator iter;
+	struct bio_vec bv;
+	int segments = 0;
+
+	rq_for_each_bvec(bv, rq, iter) {
+		dma_addr_t address = dma_map_bvec(&mb->pdev->dev, &bv, rq_dma_dir(rq), 0);
+
+		if (dma_mapping_error(&mb->pdev->dev, address)) {
+			media_blk_unmap(mb, rq, segments);
+			return -ENOMEM;
+		}
+		command->segment[segments].address = cpu_to_le64(address);
+		command->segment[segments++].bytes = cpu_to_le64(bv.bv_len);
+	}
+	return segments;
+}
+
+static void media_blk_put_budget(struct request_queue *q, int token)
+{
+	struct media_blk *mb = q->queuedata;
+
+	atomic_dec(&mb->taken);
+}
+
+/* A request that the driver has not queued gives back its place itself */
+static blk_status_t media_blk_refuse(struct request *rq, blk_status_t status)
+{
+	media_blk_put_budget(rq->q, 0);
+	return status;
+}
+
+static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	struct request *rq = bd->rq;
+	struct media_blk *mb = rq->q->queuedata;
+	struct lab_disk_command *command = &mb->commands[rq->tag];
+	int op = media_blk_op(rq), segments = 0;
+
+	if (op < 0)
+		return media_blk_refuse(rq, BLK_STS_NOTSUPP);
+	if (media_blk_moves_data(rq)) {
+		segments = media_blk_map(mb, rq);
+		if (segments < 0)
+			return media_blk_refuse(rq, BLK_STS_RESOURCE);
+	}
+	blk_mq_start_request(rq);
+	media_blk_pio(rq, REQ_OP_WRITE);
+	command->op = cpu_to_le32(op);
+	command->tag = cpu_to_le32(rq->tag);
+	command->offset_bytes = cpu_to_le64((u64)blk_rq_pos(rq) << SECTOR_SHIFT);
+	command->length_bytes = cpu_to_le64(blk_rq_bytes(rq));
+	command->fua = cpu_to_le32(!!(rq->cmd_flags & REQ_FUA));
+	command->segments = cpu_to_le32(segments);
+	writeq(mb->commands_dma + rq->tag * sizeof(*command), mb->registers + LAB_DISK_COMMAND);
+	return BLK_STS_OK;
+}
+
+static blk_status_t media_blk_status(u32 status)
+{
+	switch (status) {
+	case LAB_DISK_OK:
+		return BLK_STS_OK;
+	case LAB_DISK_UNREADABLE:
+		return BLK_STS_MEDIUM;
+	default:
+		return BLK_STS_IOERR;
+	}
+}
+
+static irqreturn_t media_blk_interrupt(int irq, void *context)
+{
+	struct media_blk *mb = context;
+	irqreturn_t ours = IRQ_NONE;
+	struct media_blk_request *mine;
+	struct request *rq;
+	u64 done;
+
+	for (;;) {
+		done = readq(mb->registers + LAB_DISK_DONE);
+		if (done == LAB_DISK_NONE_DONE)
+			return ours;
+		ours = IRQ_HANDLED;
+		rq = blk_mq_tag_to_rq(mb->tags.tags[0], lower_32_bits(done));
+		if (!rq)
+			continue;
+		mine = blk_mq_rq_to_pdu(rq);
+		mine->status = media_blk_status(upper_32_bits(done));
+		blk_mq_complete_request(rq);
+	}
+}
+
+static void media_blk_complete(struct request *rq)
+{
+	struct media_blk_request *mine = blk_mq_rq_to_pdu(rq);
+	struct request_queue *q = rq->q;
+	struct media_blk *mb = q->queuedata;
+
+	if (media_blk_moves_data(rq))
+		media_blk_unmap(mb, rq, le32_to_cpu(mb->commands[rq->tag].segments));
+	media_blk_pio(rq, REQ_OP_READ);
+	atomic_dec(&mb->taken);
+	blk_mq_end_request(rq, mine->status);
+	if (atomic_xchg(&mb->refused, 0))
+		blk_mq_run_hw_queues(q, true);
+}
+
+static int media_blk_get_budget(struct request_queue *q)
+{
+	struct media_blk *mb = q->queuedata;
+
+	if (atomic_add_unless(&mb->taken, 1, mb->depth))
 		return 0;
-	if (!undo_slot) {
-		pr_err("cut_at_request needs undo\n");
-		return -EINVAL;
-	}
-	error = fb_undo_open(undo_region.memory, undo_region.bytes, fb_medium_params(mb->medium), &mb->undo);
-	if (error) {
-		pr_err("undo in PCI slot %u refused: %s\n", undo_slot, fb_error_text(error));
-		return -EINVAL;
-	}
-	fb_undo_clear(mb->undo);
-	media_blk_cut_init(mb);
-	return 0;
+	atomic_set(&mb->refused, 1);
+	/* Ask to be woken before looking again: the last one may have been done in between */
+	smp_mb();
+	return atomic_add_unless(&mb->taken, 1, mb->depth) ? 0 : -1;
 }
 
-static void free_device(void)
+static const struct blk_mq_ops media_blk_ops = {
+	.queue_rq = media_blk_queue_rq,
+	.complete = media_blk_complete,
+	.get_budget = media_blk_get_budget,
+	.put_budget = media_blk_put_budget,
+};
+
+static const struct block_device_operations media_blk_fops = { .owner = THIS_MODULE };
+
+static u64 media_blk_register(struct media_blk *mb, unsigned int at)
 {
-	request_log_stop(&device->log);
-	kfree(device);
+	return readq(mb->registers + at);
 }
 
-static int add_device(void)
+static struct gendisk *media_blk_alloc_disk(struct media_blk *mb)
+{
+	u64 said = media_blk_register(mb, LAB_DISK_FEATURES), granularity = media_blk_register(mb, LAB_DISK_DISCARD_BYTES);
+	struct media_features features = {
+		.rotational = said & LAB_DISK_ROTATIONAL,
+		.write_cache = said & LAB_DISK_VOLATILE_CACHE,
+	};
+	struct queue_limits limits = {
+		.logical_block_size = media_blk_register(mb, LAB_DISK_SECTOR_BYTES),
+		.physical_block_size = media_blk_register(mb, LAB_DISK_PAGE_BYTES),
+		.io_min = media_blk_register(mb, LAB_DISK_PAGE_BYTES),
+		.io_opt = media_blk_register(mb, LAB_DISK_STRIPE_BYTES),
+		.max_hw_sectors = MEDIA_BLK_MAX_SECTORS,
+		.max_segments = LAB_DISK_MAX_SEGMENTS,
+	};
+
+	/* The kernel cuts discards at multiples of the granularity */
+	if (granularity) {
+		u64 most = max(div64_u64(MEDIA_BLK_MAX_DISCARD_BYTES, granularity) * granularity, granularity);
+
+		limits.discard_granularity = granularity;
+		limits.max_hw_discard_sectors = most >> SECTOR_SHIFT;
+	}
+	return media_alloc_disk(&mb->tags, &limits, features, mb);
+}
+
+static int media_blk_add(struct media_blk *mb)
 {
 	int err;
 
-	device = kzalloc(sizeof(*device), GFP_KERNEL);
-	if (!device)
+	mb->disk = media_blk_alloc_disk(mb);
+	if (IS_ERR(mb->disk))
+		return PTR_ERR(mb->disk);
+	mb->disk->fops = &media_blk_fops;
+	mb->disk->private_data = mb;
+	mb->disk->flags |= GENHD_FL_NO_PART;	/* or adding the disk would read from it */
+	strscpy(mb->disk->disk_name, "mblk0", DISK_NAME_LEN);
+	set_capacity(mb->disk, media_blk_register(mb, LAB_DISK_CAPACITY_BYTES) >> SECTOR_SHIFT);
+	err = device_add_disk(&mb->pdev->dev, mb->disk, NULL);
+	if (err)
+		put_disk(mb->disk);
+	return err;
+}
+
+static int media_blk_set_up(struct media_blk *mb)
+{
+	struct device *dev = &mb->pdev->dev;
+	int err;
+
+	mb->depth = media_blk_register(mb, LAB_DISK_QUEUE_DEPTH);
+	mb->tags.nr_hw_queues = 1;
+	mb->tags.ops = &media_blk_ops;
+	mb->tags.queue_depth = max_t(unsigned int, mb->depth, MEDIA_BLK_MIN_TAGS);
+	mb->tags.numa_node = NUMA_NO_NODE;
+	mb->tags.cmd_size = sizeof(struct media_blk_request);
+	mb->tags.flags = BLK_MQ_F_SHOULD_MERGE;
+	mb->commands = dmam_alloc_coherent(dev, mb->tags.queue_depth * sizeof(*mb->commands), &mb->commands_dma,
+					   GFP_KERNEL);
+	if (!mb->commands)
 		return -ENOMEM;
-	spin_lock_init(&device->lock);
-	media_blk_forget_programmed(&device->programmed);
-	device->options.pio_sector_ns = pio_sector_ns;
-	device->options.queue_depth = queue_depth;
-	device->options.write_cache = write_cache;
-	device->options.cut_at_request = cut_at_request;
-	device->options.cut_after_ns = cut_after_ns;
-	err = open_medium(device);
-	if (!err)
-		err = open_undo(device);
-	if (!err)
-		err = request_log_start(&device->log, record);
-	if (!err)
-		err = media_blk_add(device);
+	err = devm_request_irq(dev, mb->pdev->irq, media_blk_interrupt, IRQF_SHARED, KBUILD_MODNAME, mb);
 	if (err)
-		free_device();
+		return err;
+	err = blk_mq_alloc_tag_set(&mb->tags);
+	if (err)
+		return err;
+	err = media_blk_add(mb);
+	if (err)
+		blk_mq_free_tag_set(&mb->tags);
 	return err;
 }
 
-static void unmap_all(void)
+static int media_blk_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	media_region_unmap(&undo_region);
-	media_region_unmap(&data_region);
-	media_region_unmap(&state_region);
-}
+	struct media_blk *mb = devm_kzalloc(&pdev->dev, sizeof(*mb), GFP_KERNEL);
+	int err;
 
-static int __init media_blk_init(void)
-{
-	int err = media_region_map(&state_region, state_slot, "state");
-
-	if (!err)
-		err = media_region_map(&data_region, data_slot, "data");
-	if (!err && undo_slot)
-		err = media_region_map(&undo_region, undo_slot, "undo");
-	if (!err)
-		err = add_device();
+	if (!mb)
+		return -ENOMEM;
+	mb->pdev = pdev;
+	pci_set_drvdata(pdev, mb);
+	err = pcim_enable_device(pdev);
 	if (err)
-		unmap_all();
-	return err;
+		return err;
+	err = pcim_iomap_regions(pdev, BIT(0), KBUILD_MODNAME);
+	if (err)
+		return err;
+	mb->registers = pcim_iomap_table(pdev)[0];
+	err = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (err)
+		return err;
+	pci_set_master(pdev);
+	return media_blk_set_up(mb);
 }
 
-static void __exit media_blk_exit(void)
+static void media_blk_remove(struct pci_dev *pdev)
 {
-	media_blk_remove(device);
-	if (device->undo)
-		hrtimer_cancel(&device->cut_timer);
-	free_device();
-	unmap_all();
+	struct media_blk *mb = pci_get_drvdata(pdev);
+
+	del_gendisk(mb->disk);
+	put_disk(mb->disk);
+	blk_mq_free_tag_set(&mb->tags);
 }
 
-module_init(media_blk_init);
-module_exit(media_blk_exit);
-MODULE_DESCRIPTION("Block device with the timing of a modelled medium");
+static const struct pci_device_id media_blk_ids[] = {
+	{ PCI_DEVICE(LAB_DISK_VENDOR, LAB_DISK_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, media_blk_ids);
+
+static struct pci_driver media_blk_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = media_blk_ids,
+	.probe = media_blk_probe,
+	.remove = media_blk_remove,
+};
+module_pci_driver(media_blk_driver);
+
+MODULE_DESCRIPTION("Driver of flashbed's own disk");
+MODULE_AUTHOR("The flashbed maintainers");
 MODULE_LICENSE("GPL");

@@ -15,7 +15,7 @@ import guest_rig
 from flashbed.execution import repetition
 
 RECORD = struct.Struct("<QQQQII")
-"""struct media_blk_record in kernel/media_blk/media_blk.h."""
+"""LabRecord of emulator/lab-medium-notes.h."""
 
 RECORDS = 200_000
 READ, WRITE, DISCARD, FLUSH = range(4)
@@ -46,7 +46,7 @@ def random_job(seed: int, size: int, discards: bool) -> str:
         sections.append(f"""
 [phase{phase}]
 stonewall
-filename=/dev/mblk0
+filename=/dev/medium
 offset={size // 2}
 size={min(size // 4, chance.choice([1 << 20, 8 << 20, 64 << 20]))}
 direct=1
@@ -63,8 +63,10 @@ fsync={chance.choice([0, 5])}
 
 
 NO_REST = """
-. /job/cell.env
-[ ! -e "$MEDIUM/rest" ] || mount -o bind /dev/null "$MEDIUM/rest"
+cp /bin/medium /tmp/told
+printf '%s\\n' '#!/bin/sh' '[ "$1" = rest ] || exec /tmp/told "$@"' >/tmp/medium
+chmod +x /tmp/medium
+mount -o bind /tmp/medium /bin/medium
 """
 """The medium does not rest before the measurement: what it then does by itself is no request, and in no trace."""
 

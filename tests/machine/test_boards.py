@@ -17,7 +17,7 @@ PIO_SECTOR_NS = 30_000
 
 JOB = f"""
 [measure]
-filename=/dev/mblk0
+filename=/dev/medium
 offset=1g
 size=1m
 direct=1

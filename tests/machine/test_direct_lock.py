@@ -151,7 +151,8 @@ time_based
 runtime=300ms
 thinktime=500
 END
-volume=$(echo /sys/fs/f2fs/mblk*)
+. /job/cell.env
+volume=/sys/fs/f2fs/${DEVICE#/dev/}
 while :; do
 	echo 1 >$volume/gc_urgent # wakes the collector, which takes any segment with room in it; who finds none sleeps long
 	usleep 20000
@@ -178,10 +179,12 @@ TORN = """
 set -e
 cp /job/torn /tmp/torn
 chmod +x /tmp/torn
-/tmp/torn /mnt/file 65536 0.1 >/out/torn.txt
+/tmp/torn /mnt/file 1048576 0.2 >/out/torn.txt
 grep direct_lock /proc/mounts >/out/mounted
 """
-"""One process writes 64 KiB again and again, in one request, another reads them (tests/guest/torn.c)."""
+"""One process writes 1 MiB again and again, another reads it (tests/guest/torn.c). A drive takes the bytes of a request
+at one instant, and 512 KiB at most: either is two requests and more.
+"""
 
 
 @pytest.mark.parametrize("lock", LOCKS)

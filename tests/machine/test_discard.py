@@ -8,21 +8,23 @@ from pathlib import Path
 import pytest
 from guest_rig import STUDY, boot, new
 
+from flashbed.guest_output import medium_counters
+
 SCRIPT = """
-. /job/cell.env
-cat $MEDIUM/medium/host_discarded_bytes >/out/by_mkfs
+medium mark by_mkfs
 dd if=/dev/zero of=/mnt/file bs=1M count=16 conv=fsync
 rm /mnt/file
 sync
-cat $MEDIUM/medium/host_discarded_bytes >/out/with_a_removed_file
+medium mark with_a_removed_file
 """
 
 
 def discarded_bytes(study_file, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
     """By mkfs, and by the removal of a file of 16 MiB."""
     out = boot(new(study_file(STUDY, filesystem=filesystem, medium=medium), folder), measure=SCRIPT).files
-    by_mkfs = int(out["by_mkfs"])
-    return by_mkfs, int(out["with_a_removed_file"]) - by_mkfs
+    moments = ("by_mkfs", "with_a_removed_file")
+    by_mkfs, after = (medium_counters.parse(out[f"counters.{name}"])["host_discarded_bytes"] for name in moments)
+    return by_mkfs, after - by_mkfs
 
 
 @pytest.mark.parametrize("filesystem", ["ext2", "ext4:discard", "f2fs", "fat16:cluster=32k,discard"])

@@ -21,7 +21,7 @@ STUDY = """
 
 JOB = """
 [global]
-filename=/dev/mblk0
+filename=/dev/medium
 direct=1
 ioengine=psync
 [write]

@@ -78,7 +78,7 @@ def test_a_kernel_that_spins(run_with) -> None:
     for a grace period of RCU, as for each process that ended: one CPU has nobody else to look.
     """
     board = "arm64-250-pio:mips=62,pio_sector_ns=1000000000"
-    work = "(while true; do sleep 0; done) & dd if=/dev/zero of=/dev/mblk0 bs=32k count=1 conv=fsync"
+    work = "(while true; do sleep 0; done) & dd if=/dev/zero of=/dev/medium bs=32k count=1 conv=fsync"
     finished = run_with(work, limit_s=120, board=board)
     assert finished.result["outcome"] == "failed"
     assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 10 s")

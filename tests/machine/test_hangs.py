@@ -14,7 +14,6 @@ import pytest
 
 from flashbed.common import children, paths
 from flashbed.execution import repetition
-from flashbed.image import modules
 
 TOLD_WITHIN_S = 90
 """A slow host takes 65 s for 120 CPUs that take no interrupts, 15 of it until they are up."""
@@ -50,7 +49,6 @@ def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for folder in (*paths.kernel().iterdir(), HANG):
         (folders / folder.name).symlink_to(folder)
     monkeypatch.setattr(paths, "kernel", lambda: folders)
-    monkeypatch.setattr(modules, "CHOSEN", (*modules.CHOSEN, HANG.name))
 
     def program_set(cell):
         wanted = of_cell(cell)

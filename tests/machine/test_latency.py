@@ -25,7 +25,7 @@ WARM_UP, READS = 10, 60
 
 STUDY = f"""
     [axes]
-    medium = ["usb-stick-2g", "null-2g:command_ns={KNOWN_NS}"]
+    medium = ["usb-stick-2g:interface=plain", "null-2g:command_ns={KNOWN_NS}"]
     [workload]
     tool = "fio"
     job = "reads.fio"
@@ -34,7 +34,7 @@ STUDY = f"""
 # Direct reads of the device itself, in a part that the file system does not use, after the same part was written.
 JOB = f"""
 [global]
-filename=/dev/mblk0
+filename=/dev/medium
 offset=1g
 size=1m
 direct=1

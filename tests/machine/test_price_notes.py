@@ -9,7 +9,7 @@ import cell_price
 
 from flashbed.execution import run
 from flashbed.guest_output import cpu_load
-from flashbed.machine.qemu import PRICE
+from flashbed.machine.process import PRICE
 from flashbed.study.loading import load_study
 
 CELL = """

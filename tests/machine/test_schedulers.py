@@ -81,7 +81,7 @@ iodepth=4
 # that lies there does not survive it.)
 CONTEND = """
 [global]
-filename=/dev/mblk0
+filename=/dev/medium
 time_based=1
 runtime=8
 ioengine=psync
@@ -107,7 +107,7 @@ size=64m
 
 READERS = """
 [global]
-filename=/dev/mblk0
+filename=/dev/medium
 time_based=1
 runtime=2
 ioengine=psync
@@ -128,21 +128,21 @@ echo 4194304 >/proc/sys/vm/dirty_background_bytes
 for round in $(seq 20); do
     for name in none {name} mq-deadline {name}; do
         usleep 20000
-        echo $name >/sys/block/mblk0/queue/scheduler || exit
-        cat /sys/block/mblk0/queue/scheduler
+        echo $name >/sys/block/sda/queue/scheduler || exit
+        cat /sys/block/sda/queue/scheduler
     done
-    echo $((64 + round * 8)) >/sys/block/mblk0/queue/nr_requests || exit
+    echo $((64 + round * 8)) >/sys/block/sda/queue/nr_requests || exit
 done >/out/switches
 wait $! || exit
-echo none >/sys/block/mblk0/queue/scheduler
+echo none >/sys/block/sda/queue/scheduler
 busybox rmmod {name} || exit
 insmod /lib/flashbed/{name}.ko || exit
-echo {name} >/sys/block/mblk0/queue/scheduler || exit
-dd if=/dev/mblk0 of=/dev/null bs=65536 count=16 iflag=direct || exit
+echo {name} >/sys/block/sda/queue/scheduler || exit
+dd if=/dev/medium of=/dev/null bs=65536 count=16 iflag=direct || exit
 """
 
 TUNE = """
-cd /sys/block/mblk0/queue/iosched
+cd /sys/block/sda/queue/iosched
 ls >/out/names
 for pair in {pairs}; do
     name=${{pair%%=*}}

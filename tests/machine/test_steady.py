@@ -26,7 +26,7 @@ def reader(name: str, offset: str, runtime_s: int, warm_up_s: int | None = 0) ->
     warm_up = "" if warm_up_s is None else f"ramp_time={warm_up_s}\n"
     return f"""
 [{name}]
-filename=/dev/mblk0
+filename=/dev/medium
 offset={offset}
 size=64m
 rw=randread

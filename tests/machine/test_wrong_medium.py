@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A medium's state that is truncated, of another version or of another profile is refused by the guest, with the cause
-on its console.
+"""A medium's state that is truncated, of another version or of another profile is refused by the emulator, with the
+cause.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ def empty(rig: Rig) -> None:
         (empty, "refused: not a medium's state (no magic)"),
     ],
 )
-def test_the_guest_refuses(spoil: Callable[[Rig], None], cause: str, study_file, tmp_path: Path) -> None:
+def test_the_emulator_refuses(spoil: Callable[[Rig], None], cause: str, study_file, tmp_path: Path) -> None:
     rig = new(study_file(STUDY, filesystem="ext2"), tmp_path)
     spoil(rig)
     outcome = outcome_of(rig, limit_s=60)
-    said = "insmod: can't insert '/lib/flashbed/media_blk.ko': Invalid argument"  # the reason has the tool's words
-    assert (outcome.status, outcome.reason) == ("failed", f"step medium: exit status 22: {said}")
-    assert cause in outcome.console.decode()
+    assert outcome.status == "failed"
+    assert cause in outcome.reason

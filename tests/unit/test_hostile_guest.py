@@ -19,7 +19,7 @@ from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
 from flashbed.execution.store import Store
 from flashbed.guest_output import request_log
-from flashbed.machine import qemu, sampled
+from flashbed.machine import process, qemu, sampled
 from flashbed.machine.base import Outcome
 
 LIMITS = Limits(30, 0)
@@ -102,7 +102,7 @@ def test_names_of_the_labs_own_stay_the_labs(cache: Path) -> None:
 
 
 def test_a_console_without_an_end(files: qemu.Files, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setattr(qemu, "MOST_WRITTEN", 1 << 20)
+    monkeypatch.setattr(process, "MOST_WRITTEN", 1 << 20)
     outcome = run(files, f"while sleep 0.01; do head -c 100000 /dev/zero; done >{files.state.parent}/console.log")
     assert (outcome.status, outcome.reason) == ("failed", "the guest made console.log longer than 1M")
     assert len(outcome.console) == 1 << 20

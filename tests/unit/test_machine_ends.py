@@ -11,7 +11,7 @@ import pytest
 
 from flashbed.common.errors import InterruptedByUser
 from flashbed.image import emulator
-from flashbed.machine import qemu
+from flashbed.machine import process, qemu
 from flashbed.machine.base import Outcome
 
 
@@ -45,7 +45,7 @@ def test_crashed(files: qemu.Files) -> None:
 
 @pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM; sleep 60; sleep 60"])
 def test_out_of_time(files: qemu.Files, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qemu, "KILL_AFTER_S", 1)
+    monkeypatch.setattr(process, "KILL_AFTER_S", 1)
     begin = time.monotonic()
     outcome = run(files, script, limit_s=1)
     assert time.monotonic() - begin < 5

@@ -249,7 +249,7 @@ def test_keys_are_the_same_everywhere() -> None:
         placement=Placement.of(1),
     )
     # Boards say how many CPUs they have, in how many sockets, and how many are threads of one core: part of each key
-    assert key(cell, ENVIRONMENT) == "3df0cfdd26e8a6252dfa0572e8d43c70a0e44058d9a3298facb17916320c521c"
+    assert key(cell, ENVIRONMENT) == "70595abbff71b9b62024c8667c96fa76c08a7210d8aa53f6e33a7ff31c9deb20"
 
 
 def test_a_scheduler_is_only_in_guests_and_keys_of_cells_that_have_a_queue(tmp_path: Path) -> None:

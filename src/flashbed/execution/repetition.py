@@ -20,7 +20,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement, memory, ran
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, ProgramSet, emulator
-from flashbed.machine import checker, guest_job, qemu, sampled
+from flashbed.machine import checker, guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.cpus import Cpus
 from flashbed.medium import conditioning
@@ -73,7 +73,8 @@ def program_set(cell: Cell) -> ProgramSet:
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
     watch = WATCH if cell.board.cpus > 1 else None
-    wanted = (cell.translation.module, cell.scheduler.module, cell.filesystem.module, watch)
+    driver = interfaces.between(cell.board, cell.medium).module
+    wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module, watch)
     modules = tuple(module for module in wanted if module)
     built = (*tool.built, *(("age",) if cell.medium.aged else ()))
     return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))
@@ -90,7 +91,7 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "emulator": emulator.digest(),
-        "machine": " ".join(machine(cell)),
+        "machine": " ".join(machine(cell, image)),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
@@ -145,9 +146,9 @@ def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, fol
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     changed = image.kernel.changed
-    outcome = qemu.run(machine(cell), files, folder, limit_s, stop, changed.watched if changed else ())
+    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, changed.watched if changed else ())
     if changed is not None:
-        ran.note(repetition.key, changed, folder / qemu.RAN)
+        ran.note(repetition.key, changed, folder / process.RAN)
     outcome = sampled.named(outcome, image.kernel.symbols)
     if outcome.status == "measured":
         try:
@@ -168,12 +169,11 @@ def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Fi
 
 def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
     """The files of the cell's /job."""
-    digest = image.media_tool.digest(cell.medium.core_parameters)
     workload = cell.workload
     scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
     prepare = {"prepare": aging + scripts["prepare"]} if (aging := guest_job.aging(cell)) else {}
     told = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
-    return {**scripts, **prepare, **workload.files, **guest_job.files(cell, digest), **told}
+    return {**scripts, **prepare, **workload.files, **guest_job.files(cell, medium_digest(cell, image)), **told}
 
 
 @cache
@@ -189,17 +189,25 @@ def conditioned(cell: Cell, image: GuestImage) -> Path | None:
     return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
 
 
-def machine(cell: Cell) -> list[str]:
+def medium_digest(cell: Cell, image: GuestImage) -> str:
+    """Of the parameters of the cell's medium: by it the medium's model knows that it has got the right one."""
+    return image.media_tool.digest(cell.medium.core_parameters)
+
+
+def machine(cell: Cell, image: GuestImage) -> list[str]:
     """The emulator's arguments that shape the cell's result."""
-    return qemu.fixed_arguments(machine_setup(cell))
+    return qemu.fixed_arguments(machine_setup(cell, image))
 
 
-def machine_setup(cell: Cell) -> qemu.Setup:
+def machine_setup(cell: Cell, image: GuestImage) -> qemu.Setup:
     """The machine of the cell's board; the seed is the cell's."""
     board = cell.board
     prices = (board.line_transfer_ns, board.line_transfer_other_ns)
     cpus = Cpus(board.cpus, board.sockets, board.threads_per_core, *prices)
-    return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus)
+    between = interfaces.between(board, cell.medium)
+    options = guest_job.medium_options(cell, medium_digest(cell, image)) if between.controller else ""
+    joined = (between.controller, between.kernel_words, options)
+    return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus, *joined)
 
 
 def make_medium(cell: Cell, image: GuestImage, to: StoredMedium) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether write amplification was the same in both halves of a run, so that a longer one would have about the same.
 
-The medium's driver notes how many flash pages had been programmed at which moment (kernel/media_blk/programmed.c), and
+The emulator notes how many flash pages had been programmed at which moment (emulator/lab-medium-notes.h), and
 the tool's output tells what the load had moved by then. Write amplification of a half is the one over the other. It is
 judged by the rule of steadiness.py: the halves lie at most a fifth of their mean apart, whichever way chance had a
 step of the counts in each of them.
@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from flashbed.guest_output import cpu_load, medium_counters
+from flashbed.guest_output import medium_counters
 from flashbed.guest_output.steadiness import MOST_APART, PARTS, Series, series
 
 NOTES = "programmed.bin"
@@ -35,7 +35,7 @@ def programmed(out: Mapping[str, bytes]) -> Series | None:
     """
     if NOTES not in out:
         return None
-    began, ended = cpu_load.window_ns(out)
+    began, ended = medium_counters.window_ns(out)
     if len(out[NOTES]) % _MOMENT.size:
         raise ValueError(f"{NOTES} is not a row of entries of {_MOMENT.size} bytes")
     notes = [(now, pages) for now, pages in _MOMENT.iter_unpack(out[NOTES]) if began < now < ended]

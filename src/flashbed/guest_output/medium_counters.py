@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flashbed.guest_output import cpu_load
+
 BEGUN_AT = "counters.begun"
 """A moment that few metrics want: before mkfs."""
 
@@ -22,6 +24,9 @@ BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "
 
 SECTORS_WRITTEN = 6
 SECTOR_BYTES = 512
+
+CLOCK = "clock.before"
+"""The clock of the machine and that of the guest at one moment, ns."""
 
 DISCARDED = "discarded_before_bytes"
 
@@ -42,6 +47,15 @@ def parse(text: bytes) -> Counters:
     """Counters from lines such as "/sys/block/mblk0/medium/host_reads:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
+
+
+def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
+    """When the measurement began and ended, by the clock of whoever notes what the medium does: the machine's, which
+    runs from power-on, or the guest's where its driver of a raw chip does. Raises KeyError or ValueError.
+    """
+    machine, guest = map(int, out[CLOCK].split()) if CLOCK in out else (0, 0)
+    began, ended = cpu_load.window_ns(out)
+    return began + machine - guest, ended + machine - guest
 
 
 def phases(out: Mapping[str, bytes]) -> dict[str, Counters]:

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.guest_output import cpu_load
+from flashbed.guest_output import cpu_load, medium_counters
 
 LOG = "requests.bin"
 FLUSH = "flush"
@@ -41,9 +41,9 @@ class RequestLog:
 
 def read(out: Path) -> RequestLog:
     """The log in the folder `out` of a repetition's artefacts. Raises OSError or ValueError if it is not whole."""
-    began, ended = cpu_load.window_ns(
-        {name: (out / name).read_bytes() for name in (cpu_load.BEFORE, cpu_load.MEASURED)}
-    )
+    names = (cpu_load.BEFORE, cpu_load.MEASURED, medium_counters.CLOCK)
+    there = [name for name in names if (out / name).exists()]
+    began, ended = medium_counters.window_ns({name: (out / name).read_bytes() for name in there})
     data = (out / LOG).read_bytes()
     if len(data) % _ENTRY.size:
         raise ValueError(f"{out / LOG}: is not a row of entries of {_ENTRY.size} bytes")

@@ -168,7 +168,6 @@ def _guest(
     own_modules: Mapping[str, Path],
 ) -> GuestImage:
     """All but the kernel."""
-    common = modules.build_common(cache, built)
     chosen = {
         **modules.build_chosen(cache, built, wanted_modules),
         **{name: _own_module(cache, built, name, folder) for name, folder in own_modules.items()},
@@ -176,9 +175,9 @@ def _guest(
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
-    outbox = programs.outbox(cache, archive).path("outbox")
+    outbox, medium = (make(cache, archive).path(make.__name__) for make in (programs.outbox, programs.medium))
     its_own = [initramfs.File(name, path, 0o644) for name, path in sorted(built.modules.items())]
-    files = [*initramfs.base_files(busybox, outbox, common), *its_own]
+    files = [*initramfs.base_files(busybox, outbox, medium), *its_own]
     base = initramfs.archive(cache, built, "base", files, system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}

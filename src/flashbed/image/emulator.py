@@ -62,9 +62,22 @@ OWN = {
     "lab-price.h": "include/sysemu/lab-price.h",
     "lab-lines.c": "softmmu/lab-lines.c",
     "lab-lines.h": "include/sysemu/lab-lines.h",
+    "lab-medium.c": "block/lab-medium.c",
+    "lab-medium.h": "include/block/lab-medium.h",
+    "lab-medium-notes.c": "block/lab-medium-notes.c",
+    "lab-medium-notes.h": "block/lab-medium-notes.h",
+    "lab-card.c": "hw/sd/lab-card.c",
+    "lab-card.h": "include/hw/sd/lab-card.h",
+    "lab-card-registers.c": "hw/sd/lab-card-registers.c",
+    "lab-card-registers.h": "include/hw/sd/lab-card-registers.h",
+    "lab-disk.c": "hw/block/lab-disk.c",
+    "lab-disk.h": "hw/block/lab-disk.h",
     "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
 }
 """Files of emulator/, and what they are in QEMU's source."""
+
+MEDIA_CORE = "block/media"
+"""Where the media core lies in QEMU's source."""
 
 NO_PATHS = "-ffile-prefix-map={tree}=."
 """No message names the folder that the emulator was built in; no answer depends on it, so keys do not."""
@@ -89,10 +102,12 @@ PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
 
 @cache
 def digest() -> str:
-    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, options. The
-    host's compiler is left out: a guest's answers are those of C and of the patches, whichever compiler read them.
+    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, media core,
+    options. The host's compiler is left out: a guest's answers are those of C and of the patches, whichever compiler
+    read them.
     """
-    return digest_bytes("\n".join((TARBALL, digest_tree(paths.emulator()), *OPTIONS)).encode())
+    core = (digest_tree(paths.media() / part) for part in ("src", "include"))
+    return digest_bytes("\n".join((TARBALL, digest_tree(paths.emulator()), *core, *OPTIONS)).encode())
 
 
 def program() -> Path:
@@ -157,6 +172,7 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
         run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
     for name, place in OWN.items():
         shutil.copy(paths.emulator() / name, tree / place)
+    _add_media_core(tree / MEDIA_CORE)
     build = tree / "build"
     build.mkdir()
     with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
@@ -166,6 +182,15 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
         run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=build, on_line=lambda _: progress.advance())
     run(["strip", "-o", folder / PROGRAM, build / PROGRAM])
     shutil.rmtree(tree)
+
+
+def _add_media_core(folder: Path) -> None:
+    folder.mkdir()
+    sources = sorted((paths.media() / "src").glob("*.c"))
+    for path in (*sources, *(paths.media() / "src").glob("*.h"), *(paths.media() / "include").glob("*.h")):
+        shutil.copy(path, folder)
+    names = ", ".join(f"'{path.name}'" for path in sources)
+    (folder / "meson.build").write_text(f"block_ss.add(files({names}))\n")
 
 
 def _unpack(files: Sequence[Path], tree: Path) -> None:

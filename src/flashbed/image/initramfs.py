@@ -61,10 +61,10 @@ class File:
     mode: int = 0o755
 
 
-def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list[File]:
-    """What every guest has: busybox, our scripts, the outbox, our modules."""
+def base_files(busybox: Path, outbox: Path, medium: Path) -> list[File]:
+    """What every guest has: busybox, our scripts, the outbox, the word to the medium."""
     guest = paths.guest()
-    files = [
+    return [
         File("/init", guest / "init"),
         File("/lib/flashbed/cell", guest / "cell"),
         File("/lib/flashbed/mark", guest / "mark"),
@@ -72,8 +72,8 @@ def base_files(busybox: Path, outbox: Path, modules: Mapping[str, Path]) -> list
         File("/lib/flashbed/progress", guest / "progress"),
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
+        File("/bin/medium", medium),
     ]
-    return files + [module(name, path) for name, path in sorted(modules.items())]
 
 
 def module(name: str, source: Path) -> File:

@@ -24,9 +24,6 @@ from flashbed.image.command import run
 from flashbed.image.kernel import Kernel
 from flashbed.profiles.kernel_choice import KERNELS
 
-CHOSEN = ("iosched", "media_ftl", "watch", "yaffs2")
-"""Folders whose modules are only in the guests that load them; every guest has all others."""
-
 
 class OfTheKernel(NamedTuple):
     """Modules that lie in one folder of the kernel's tree, and the settings that they are built with beside its own."""
@@ -95,7 +92,7 @@ def to_choose() -> dict[str, str]:
     """Every module that a cell can choose by its name: the folder of kernel/, or the entry of OF_THE_KERNEL, that
     makes it.
     """
-    ours = {module: folder for folder in CHOSEN for module in made_by(folder)}
+    ours = {module: folder for folder in names() for module in made_by(folder)}
     return ours | {module: name for name, entry in OF_THE_KERNEL.items() for module in entry.makes or (name,)}
 
 
@@ -107,12 +104,6 @@ def check_names(wanted: Iterable[str]) -> None:
             raise InputError(
                 f'module = "{name}": there is no such module in kernel/; there are: {", ".join(sorted(known))}'
             )
-
-
-def build_common(cache: Cache, kernel: Kernel) -> dict[str, Path]:
-    """The modules that all guests of this kernel have, by name."""
-    built = (build(cache, kernel, name) for name in names() if name not in (*CHOSEN, *kernel.left_out))
-    return {product.removesuffix(".ko"): entry.path(product) for entry in built for product in entry.digests}
 
 
 def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[str, Path]:

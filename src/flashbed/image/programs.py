@@ -147,6 +147,11 @@ def outbox(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "outbox.c")
 
 
+def medium(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `medium`, of ours: it says a word to the emulator's medium."""
+    return own(cache, archive, paths.guest() / "medium.c")
+
+
 BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
 """Programs that cells choose and that are built from their sources, by name: what builds them."""
 

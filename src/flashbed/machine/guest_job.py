@@ -12,14 +12,10 @@ from collections.abc import Iterable
 from flashbed.guest_output.aging import PRINTED
 from flashbed.image import DEBIAN
 from flashbed.image.debian_kernel import GUEST_FOLDER
+from flashbed.machine.interfaces import CHIP, between
+from flashbed.machine.qemu import DATA_SLOT, STATE_SLOT
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.study.plan import Cell
-
-DRIVERS = {
-    "block": ("media_blk", "/dev/mblk0", "/sys/block/mblk0"),
-    "mtd": ("media_nand", "/dev/mtd0", "/sys/devices/platform/media_nand"),
-}
-"""By what the kernel makes of the medium: the module, its device, and the folder that has its counters."""
 
 MOUNT_POINT = "/mnt"
 
@@ -39,7 +35,7 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     `medium_digest` is that of the medium's parameters, by which the guest knows that it has got the right one.
     """
     translation, filesystem = cell.translation, cell.filesystem
-    _, medium, _ = DRIVERS[cell.medium.provides]
+    medium = between(cell.board, cell.medium).device
     device = translation.device or medium
     load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if filesystem.module else []
     load += [LOAD_ITS_OWN] if cell.kernel.endswith(DEBIAN) else []
@@ -71,17 +67,18 @@ def _script(commands: Iterable[str]) -> bytes:
 def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     scheduler = cell.scheduler
     tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
-    module, _, folder = DRIVERS[cell.medium.provides]
-    log, between = f" record={TRACED_REQUESTS}" if cell.traced else "", cell.translation.device is not None
+    interface = between(cell.board, cell.medium)
+    log = f" record={TRACED_REQUESTS}" if cell.traced and cell.translation.device else ""
     variables = {
-        "MEDIUM_MODULE": module,
-        "MEDIUM": folder,
-        "MEDIUM_OPTIONS": f"{_part(cell)}{_transfer(cell)} digest=0x{medium_digest}" + ("" if between else log),
+        "MEDIUM_MODULE": interface.module or "",
+        "MEDIUM_DEVICE": interface.device,
+        "MEDIUM": interface.counters,
+        "MEDIUM_OPTIONS": _chip_options(cell, medium_digest) if interface is CHIP else _driver_options(cell),
         "TRANSLATION_MODULE": cell.translation.module or "",
-        "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + (log if between else ""),
+        "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + log,
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
-        "TRACED": f"/sys/block/{device.removeprefix('/dev/')}/requests" if cell.traced else "",
+        "TRACED": _forget(cell, device) if cell.traced else "",
         "POWER_CUT": _power_cut(cell) if cell.power_cut else "",
         "SCHEDULER": scheduler.name,
         "SCHEDULER_MODULE": scheduler.module or "",
@@ -99,18 +96,31 @@ def _power_cut(cell: Cell) -> str:
     return f"{CUT_AFTER + cell.placement.filler_kib} {cell.seed}"
 
 
-def _part(cell: Cell) -> str:
-    """The part of a raw chip that is used; of other media the core itself shows no more."""
-    used = cell.medium.used_bytes
-    return f"used_bytes={used} " if used and cell.medium.provides == "mtd" else ""
+def medium_options(cell: Cell, medium_digest: str) -> str:
+    """What the emulator's medium is told, in its words."""
+    record = f",record={TRACED_REQUESTS}" if cell.traced else ""
+    return f"digest=0x{medium_digest}{record}"
 
 
-def _transfer(cell: Cell) -> str:
-    """Who moves the data and how fast, in the words of the medium's driver."""
-    board = cell.board
-    if cell.medium.provides == "block":
-        return f"pio_sector_ns={board.pio_sector_ns}"
+def _forget(cell: Cell, device: str) -> str:
+    """The guest's command that makes whoever records the requests begin anew."""
+    if cell.translation.device:
+        return f"echo forget >/sys/block/{device.removeprefix('/dev/')}/requests"
+    return "medium forget"
+
+
+def _driver_options(cell: Cell) -> str:
+    """What the lab's own driver of a disk is told."""
+    return f"pio_sector_ns={cell.board.pio_sector_ns}"
+
+
+def _chip_options(cell: Cell, medium_digest: str) -> str:
+    """What the driver of a raw chip is told: where it is, the part that is used, who moves the data and how fast."""
+    board, used = cell.board, cell.medium.used_bytes
     words = {
+        f"state={STATE_SLOT} data={DATA_SLOT}": True,
+        f"digest=0x{medium_digest}": True,
+        f"used_bytes={used}": used > 0,
         f"cycle_ps={board.nand_cycle_ps}": board.nand_cycle_ps > 0,
         "dma=1": board.transfer == "dma",
         "poll=1": board.nand_wait == "poll",

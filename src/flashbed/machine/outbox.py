@@ -9,12 +9,14 @@ beyond its member: a map of 512 bytes makes a file of 3 GiB.
 
 from __future__ import annotations
 
+import shutil
 import struct
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from flashbed.common import foreign_names, foreign_text
+from flashbed.common.units import describe_size
 from flashbed.guest_output.profile import PROFILE, RAW
 
 MAGIC = b"FBOUTBX1"
@@ -23,6 +25,9 @@ BYTES = 16 << 20
 """Size of the region, a power of two as every PCI window. All files together are smaller than that."""
 
 MOST_FILES = 4096
+
+MOST_NOTED = 256 << 20
+"""Bytes of all that the emulator notes of a guest's medium."""
 
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _KINDS = {
@@ -71,6 +76,18 @@ def read(path: Path) -> dict[str, bytes] | None:
     if name := foreign_names.conflict(found):
         raise RefusedError(f'"{name}" as a file and as a folder')
     return dict(sorted(found.items()))
+
+
+def noted(folder: Path) -> dict[str, bytes]:
+    """What the emulator has noted of the guest's medium, by name; the folder is gone then. The guest chose how often,
+    and some of the names (emulator/lab-medium-notes.h). Raises RefusedError.
+    """
+    files = sorted(folder.iterdir())
+    if sum(path.stat().st_size for path in files) > MOST_NOTED:
+        raise RefusedError(f"more than {describe_size(MOST_NOTED)} of its medium")
+    found = {path.name: path.read_bytes() for path in files}
+    shutil.rmtree(folder)
+    return found
 
 
 def _files(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -14,38 +14,27 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flashbed.common import children, foreign_text
-from flashbed.common.errors import NO_MEMORY, HostResourceError, InterruptedByUser, lacks_memory
+from flashbed.common import foreign_text
+from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output.profile import RAW
-from flashbed.machine import cpus, deaths, outbox
+from flashbed.machine import cpus, deaths, outbox, process
 from flashbed.machine.base import Outcome
 from flashbed.machine.cpus import ONE_CPU, Cpus
 
-KILL_AFTER_S = 5
-STOP_POLL_S = 0.2
+DRIVE = "medium"
+"""What the command line calls the medium."""
 
-PANIC_ENDS_S = 10.0
-"""Of the host's time, from a panic on: a guest whose CPUs can be stopped has ended by then."""
-TIMED_OUT = 124
+NOTES = "notes"
+"""The folder of a run in which the emulator notes what the medium counts (emulator/lab-medium-notes.h)."""
 
-RAN = "ran.log"
-"""What a run leaves in its folder besides results: the code of the ranges asked for that it executed."""
-
-PRICE = "price.txt"
-"""What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
-
-CONSOLE = "console.log"
-GROWING = (CONSOLE, RAW, RAN, PRICE)
-"""What a guest can make grow in its folder."""
-
-STATE_SLOT, DATA_SLOT, OUTBOX_SLOT, UNDO_SLOT = 2, 3, 4, 5
-"""PCI slots, fixed: guest/cell and guest/init know them too."""
+OUTBOX = "outbox.bin"
+STATE_SLOT, DATA_SLOT, OUTBOX_SLOT = 2, 3, 4
+"""PCI slots of regions of memory, fixed: guest/init knows them too. Of a raw chip the guest has state and data."""
 
 SMALLEST_WINDOW_BYTES = 1 << 20
 
@@ -53,9 +42,6 @@ NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not l
 
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """How a line of a tool reads that says why it gave up."""
-
-MOST_WRITTEN = 64 << 20
-"""Bytes of each file that grows while a guest runs: its console, and what the emulator notes. They lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +55,12 @@ class Setup:
     cpu: str
     seed: int
     cpus: Cpus = ONE_CPU
+    controller: tuple[str, ...] = ()
+    """What joins the medium to the board, each as -device has it; none for a raw chip."""
+    kernel_words: tuple[str, ...] = ()
+    """More of them on the kernel's command line."""
+    medium_options: str = ""
+    """Of the emulator's medium (emulator/lab-medium.h), as "digest=1,record=2"."""
 
 
 @dataclass(frozen=True)
@@ -116,20 +108,38 @@ def fixed_arguments(setup: Setup) -> list[str]:
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
         *("-seed", str(setup.seed)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *_medium(setup),
         *(
             "-append",
             "console=ttyAMA0 loglevel=4 nokaslr panic=-1 random.trust_bootloader=on "
-            f"rcupdate.rcu_cpu_stall_timeout={deaths.STALL_S}",
+            + " ".join((f"rcupdate.rcu_cpu_stall_timeout={deaths.STALL_S}", *setup.kernel_words)),
         ),
     ]
 
 
-def _command(fixed: Sequence[str], files: Files, box: Path, console: Path) -> list[str]:
-    arguments = [str(files.emulator), *fixed, "-serial", f"file:{console}"]
+def _medium(setup: Setup) -> list[str]:
+    if not setup.controller:
+        return []
+    options = f",{setup.medium_options}" if setup.medium_options else ""
+    devices = (word for device in setup.controller for word in ("-device", device))
+    return ["-drive", f"if=none,id={DRIVE},driver=flashbed{options}", *devices]
+
+
+def _is_chip(fixed: Sequence[str]) -> bool:
+    """Whether the medium's model is in the guest, as that of a raw chip is."""
+    return "-drive" not in fixed
+
+
+def _command(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
+    arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
-    regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, OUTBOX_SLOT: box}
-    if files.undo is not None:
-        regions[UNDO_SLOT] = files.undo
+    regions = {OUTBOX_SLOT: folder / OUTBOX}
+    if _is_chip(fixed):
+        regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, **regions}
+    else:
+        named = {"state": files.state, "data": files.data, "notes": folder / NOTES, "undo": files.undo}
+        for name, path in named.items():
+            arguments += ["-set", f"drive.{DRIVE}.{name}={path}"] if path else []
     for slot, path in regions.items():
         backend = f"memory-backend-file,id=m{slot},share=on,mem-path={_escaped(path)},size={path.stat().st_size}"
         arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]
@@ -145,38 +155,39 @@ def run(
     watched: Sequence[tuple[int, int]] = (),
 ) -> Outcome:
     """Runs the guest of these fixed arguments in `folder` for at most `limit_s` seconds of the host's time, or until
-    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (RAN); the guest does not feel
-    that.
+    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (process.RAN); the guest does
+    not feel that.
 
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
     """
-    box, console, profile = folder / "outbox.bin", folder / CONSOLE, folder / RAW
+    box, console, profile = folder / OUTBOX, folder / process.CONSOLE, folder / RAW
+    (folder / NOTES).mkdir(exist_ok=True)
     with box.open("wb") as file:
         file.truncate(outbox.BYTES)
     console.touch()
     profile.touch()
-    sizes = {path: path.stat().st_size for path in (files.state, files.data)}
+    sizes = {path: path.stat().st_size for path in (files.state, files.data)} if _is_chip(fixed) else {}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    notes = f"profile={_escaped(profile)},price={_escaped(folder / PRICE)}"
+    notes = f"profile={_escaped(profile)},price={_escaped(folder / process.PRICE)}"
     # A second -icount joins the first
-    command = [*_command(fixed, files, box, console), "-icount", notes, *_watching(watched, folder / RAN)]
-    status, complaint = _execute(command, console, limit_s, stop)
+    command = [*_command(fixed, files, folder), "-icount", notes, *_watching(watched, folder / process.RAN)]
+    status, complaint = process.execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
-    said = _beginning(console)
+    said = process.beginning(console)
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
-    if status == TIMED_OUT:
+    if status == process.TIMED_OUT:
         return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", said)
     if status < 0 or status == 128 + signal.SIGKILL:
         number = status % 128 if status > 0 else -status
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", said)
-    if longest := next((name for name in GROWING if _is_flooded(folder / name)), None):
-        return Outcome("failed", f"the guest made {longest} longer than {describe_size(MOST_WRITTEN)}", said)
+    if longest := next((name for name in process.GROWING if process.is_flooded(folder / name)), None):
+        return Outcome("failed", f"the guest made {longest} longer than {describe_size(process.MOST_WRITTEN)}", said)
     if status == 1 and not said:
         why = foreign_text.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
@@ -185,9 +196,13 @@ def run(
         outcome = _outcome(outbox.read(box), said, complaint)
     except outbox.RefusedError as error:
         return Outcome("failed", f"the guest handed out {error}", said)
+    try:
+        noted = outbox.noted(folder / NOTES)
+    except outbox.RefusedError as error:
+        return Outcome("failed", f"the guest had noted {error}", said)
     if raw := profile.read_bytes():
-        outcome = replace(outcome, files={**outcome.files, RAW: raw})
-    return outcome
+        noted[RAW] = raw
+    return replace(outcome, files={**outcome.files, **noted})
 
 
 def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:
@@ -217,71 +232,6 @@ def step_reason(files: Mapping[str, bytes]) -> str:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
     return f"step {failed}: {foreign_text.line(why)}"
-
-
-def _execute(arguments: list[str], console: Path, limit_s: float, stop: threading.Event) -> tuple[int, str]:
-    """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
-    begin = time.monotonic()
-    with children.started(
-        children.guarded(arguments, limit_s, KILL_AFTER_S),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as process:
-        complaint, ended = _wait(process, console, stop)
-    if ended:
-        return 0, complaint.decode(errors="replace")
-    # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
-    late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
-    return TIMED_OUT if late else process.returncode, complaint.decode(errors="replace")
-
-
-def _wait(process: subprocess.Popen[bytes], console: Path, stop: threading.Event) -> tuple[bytes, bool]:
-    """What it said, and whether it had to be ended: after a panic, or because it writes without an end.
-
-    A panic stops the other CPUs first, and waits a second for each that takes no interrupts. Many CPUs that spin make
-    minutes of the host's time of that.
-    """
-    seen = _Growing(console)
-    panicked_at: float | None = None
-    while True:
-        try:
-            return process.communicate(timeout=STOP_POLL_S)[1], False
-        except subprocess.TimeoutExpired:
-            if stop.is_set():
-                raise InterruptedByUser("stopped") from None
-        flooded = any(_is_flooded(console.parent / name) for name in GROWING)
-        if not flooded and panicked_at is None and seen.has(deaths.PANIC):
-            panicked_at = time.monotonic()
-        if flooded or (panicked_at is not None and time.monotonic() - panicked_at > PANIC_ENDS_S):
-            process.terminate()
-            return process.communicate()[1], True
-
-
-def _is_flooded(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > MOST_WRITTEN
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(MOST_WRITTEN)
-
-
-class _Growing:
-    """A file that another program writes to."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._at, self._rest = path, 0, b""
-
-    def has(self, words: bytes) -> bool:
-        """Whether what came since the last look has them, or completes them."""
-        with self._path.open("rb") as file:
-            file.seek(self._at)
-            new = file.read()
-        self._at += len(new)
-        text = self._rest + new
-        self._rest = text[-len(words) :]
-        return words in text
 
 
 def _escaped(path: Path) -> str:

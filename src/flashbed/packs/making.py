@@ -39,6 +39,7 @@ TRAVELS = (
     "machine/cpus.py",
     "machine/deaths.py",
     "machine/outbox.py",
+    "machine/process.py",
     "machine/qemu.py",
     "machine/sampled.py",
     "packs/__init__.py",

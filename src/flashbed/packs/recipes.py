@@ -92,7 +92,7 @@ def recipe(wanted: Repetition, shelf: Shelf, sampled: bool) -> Recipe:
     return Recipe(
         key=wanted.key,
         label=cell.label,
-        machine=tuple(repetition.machine(cell)),
+        machine=tuple(repetition.machine(cell, image)),
         kernel=shelf.kernel(image.kernel),
         symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if sampled else None,
         archives=(*_archives(wanted, shelf), (JOB, shelf.job(wanted))),

@@ -20,18 +20,15 @@ from flashbed.profiles.stored_medium import StoredMedium
 _MOST_MIPS = 100_000
 """As the emulator has it: a hundred instructions a ns."""
 _SMALLEST_RAM_BYTES = 40 << 20
-"""Of the shipped file systems and tools, the guest's programs take up to 9 MB, and Linux keeps half of the memory for
-them: ext2 with fio was measured with 36 MiB and not with 34."""
+"""The guest's programs take up to 9 MB; ext2 with fio was measured with 36 MiB and not with 34."""
 _MOST_CPUS = 120
 """Of the lab's guest: its kernel takes 128 (guest/kernel.config), and 120 are what is tested."""
 _LONGEST_LINE_TRANSFER_NS = 10**6
 """As the emulator has it."""
 _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
-
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 """A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
-
 _PROGRAM = re.compile(r"(?:/[\w+,.@-]+)+", re.ASCII)
 
 
@@ -177,6 +174,9 @@ class Medium(Profile):
     kind: Literal["flash", "disk", "null", "nand"] = Field(description="the model in the media core")
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
+    interface: Literal["nvme", "usb", "sata", "sd", "emmc", "plain"] = Field(
+        "plain", description="what joins it to the board"
+    )
     condition: Condition = Field(default="fresh", description="what was written before; all but aged: flash only")
     aged_fill_percent: int = Field(default=80, ge=10, le=95, description="aged: what files take of the room, %")
     aged_passes: int = Field(default=2, ge=0, le=100, description="aged: how often the room is then written once more")

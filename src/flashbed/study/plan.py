@@ -136,7 +136,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
     inputs = {
         "board": _board_inputs(cell.board),
-        "medium": {**cell.medium.core_parameters, **cell.medium.begins},
+        "medium": {**cell.medium.core_parameters, **_joined(cell.medium), **cell.medium.begins},
         "translation": cell.translation.model_dump(exclude={"title", "source", "bad_blocks"}),
         "filesystem": _filesystem_inputs(cell.filesystem),
         "scheduler": cell.scheduler.model_dump(exclude={"title", "source", "module_source"}),
@@ -147,6 +147,11 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in any file
     return plain
+
+
+def _joined(medium: Medium) -> dict[str, str]:
+    """How the medium is joined to the board; a raw chip is in one way only."""
+    return {"interface": medium.interface} if medium.provides == "block" else {}
 
 
 _OPTIONAL = ("line_transfer_ns", "line_transfer_other_ns")

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is noted of a medium while its machine runs, in files of one folder of the host:
+ *
+ *     counters.NAME    at a mark: a line "COUNTER:NUMBER" for each counter of the medium's kind
+ *     wear.NAME        at a mark, of a medium that wears: the same for struct fb_wear
+ *     clock.NAME       at a mark: the virtual time and that of the guest's own clock, ns
+ *     erases.NAME      how often each block was erased: 32 bits a block
+ *     requests.bin     when the machine ends, the first requests since they were last forgotten: an array of LabRecord
+ *     programmed.bin   how many flash pages had been programmed at which moment since the medium last rested: an array
+ *                      of LabMoment. There are at most LAB_MOMENTS, evenly apart as far as requests come; when there is
+ *                      no room left, every other one goes, and from then on they lie twice as far apart.
+ *
+ * A guest chooses the names: letters, digits, dots, dashes and underscores, at most LAB_NAME_MAX of them, and no dot
+ * first; of the files it can make LAB_FILES_MAX.
+ */
+#ifndef BLOCK_LAB_MEDIUM_NOTES_H
+#define BLOCK_LAB_MEDIUM_NOTES_H
+
+#include "media/fb_medium.h"
+
+#define LAB_NAME_MAX 64
+#define LAB_FILES_MAX 4096
+#define LAB_MOMENTS 128
+
+typedef struct LabNotes LabNotes;
+
+typedef struct {
+    uint64_t now_ns;
+    uint64_t done_ns;
+    uint64_t offset_bytes;
+    uint64_t length_bytes;
+    uint32_t op;                /* enum fb_op */
+    uint32_t fua;
+} LabRecord;
+
+typedef struct {
+    uint64_t now_ns;
+    uint64_t pages;             /* programmed in the medium's life */
+} LabMoment;
+
+/* NULL, and why, if the folder is NULL. `records`: how many requests are recorded. */
+LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp);
+void lab_notes_close(LabNotes *notes);
+
+/* The medium took a request */
+void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_t now_ns, uint64_t done_ns);
+
+/* The medium is about to rest */
+void lab_notes_rest(LabNotes *notes);
+
+/* A word of the guest's (lab-medium.h). False if there is no such word, or the note cannot be made. */
+bool lab_notes_told(LabNotes *notes, const char *text, int64_t now_ns, int64_t guest_ns);
+
+#endif

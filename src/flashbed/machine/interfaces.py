@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands between a medium and Linux: the emulator's controller, and Linux's own driver of it.
+
+Knows QEMU's names of controllers and Linux's names of devices. docs/design.md says what is exact of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flashbed.machine.qemu import DRIVE
+from flashbed.profiles.profile import Board, Medium
+
+SLOT = 2
+"""PCI slot of the controller."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A way to join a medium to the board."""
+
+    device: str
+    """Where the guest finds the medium."""
+    controller: tuple[str, ...] = ()
+    """QEMU's devices, each as -device has it."""
+    module: str | None = None
+    """A driver of the lab's own; None: Linux's."""
+    kernel_words: tuple[str, ...] = ()
+    """For the kernel's command line."""
+    counters: str = ""
+    """The guest's folder with the medium's counters; "" where the emulator notes them."""
+
+
+PLAIN = "plain"
+"""The interface of a medium for which no real one is modelled: a disk of the emulator's own, and its driver."""
+
+HIGH_SPEED_PORTS = "p2=2,p3=1"
+"""Of the xHCI controller: the second of its USB 2 ports has no SuperSpeed port beside it."""
+
+CARD = f"sdhci-pci,drive={DRIVE},addr={SLOT},sd-spec-version=3,capareg=0x116cc832"
+"""A host of 200 MHz with 64-bit ADMA2. Its time-out clock is slow, as that of hosts that wait for busy themselves."""
+
+INTERFACES: Mapping[str, Interface] = {
+    "nvme": Interface("/dev/nvme0n1", (f"nvme,drive={DRIVE},serial=flashbed,mdts=8,addr={SLOT}",)),
+    "usb": Interface(
+        "/dev/sda",
+        (
+            f"qemu-xhci,id=usb,{HIGH_SPEED_PORTS},addr={SLOT}",
+            "usb-bot,id=stick,bus=usb.0,port=2",
+            f"scsi-hd,bus=stick.0,drive={DRIVE},removable=on",
+        ),
+        kernel_words=("usb-storage.delay_use=0",),
+    ),
+    "sata": Interface(
+        "/dev/sda",
+        (f"ich9-ahci,id=sata,addr={SLOT}", f"ide-hd,bus=sata.0,drive={DRIVE},serial=flashbed"),
+    ),
+    "sd": Interface("/dev/mmcblk0", (CARD,)),
+    "emmc": Interface("/dev/mmcblk0", (f"{CARD},emmc=on",)),
+    PLAIN: Interface("/dev/mblk0", (f"lab-disk,drive={DRIVE},addr={SLOT}",), "media_blk"),
+}
+"""By the word of a medium's profile."""
+
+CHIP = Interface("/dev/mtd0", module="media_nand", counters="/sys/devices/platform/media_nand")
+"""A raw chip has a driver with the chip's model in it."""
+
+
+def between(board: Board, medium: Medium) -> Interface:
+    """What joins this medium to this board. A CPU that moves the bytes itself does so by the lab's own driver: each
+    word that a real one moves would be a way out of the emulator and back.
+    """
+    if medium.provides == "mtd":
+        return CHIP
+    return INTERFACES[PLAIN if board.transfer == "pio" else medium.interface]
