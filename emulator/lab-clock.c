@@ -2,7 +2,6 @@
 /* The lab's clock: see lab-clock.h. */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
-#include "qemu/error-report.h"
 #include "qemu/host-utils.h"
 #include "qemu/seqlock.h"
 #include "exec/exec-all.h"
@@ -11,6 +10,7 @@
 #include "sysemu/cpus.h"
 #include "sysemu/lab-clock.h"
 #include "sysemu/lab-turns.h"
+#include "sysemu/lab-watch.h"
 #include "sysemu/runstate.h"
 #include "timers-state.h"
 
@@ -19,12 +19,7 @@ enum {
     DEFAULT_SLICE = 100,
     MOST_MIPS = 100000,
     MOST_SLICE = 1000000,
-    NS_PER_MS = 1000000,
-    DEAF_GAP_NS = 10 * NS_PER_MS,   /* an interrupt that was not pending for so long is another */
 };
-
-#define DEAF_INSTRUCTIONS   6000000000  /* of the slowest guests, those of 120 CPUs, half a minute of a host */
-#define DEAF_NS             10000000000
 
 static struct {
     int64_t mips;       /* of one CPU; 0: this clock is not used */
@@ -32,10 +27,6 @@ static struct {
     int64_t per_us;     /* instructions of all CPUs in a microsecond */
     int64_t last_us;    /* the whole microseconds that the guest's CPUs saw last */
     int64_t *owed;      /* each CPU: of a time that it is busy for, less than a nanosecond; instructions */
-    struct {
-        int64_t since;  /* an interrupt is pending that it does not take; ns, -1: none is */
-        int64_t seen;   /* until now, or until then */
-    } *deaf;            /* each CPU */
 } lab;
 
 bool lab_clock_configure(QemuOpts *opts, Error **errp)
@@ -66,11 +57,8 @@ void lab_clock_start(int count)
 {
     lab.per_us = lab.mips * count;
     lab.owed = g_new0(int64_t, count);
-    lab.deaf = g_malloc(count * sizeof(*lab.deaf));
-    for (int i = 0; i < count; i++) {
-        lab.deaf[i].since = -1;
-    }
     lab_turns_start(count, lab.slice);
+    lab_watch_start(count);
 }
 
 /* The whole microseconds and the rest apart: no product needs more than 64 bits, whose division is much faster. */
@@ -171,30 +159,4 @@ int64_t lab_clock_now(CPUState *cpu)
 void lab_clock_stall(CPUState *cpu, int64_t ns)
 {
     lab_turns_owe(cpu, begun(ns, lab.mips));
-}
-
-void lab_clock_took_interrupt(CPUState *cpu)
-{
-    if (lab.deaf) {
-        lab.deaf[cpu->cpu_index].since = -1;
-    }
-}
-
-void lab_clock_left_interrupt(CPUState *cpu)
-{
-    typeof(lab.deaf) deaf = &lab.deaf[cpu->cpu_index];
-    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL), limit;
-
-    if (!lab.deaf) {
-        return;
-    }
-    if (deaf->since < 0 || now - deaf->seen > DEAF_GAP_NS) {
-        deaf->since = now;
-    }
-    deaf->seen = now;
-    limit = MIN(lab_clock_ns(DEAF_INSTRUCTIONS), DEAF_NS);
-    if (now - deaf->since > limit && !qemu_shutdown_requested_get()) {
-        error_report("CPU %d takes no interrupts for %" PRId64 " ms", cpu->cpu_index, limit / NS_PER_MS);
-        qemu_system_shutdown_request(SHUTDOWN_CAUSE_GUEST_SHUTDOWN);
-    }
 }

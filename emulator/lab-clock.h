@@ -44,12 +44,4 @@ int64_t lab_clock_now(CPUState *cpu);
 /* Several CPUs: `cpu` is to stand still for `ns` after what it executes now, also for interrupts. Ends no slice. */
 void lab_clock_stall(CPUState *cpu, int64_t ns);
 
-/*
- * `cpu` took an interrupt; it did not take one that is pending. Ends the machine when one has been pending for so long
- * that no kernel means it: for what DEAF_INSTRUCTIONS of all CPUs take, at most DEAF_NS. A kernel whose CPUs all hang
- * with interrupts off has nobody left who could tell.
- */
-void lab_clock_took_interrupt(CPUState *cpu);
-void lab_clock_left_interrupt(CPUState *cpu);
-
 #endif

@@ -20,6 +20,7 @@ static struct {
     CPUState *turn;         /* whose slice is under way; NULL: none is */
     int64_t left;           /* of that slice, instructions, when all instructions were `counted` */
     int64_t counted;
+    int64_t executed;       /* of all CPUs, before that */
     bool evening;           /* that slice is as long as it takes until its CPU is even with the clock */
     bool even;              /* all stand at the same time, and no round is under way */
     int64_t even_at;        /* when they last did: instructions of all CPUs, */
@@ -148,10 +149,10 @@ int64_t lab_turns_grant(CPUState *cpu, int64_t limit)
     if (turns.cpus == 1) {
         return limit;
     }
+    turns.counted = qatomic_read_i64(&timers_state.qemu_icount);
     if (turns.alone) {
         return DIV_ROUND_UP(limit, turns.cpus);
     }
-    turns.counted = qatomic_read_i64(&timers_state.qemu_icount);
     if (turns.turn != cpu) {
         begin_slice(cpu, turns.counted);
     }
@@ -348,15 +349,25 @@ LabTurnsPass lab_turns_pass(CPUState **whose)
     return turns.turn != *whose && !awake_from(0, *whose) ? come_even(*whose) : LAB_TURNS_EXECUTE;
 }
 
+int64_t lab_turns_executed(void)
+{
+    return turns.cpus == 1 ? qatomic_read_i64(&timers_state.qemu_icount) : turns.executed;
+}
+
 CPUState *lab_turns_next(CPUState *cpu)
 {
+    int64_t charged;
+
     if (turns.cpus == 1) {
         return NULL;
     }
+    charged = qatomic_read_i64(&timers_state.qemu_icount) - turns.counted;
     if (turns.alone) {
+        turns.executed += charged / turns.cpus;
         return cpu;
     }
-    turns.left -= qatomic_read_i64(&timers_state.qemu_icount) - turns.counted;
+    turns.executed += charged;
+    turns.left -= charged;
     if (turns.left > 0) {
         return cpu;
     }

@@ -26,6 +26,9 @@ int64_t lab_turns_grant(CPUState *cpu, int64_t limit);
 /* What the clock goes on by, of all CPUs together, when the CPU whose turn it is executes so many. */
 int64_t lab_turns_charged(int64_t executed);
 
+/* How many all CPUs together have executed, or were busy for; what others are charged that sleep is not counted. */
+int64_t lab_turns_executed(void);
+
 typedef enum {
     LAB_TURNS_EXECUTE,      /* the CPU whose turn it is can execute */
     LAB_TURNS_PASSED,       /* time went by: whose turn it is, and whether a timer is due, is to be seen anew */

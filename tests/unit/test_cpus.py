@@ -50,10 +50,6 @@ def test_a_shared_line_has_the_boards_price(cpus: Cpus, priced: str) -> None:
 @pytest.mark.parametrize(
     ("console", "told"),
     [
-        (
-            b"watch: CPU 3 takes no interrupts for 500 ms; CPU 2 runs fio\r\n",
-            "the guest hung: one of its CPUs went round without an end (CPU 3 takes no interrupts for 500 ms",
-        ),
         (b"Kernel panic - not syncing: RCU Stall\r\n", "kept the CPU for 10 s of its time (RCU Stall)"),
         (b"Kernel panic - not syncing: hung_task: blocked tasks\r\n", "a task was blocked for 600 s"),
         (b"Kernel panic - not syncing: sysrq triggered crash\r\n", "panicked (sysrq triggered crash)"),

@@ -55,7 +55,7 @@ def test_what_setup_installs_is_what_the_build_needs() -> None:
     assert set(emulator.TOOLS.values()) | set(emulator.HEADERS.values()) <= set(listed)
 
 
-@pytest.mark.parametrize("changed", ["lab-clock.c", "lab-lines.c", "patches/80-counter.patch"])
+@pytest.mark.parametrize("changed", ["lab-clock.c", "lab-lines.c", "lab-watch.c", "patches/80-counter.patch"])
 def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path, monkeypatch) -> None:
     before = emulator.digest.__wrapped__()
     subprocess.run(["cp", "-r", paths.emulator(), tmp_path / "emulator"], check=True)

@@ -30,7 +30,6 @@ def test_each_folder_says_what_it_makes() -> None:
         "media_blk": ("media_blk",),
         "media_ftl": ("media_ftl",),
         "media_nand": ("media_nand",),
-        "watch": ("watch",),
         "yaffs2": ("yaffs2",),
     }
 
@@ -70,7 +69,7 @@ def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pyte
 def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have(version: str) -> None:
     sets = inputs.sets_of_guests(version)
     assert sets
-    assert all("sfsload" in one.built and one.modules == ("watch",) for one in sets)
+    assert all("sfsload" in one.built and one.modules == () for one in sets)
 
 
 def test_any_other_kernel_is_built_for_with_every_module() -> None:

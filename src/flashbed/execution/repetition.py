@@ -30,9 +30,6 @@ from flashbed.shrinking import packing
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS, nfs_output
 
-WATCH = "watch"
-"""The module that ends a guest with several CPUs if one of them hangs; guest/init loads it."""
-
 
 @dataclass(frozen=True)
 class Repetition:
@@ -72,9 +69,8 @@ def program_set(cell: Cell) -> ProgramSet:
     parts = (cell.filesystem, cell.translation, tool.needs(cell.workload.parameters))
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
-    watch = WATCH if cell.board.cpus > 1 else None
     driver = interfaces.between(cell.board, cell.medium).module
-    wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module, watch)
+    wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module)
     modules = tuple(module for module in wanted if module)
     built = (*tool.built, *(("age",) if cell.medium.aged else ()))
     return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))

@@ -94,12 +94,26 @@ def sections(out: Mapping[str, bytes]) -> list[Section]:
     return found
 
 
+class Functions:
+    """Names of functions by address. `symbols` are lines of System.map or /proc/kallsyms. Raises ValueError."""
+
+    def __init__(self, symbols: Iterable[str]) -> None:
+        self._table = _functions(symbols)
+        self._addresses = [address for address, _ in self._table]
+
+    def at(self, address: int) -> str:
+        """The function that the address lies in; USER for a program's, UNKNOWN where there is none."""
+        if address < _USER_BELOW:
+            return USER
+        place = bisect.bisect_right(self._addresses, address) - 1
+        return self._table[place][1] if place >= 0 else UNKNOWN
+
+
 def named(raw: str, symbols: Iterable[str]) -> str:
     """The emulator's file with functions in place of addresses, most samples first. `symbols` are lines of System.map
     or /proc/kallsyms.
     """
-    table = _functions(symbols)
-    addresses = [address for address, _ in table]
+    functions = Functions(symbols)
     text: list[str] = []
     counts: dict[str, int] = {}
 
@@ -113,9 +127,7 @@ def named(raw: str, symbols: Iterable[str]) -> str:
             finish()
             text.append(f"{line}\n")
             continue
-        address = int(words[0], 16)
-        place = bisect.bisect_right(addresses, address) - 1
-        name = USER if address < _USER_BELOW else table[place][1] if place >= 0 else UNKNOWN
+        name = functions.at(int(words[0], 16))
         counts[name] = counts.get(name, 0) + int(words[1])
     finish()
     return "".join(text)

@@ -60,6 +60,8 @@ OWN = {
     "lab-profile.h": "include/sysemu/lab-profile.h",
     "lab-price.c": "softmmu/lab-price.c",
     "lab-price.h": "include/sysemu/lab-price.h",
+    "lab-watch.c": "softmmu/lab-watch.c",
+    "lab-watch.h": "include/sysemu/lab-watch.h",
     "lab-lines.c": "softmmu/lab-lines.c",
     "lab-lines.h": "include/sysemu/lab-lines.h",
     "lab-medium.c": "block/lab-medium.c",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a guest that died is recognised by what it said on its console, and what each such death means.
 
-guest/init sets what ends in a panic; kernel/watch ends a guest whose CPU hangs. Must not know how a guest is run.
+guest/init sets what ends in a panic; the emulator ends a guest whose CPU hangs (emulator/lab-watch.h). Must not know
+how a guest is run.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from flashbed.machine import outbox
 STALL_S = 10
 """Of the guest's time, after which a kernel counts as stalled that lets nothing else run. A host that executes 570
 million instructions a second of a loop needs 49 s for so much of the fastest shipped board of one CPU, 2830 MIPS;
-Linux's own 21 s would be twice that. Boards with several CPUs have kernel/watch, which waits for less.
+Linux's own 21 s would be twice that. The emulator waits for less, where another task is to run on that CPU.
 """
 
 PANIC = rb"Kernel panic - not syncing: "
@@ -35,7 +36,6 @@ DEATHS = (
         re.compile(PANIC + rb"(RCU Stall.*)"),
         f"the guest stalled: its kernel kept the CPU for {STALL_S} s of its time",
     ),
-    (re.compile(rb"watch: (CPU \d+ .*)"), HUNG),
     (re.compile(PANIC + rb"(.*)"), "the guest's kernel panicked"),
     (
         re.compile(rb"outbox: (results larger than the outbox).*"),
@@ -44,8 +44,11 @@ DEATHS = (
     ),
 )
 
-DEAF = re.compile(r"CPU \d+ takes no interrupts .*")
-"""What the emulator says of it, when no other CPU is left to notice (emulator/lab-clock.h)."""
+_HANGS = re.compile(r"CPU \d+ (takes no interrupts|lets no other task run) .*")
+"""What the emulator says of a CPU (emulator/lab-watch.c)."""
+
+PLACE = re.compile(r"\bat 0x([0-9a-f]{16})")
+"""Where such a CPU was: an address of its kernel's."""
 
 
 def cause(console: bytes, complaint: str) -> str:
@@ -53,6 +56,6 @@ def cause(console: bytes, complaint: str) -> str:
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
             return f"{meaning} ({foreign_text.line(match[1].decode(errors='replace'))})"
-    if deaf := DEAF.search(complaint):
-        return f"{HUNG} ({foreign_text.line(deaf[0])})"
+    if hung := _HANGS.search(complaint):
+        return f"{HUNG} ({foreign_text.line(hung[0])})"
     return f"the guest ended without results. {foreign_text.line(complaint)}".strip()

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from flashbed.guest_output import profile
+from flashbed.machine import deaths
 from flashbed.machine.base import Outcome
 
 
 def named(outcome: Outcome, symbols: Path | None) -> Outcome:
-    """With the profile that follows from the addresses at which CPUs were seen, if they were watched. `symbols` is the
-    kernel's System.map. The guest writes the names of its modules, so what is none of these fails the cell.
+    """With the profile that follows from the addresses at which CPUs were seen, if they were sampled, and the function
+    in which a CPU hung. `symbols` is the kernel's System.map. The guest writes the names of its modules, so what is
+    none of these fails the cell.
     """
     try:
         return _named(outcome, symbols)
@@ -26,4 +28,11 @@ def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
     if (raw := files.pop(profile.RAW, None)) is not None:
         names += symbols.read_text().splitlines() if symbols else []
         files[profile.PROFILE] = profile.named(raw.decode(), names).encode()
-    return replace(outcome, files=files)
+    return replace(outcome, files=files, reason=_with_function(outcome.reason, symbols))
+
+
+def _with_function(reason: str, symbols: Path | None) -> str:
+    if symbols is None or not (place := deaths.PLACE.search(reason)):
+        return reason
+    name = profile.Functions(symbols.read_text().splitlines()).at(int(place[1], 16))
+    return reason if name == profile.UNKNOWN else reason.replace(place[0], f"in {name}")

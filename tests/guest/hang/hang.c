@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: CPUs hang in the ways that watch.ko is to see. `insmod hang.ko how=WORD` returns at once; what hangs is a
+ * For tests: CPUs hang in the ways that the emulator is to see (emulator/lab-watch.h). `insmod hang.ko how=WORD` returns at once; what hangs is a
  * task bound to the last CPU, and with "deadlock" one on the CPU before it, too.
  */
 #include <linux/cpumask.h>

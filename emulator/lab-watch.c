@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* CPUs that hang: see lab-watch.h. */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/timer.h"
+#include "cpu.h"
+#include "exec/cpu-all.h"
+#include "sysemu/lab-turns.h"
+#include "sysemu/lab-watch.h"
+#include "sysemu/runstate.h"
+
+#define MOST_INSTRUCTIONS   3000000000  /* of the slowest guests, those of 120 CPUs, a quarter of a minute of a host */
+
+enum {
+    NS_PER_MS = 1000000,
+    GAP_NS = 10 * NS_PER_MS,    /* an interrupt that was not pending for so long is another */
+    LOOK_NS = NS_PER_MS,        /* a task's flags are not read more often: reading them costs the host a microsecond */
+};
+
+/*
+ * The bit of Linux's TIF_NEED_RESCHED among the flags of a task (arch/arm64/include/asm/thread_info.h of Linux 6.1 and
+ * 6.12). They are the first word of what SP_EL0 points to while the kernel executes: struct thread_info begins
+ * task_struct.
+ */
+#define NEED_RESCHED    (1 << 1)
+
+typedef struct {
+    bool is;
+    int64_t executed;   /* when it began: the instructions of all CPUs, */
+    int64_t ns;         /* and the guest's time */
+} Since;
+
+static struct {
+    Since deaf;         /* an interrupt is pending that it does not take */
+    int64_t pending;    /* it was when this was looked at last; ns */
+    Since keeps;        /* its task is to let another run */
+    int64_t looked;     /* when its flags were read last; ns */
+} *watched;             /* each CPU */
+
+void lab_watch_start(int count)
+{
+    watched = g_malloc0(count * sizeof(*watched));
+}
+
+/* Ends the machine if what `since` tells of goes on for too long. */
+static void goes_on(CPUState *cpu, Since *since, int64_t now, const char *what, uint64_t at)
+{
+    int64_t executed = lab_turns_executed();
+
+    if (!since->is) {
+        *since = (Since) { .is = true, .executed = executed, .ns = now };
+    } else if (executed - since->executed >= MOST_INSTRUCTIONS && !qemu_shutdown_requested_get()) {
+        error_report("CPU %d %s for %" PRId64 " ms, at 0x%016" PRIx64, cpu->cpu_index, what,
+                     (now - since->ns) / NS_PER_MS, at);
+        qemu_system_shutdown_request(SHUTDOWN_CAUSE_GUEST_SHUTDOWN);
+    }
+}
+
+/* Whether the kernel's task that the interrupt came to is to let another run. */
+static bool is_to_let_go(CPUState *cpu, CPUARMState *env)
+{
+    uint64_t task = env->sp_el[0];
+    uint32_t flags;
+
+    /* The kernel's addresses have the highest bit */
+    return (int64_t)task < 0 && cpu_memory_rw_debug(cpu, task, &flags, sizeof(flags), false) == 0 &&
+           (le32_to_cpu(flags) & NEED_RESCHED);
+}
+
+void lab_watch_took_interrupt(CPUState *cpu)
+{
+    CPUARMState *env = cpu->env_ptr;
+    typeof(watched) own = &watched[cpu->cpu_index];
+    int64_t now;
+
+    if (!watched) {
+        return;
+    }
+    own->deaf.is = false;
+    now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    if (now - own->looked < LOOK_NS) {
+        return;
+    }
+    own->looked = now;
+    if (is_to_let_go(cpu, env)) {
+        goes_on(cpu, &own->keeps, now, "lets no other task run", env->elr_el[1]);
+    } else {
+        own->keeps.is = false;
+    }
+}
+
+void lab_watch_left_interrupt(CPUState *cpu)
+{
+    typeof(watched) own = &watched[cpu->cpu_index];
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    if (!watched) {
+        return;
+    }
+    if (now - own->pending > GAP_NS) {
+        own->deaf.is = false;
+    }
+    own->pending = now;
+    goes_on(cpu, &own->deaf, now, "takes no interrupts", cpu->cc->get_pc(cpu));
+}
+
+void lab_watch_went_on(CPUState *cpu)
+{
+    if (watched) {
+        watched[cpu->cpu_index].keeps.is = false;
+    }
+}

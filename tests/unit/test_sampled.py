@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses at which the emulator saw CPUs become functions of the kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashbed.machine import deaths, sampled
+from flashbed.machine.base import Outcome
+
+MAP = "ffffffc008000000 T _text\nffffffc008428000 T queued_spin_lock_slowpath\nffffffc008428400 T other\n"
+SAID = "qemu-system-aarch64: CPU 3 {} for 3000 ms, at 0x{}\n"
+
+
+@pytest.mark.parametrize("how", ["takes no interrupts", "lets no other task run"])
+@pytest.mark.parametrize(
+    ("address", "where"),
+    [
+        ("ffffffc008428350", "in queued_spin_lock_slowpath"),
+        ("ffffffc000435004", "at 0xffffffc000435004"),
+        ("00000000004000a0", "in [user]"),
+    ],
+)
+def test_a_hang_is_told_with_the_kernels_function(how: str, address: str, where: str, tmp_path: Path) -> None:
+    """A module lies below the kernel, and System.map does not know its functions."""
+    symbols = tmp_path / "System.map"
+    symbols.write_text(MAP)
+    outcome = Outcome("failed", deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))
+    expected = f"the guest hung: one of its CPUs went round without an end (CPU 3 {how} for 3000 ms, {where})"
+    assert sampled.named(outcome, symbols).reason == expected
+    assert sampled.named(outcome, None).reason == outcome.reason
