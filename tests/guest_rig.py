@@ -97,7 +97,8 @@ def outcome_of(
         job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job, rig.files.initramfs)
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
-    return qemu.run(qemu.fixed_arguments(setup), rig.files, rig.folder, limit_s, threading.Event())
+    fixed, samples = qemu.fixed_arguments(setup), repetition.samples(rig.cell)
+    return qemu.run(fixed, rig.files, rig.folder, limit_s, threading.Event(), samples=samples)
 
 
 def boot(

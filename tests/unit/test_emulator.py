@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -55,15 +56,48 @@ def test_what_setup_installs_is_what_the_build_needs() -> None:
     assert set(emulator.TOOLS.values()) | set(emulator.HEADERS.values()) <= set(listed)
 
 
-@pytest.mark.parametrize("changed", ["lab-clock.c", "lab-lines.c", "lab-watch.c", "patches/80-counter.patch"])
-def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path, monkeypatch) -> None:
-    before = emulator.digest.__wrapped__()
+class Digests(NamedTuple):
+    """Of keys, by part that only observes, and of what is built."""
+
+    keys: str
+    observers: dict[str, str]
+    built: str
+
+
+def digests() -> Digests:
+    observers = {name: emulator.observer_digest.__wrapped__(name) for name in emulator.OBSERVERS}
+    return Digests(emulator.digest.__wrapped__(), observers, emulator._digest_of(paths.emulator().rglob("*")))
+
+
+def after_change(changed: str, tmp_path: Path, monkeypatch) -> Digests:
+    before = digests()
     subprocess.run(["cp", "-r", paths.emulator(), tmp_path / "emulator"], check=True)
     monkeypatch.setattr(paths, "emulator", lambda: tmp_path / "emulator")
-    assert emulator.digest.__wrapped__() == before
+    assert digests() == before
     with (tmp_path / "emulator" / changed).open("a") as file:
         file.write("\n")
-    assert emulator.digest.__wrapped__() != before
+    return digests()
+
+
+@pytest.mark.parametrize("changed", ["lab-clock.c", "lab-lines.c", "patches/80-counter.patch"])
+def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path, monkeypatch) -> None:
+    before, after = digests(), after_change(changed, tmp_path, monkeypatch)
+    assert after.keys != before.keys
+    assert after.built != before.built
+    assert after.observers == before.observers
+
+
+@pytest.mark.parametrize("observer", emulator.OBSERVERS)
+@pytest.mark.parametrize("kind", ["lab-{}.c", "lab-{}.h", "patches/??-{}.patch"])
+def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
+    observer: str, kind: str, tmp_path: Path, monkeypatch
+) -> None:
+    (changed,) = paths.emulator().glob(kind.format(observer))
+    name = changed.relative_to(paths.emulator()).as_posix()
+    before, after = digests(), after_change(name, tmp_path, monkeypatch)
+    assert after.keys == before.keys
+    assert after.built != before.built
+    assert {one for one in emulator.OBSERVERS if after.observers[one] != before.observers[one]} == {observer}
 
 
 def beside(tmp_path: Path, monkeypatch, fill) -> list[str]:

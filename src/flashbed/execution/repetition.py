@@ -76,6 +76,11 @@ def program_set(cell: Cell) -> ProgramSet:
     return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))
 
 
+def samples(cell: Cell) -> bool:
+    """Whether the cell has samples taken of where its CPUs are."""
+    return WORKLOADS[cell.workload.tool].needs(cell.workload.parameters).samples
+
+
 def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
     """The modules of a cell that are made from a folder of the user's, with the folder."""
     sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.scheduler))
@@ -87,6 +92,7 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
     text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
     environment = {
         "emulator": emulator.digest(),
+        **({emulator.PROFILE: emulator.observer_digest(emulator.PROFILE)} if samples(cell) else {}),
         "machine": " ".join(machine(cell, image)),
         "job": digest_bytes(text.encode()),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
@@ -142,7 +148,8 @@ def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, fol
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     changed = image.kernel.changed
-    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, changed.watched if changed else ())
+    watched = changed.watched if changed else ()
+    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
     if changed is not None:
         ran.note(repetition.key, changed, folder / process.RAN)
     outcome = sampled.named(outcome, image.kernel.symbols)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -78,6 +78,13 @@ OWN = {
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
+PROFILE = "profile"
+
+OBSERVERS = (PROFILE, "price", "watch")
+"""Parts that only observe: lab-NAME.c, lab-NAME.h, and the patch NN-NAME.patch. A guest gives the same bytes whether
+they are there or not; the watch ends guests that would give none.
+"""
+
 MEDIA_CORE = "block/media"
 """Where the media core lies in QEMU's source."""
 
@@ -105,11 +112,29 @@ PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
 @cache
 def digest() -> str:
     """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, media core,
-    options. The host's compiler is left out: a guest's answers are those of C and of the patches, whichever compiler
-    read them.
+    options. What only observes is left out; and the host's compiler: a guest's answers are those of C and of the
+    patches, whichever compiler read them.
     """
+    seen = {file for name in OBSERVERS for file in _files_of(name)}
+    return _digest_of(file for file in paths.emulator().rglob("*") if file not in seen)
+
+
+@cache
+def observer_digest(name: str) -> str:
+    """Of a part that only observes, for the keys of results that have what it saw."""
+    return digest_tree(*_files_of(name))
+
+
+def _files_of(observer: str) -> list[Path]:
+    root = paths.emulator()
+    return [*sorted(root.glob(f"lab-{observer}.[ch]")), *root.glob(f"patches/[0-9][0-9]-{observer}.patch")]
+
+
+def _digest_of(files: Iterable[Path]) -> str:
+    """Of an emulator with these files of emulator/."""
+    own = digest_tree(*sorted(file for file in files if file.is_file()))
     core = (digest_tree(paths.media() / part) for part in ("src", "include"))
-    return digest_bytes("\n".join((TARBALL, digest_tree(paths.emulator()), *core, *OPTIONS)).encode())
+    return digest_bytes("\n".join((TARBALL, own, *core, *OPTIONS)).encode())
 
 
 def program() -> Path:
@@ -153,7 +178,7 @@ _known: dict[Path, Path] = {}
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
-        recipe = {"emulator": digest(), "compiler": host_compiler(), "flags": NO_PATHS}
+        recipe = {"emulator": _digest_of(paths.emulator().rglob("*")), "compiler": host_compiler(), "flags": NO_PATHS}
         cache = Cache(root / "image")
         entry = cache.entry("emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM])
         _known[root] = entry.path(PROGRAM)

@@ -153,10 +153,12 @@ def run(
     limit_s: float,
     stop: threading.Event,
     watched: Sequence[tuple[int, int]] = (),
+    *,
+    samples: bool = False,
 ) -> Outcome:
     """Runs the guest of these fixed arguments in `folder` for at most `limit_s` seconds of the host's time, or until
-    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (process.RAN); the guest does
-    not feel that.
+    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (process.RAN). With `samples`
+    the guest can have it noted where its CPUs are. It does not feel any of that.
 
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
@@ -170,9 +172,7 @@ def run(
     sizes = {path: path.stat().st_size for path in (files.state, files.data)} if _is_chip(fixed) else {}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    notes = f"profile={_escaped(profile)},price={_escaped(folder / process.PRICE)}"
-    # A second -icount joins the first
-    command = [*_command(fixed, files, folder), "-icount", notes, *_watching(watched, folder / process.RAN)]
+    command = [*_command(fixed, files, folder), *_noting(folder, samples), *_watching(watched, folder / process.RAN)]
     status, complaint = process.execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)
@@ -203,6 +203,12 @@ def run(
     if raw := profile.read_bytes():
         noted[RAW] = raw
     return replace(outcome, files={**outcome.files, **noted})
+
+
+def _noting(folder: Path, samples: bool) -> list[str]:
+    """What the emulator is to note beside results. A second -icount joins the first."""
+    price, profile = (_escaped(folder / name) for name in (process.PRICE, RAW))
+    return ["-icount", f"price={price}" + (f",profile={profile}" if samples else "")]
 
 
 def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:

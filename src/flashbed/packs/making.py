@@ -10,7 +10,6 @@ from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
 from flashbed.execution.store import DIGESTS
-from flashbed.guest_output import profile
 from flashbed.packs import pack_file, recipes, sources, writing
 from flashbed.packs.recipes import Shelf
 from flashbed.study.plan import KEY_VERSION
@@ -111,7 +110,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         results: dict[str, Path] = {}
         for record in measured:
             names = _names(record)
-            told.append(recipes.recipe(record.repetition, shelf, f"out/{profile.PROFILE}" in names).as_json())
+            told.append(recipes.recipe(record.repetition, shelf).as_json())
             results |= {f"{pack_file.RESULTS}/{record.result['key']}/{name}": record.folder / name for name in names}
             progress.advance()
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}

@@ -84,8 +84,8 @@ class Shelf:
         return self._media[known]
 
 
-def recipe(wanted: Repetition, shelf: Shelf, sampled: bool) -> Recipe:
-    """`sampled`: the functions that CPUs were in are told. Raises SetupError for a checker that cannot be packed."""
+def recipe(wanted: Repetition, shelf: Shelf) -> Recipe:
+    """Raises SetupError for a checker that cannot be packed."""
     cell, image = wanted.cell, wanted.image
     shelf.program(EMULATOR, emulator.program())
     state, content = shelf.medium(wanted)
@@ -94,7 +94,7 @@ def recipe(wanted: Repetition, shelf: Shelf, sampled: bool) -> Recipe:
         label=cell.label,
         machine=tuple(repetition.machine(cell, image)),
         kernel=shelf.kernel(image.kernel),
-        symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if sampled else None,
+        symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if repetition.samples(cell) else None,
         archives=(*_archives(wanted, shelf), (JOB, shelf.job(wanted))),
         state=state,
         content=content,

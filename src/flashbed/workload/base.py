@@ -43,10 +43,13 @@ class Phase:
 
 
 class Needs(NamedTuple):
-    """Debian packages for the guest, and the programs (absolute paths there) that are wanted out of them."""
+    """Debian packages for the guest, and the programs (absolute paths there) that are wanted out of them. `samples`:
+    where the CPUs are is sampled, when a program of the guest asks for it.
+    """
 
     packages: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    samples: bool = False
 
 
 class Workload(Protocol):
@@ -61,7 +64,7 @@ class Workload(Protocol):
     """Which of the keys `job` and `program`, files of the user's, may stand in [workload]."""
 
     def needs(self, parameters: Parameters) -> Needs:
-        """What it takes out of Debian's packages."""
+        """What it takes out of Debian's packages, and of the emulator beyond a machine."""
 
     def title(self, parameters: Parameters) -> str:
         """The tool's name, for people: it tells if another tool stands in."""

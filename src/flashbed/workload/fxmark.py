@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from flashbed.guest_output import profile
-from flashbed.workload.base import OfCalls, OfOurs, Parameters, WorkloadOutputError
+from flashbed.workload.base import Needs, OfCalls, OfOurs, Parameters, WorkloadOutputError
 from flashbed.workload.fxmark_parameters import READING, FxmarkParameters
 from flashbed.workload.parameters import ToolParameters
 
@@ -89,6 +89,9 @@ class Fxmark(OfCalls, OfOurs):
     parameters: type[ToolParameters] = FxmarkParameters
     built: tuple[str, ...] = (PROGRAM,)
     own_files: tuple[str, ...] = ()
+
+    def needs(self, parameters: Parameters) -> Needs:
+        return Needs(samples=True)
 
     def title(self, parameters: Parameters) -> str:
         return "FxMark's questions, asked by a program of the lab"
