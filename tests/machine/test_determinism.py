@@ -68,6 +68,35 @@ def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_p
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
 
 
+BEHIND = {
+    "nvme": "nvme-960pro-class:used_bytes=1G",
+    "usb": "usb-stick-2g",
+    "sata": "hdd-25-5400-ide-4g",
+    "sd": "sd-good:used_bytes=512M",
+    "emmc": "emmc-64g:used_bytes=1G",
+}
+"""A medium behind each interface."""
+
+TWO_AT_A_TIME = """
+    filesystem = "ext4"
+    [workload]
+    tool = "fio"
+    pattern = "randwrite"
+    request = "16k"
+    file = "2M"
+    processes = 2
+    flush = "fsync"
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("medium", BEHIND.values(), ids=BEHIND)
+def test_same_bytes_behind_each_interface(medium: str, cpus: int, study_file, measure, tmp_path: Path) -> None:
+    (wanted,) = run.prepare(load_study(study_file(TWO_AT_A_TIME, board=f"arm64-1000:cpus={cpus}", medium=medium)))
+    assert wanted.cell.medium.interface == next(name for name, one in BEHIND.items() if one == medium)
+    repeats(measure, wanted, tmp_path, idle=1, loaded=1)
+
+
 def test_where_the_files_of_a_guest_lie_changes_nothing(
     study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
