@@ -9,7 +9,7 @@
 
 struct LabNotes {
     struct fb_medium *medium;
-    char *folder;
+    int folder;         /* open, so that a machine that is forked gets another (lab-beginning.h) */
     unsigned files;
 
     LabRecord *records;
@@ -23,14 +23,20 @@ struct LabNotes {
 LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp)
 {
     LabNotes *notes;
+    int opened;
 
     if (!folder) {
         error_setg(errp, "a medium needs notes=FOLDER");
         return NULL;
     }
+    opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) {
+        error_setg_errno(errp, errno, "cannot open the folder %s", folder);
+        return NULL;
+    }
     notes = g_new0(LabNotes, 1);
     notes->medium = medium;
-    notes->folder = g_strdup(folder);
+    notes->folder = opened;
     notes->records = g_new(LabRecord, records);
     notes->records_max = records;
     lab_notes_rest(notes);
@@ -89,14 +95,16 @@ void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_
 
 static bool write_file(LabNotes *notes, const char *kind, const char *name, const void *content, size_t bytes)
 {
-    g_autofree char *path = g_strdup_printf("%s/%s.%s", notes->folder, kind, name);
+    g_autofree char *path = g_strdup_printf("%s.%s", kind, name);
     FILE *file;
     bool good;
+    int fd;
 
     if (++notes->files > LAB_FILES_MAX) {
         return false;
     }
-    file = fopen(path, "wb");
+    fd = openat(notes->folder, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!file) {
         return false;
     }
@@ -205,7 +213,7 @@ void lab_notes_close(LabNotes *notes)
             write_file(notes, "requests", "bin", notes->records, notes->records_count * sizeof(*notes->records));
         }
         g_free(notes->records);
-        g_free(notes->folder);
+        close(notes->folder);
         g_free(notes);
     }
 }

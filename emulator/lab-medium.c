@@ -274,6 +274,14 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns)
     return lab_notes_told(the_medium->notes, text, now_ns, guest_ns) ? 0 : -1;
 }
 
+void lab_medium_end(void)
+{
+    if (the_medium) {
+        lab_notes_close(the_medium->notes);
+        the_medium->notes = NULL;
+    }
+}
+
 static void end(LabRequest *request, int result)
 {
     request->common.cb(request->common.opaque, result);

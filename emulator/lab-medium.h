@@ -72,4 +72,7 @@ LabMediumTraits lab_medium_traits(BlockDriverState *bs);
  */
 int64_t lab_medium_told(const char *text, int64_t guest_ns);
 
+/* The machine ends: what is noted last is noted. */
+void lab_medium_end(void);
+
 #endif

@@ -67,7 +67,7 @@ def new(what: Path | Repetition, folder: Path) -> Rig:
         (what,) = run.prepare(load_study(what))
     folder.mkdir(exist_ok=True)
     begins = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(what.image.kernel.image, *begins, emulator.program())
+    files = qemu.Files(what.image.kernel.image, *begins, emulator.program(), load=folder / qemu.LOAD)
     repetition.make_medium(what.cell, what.image, StoredMedium(folder))
     return Rig(what, files, folder)
 
@@ -87,15 +87,18 @@ def outcome_of(
     `medium_options` go to the emulator's medium, as "record=1,undo=FILE", or a raw chip's module, as "record=1", behind
     its own. `ram_bytes`: instead of the board's.
     """
-    job = repetition.job(rig.cell, rig.wanted.image) | {name: text.encode() for name, text in scripts.items()}
-    job |= dict(beside or {})
-    job["cell.env"] += NO_FILLER
+    told = repetition.job(rig.cell, rig.wanted.image)
+    environment = told.beginning["cell.env"] + NO_FILLER
     setup = repetition.machine_setup(rig.cell, rig.wanted.image)
     if setup.controller and medium_options:
         setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
     elif medium_options:
-        job["cell.env"] += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
-    rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job, rig.files.initramfs)
+        environment += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
+    changed = {name: text.encode() for name, text in scripts.items()} | dict(beside or {})
+    job = told.changed({**changed, "cell.env": environment})
+    rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)
+    assert rig.files.load is not None
+    rig.files.load.write_bytes(job.packed_load())
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
     fixed, samples = qemu.fixed_arguments(setup), repetition.samples(rig.cell)
     return qemu.run(fixed, rig.files, rig.folder, limit_s, threading.Event(), samples=samples)
@@ -124,8 +127,8 @@ def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit
     it is not there.
     """
     folder.mkdir(exist_ok=True)
-    job = repetition.job(wanted.cell, wanted.image) | dict(changed)
-    with patch.object(repetition, "job", lambda cell, image: dict(job)):
+    job = repetition.job(wanted.cell, wanted.image).changed(changed)
+    with patch.object(repetition, "job", lambda cell, image: job):
         return repetition.execute(wanted, folder, limit_s, threading.Event())
 
 

@@ -108,7 +108,7 @@ def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(study_file, t
     """What `df` has in use before and after, and what the medium counts."""
     writes = {}
     for wanted in run.prepare(load_study(study_file(WRITES, filesystem=filesystem, medium="usb-stick-2g", seeds=1))):
-        measure = repetition.job(wanted.cell, wanted.image)["measure"]
+        measure = repetition.job(wanted.cell, wanted.image).load["measure"]
         changed = {"measure": b"df -kP /mnt >/out/before.txt\n" + measure}
         finished = guest_rig.finish(wanted, tmp_path / wanted.key, changed)
         assert finished.measured, finished.result["reason"]

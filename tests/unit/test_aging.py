@@ -40,7 +40,7 @@ def cell(study_file):
 def prepared(cell: Cell) -> str:
     image = Mock()
     image.media_tool.digest.return_value = "0"
-    return repetition.job(cell, image)["prepare"].decode()
+    return repetition.job(cell, image).beginning["prepare"].decode()
 
 
 def test_the_guest_uses_the_file_system_before_the_loads_files_are_made(cell) -> None:

@@ -23,6 +23,7 @@ from flashbed.image import GuestImage, ProgramSet, emulator
 from flashbed.machine import checker, guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.cpus import Cpus
+from flashbed.machine.guest_job import Job
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
@@ -89,7 +90,7 @@ def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
-    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).items()))
+    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).files.items()))
     environment = {
         "emulator": emulator.digest(),
         **({emulator.PROFILE: emulator.observer_digest(emulator.PROFILE)} if samples(cell) else {}),
@@ -140,9 +141,11 @@ def _is_killed(finished: Finished) -> bool:
 
 def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, folder: Path) -> Finished:
     cell, image = repetition.cell, repetition.image
-    initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program())
-    image.write_initramfs(program_set(cell), job(cell, image), files.initramfs)
+    initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD))
+    files = qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program(), load=load)
+    its_job = job(cell, image)
+    image.write_initramfs(program_set(cell), its_job.beginning, files.initramfs)
+    load.write_bytes(its_job.packed_load())
     try:
         make_medium(cell, image, StoredMedium(folder))
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
@@ -170,13 +173,17 @@ def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Fi
     return _finished(repetition, Outcome(status, reason))
 
 
-def job(cell: Cell, image: GuestImage) -> dict[str, bytes]:
+def job(cell: Cell, image: GuestImage) -> Job:
     """The files of the cell's /job."""
     workload = cell.workload
-    scripts = WORKLOADS[workload.tool].files(workload.parameters, cell.seed)
-    prepare = {"prepare": aging + scripts["prepare"]} if (aging := guest_job.aging(cell)) else {}
+    tool = WORKLOADS[workload.tool]
+    scripts = tool.files(workload.parameters, cell.seed)
     told = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
-    return {**scripts, **prepare, **workload.files, **guest_job.files(cell, medium_digest(cell, image)), **told}
+    begins = {name: data for name, data in scripts.items() if name in tool.begins_with}
+    prepare = guest_job.aging(cell) + scripts["prepare"]
+    load = {name: data for name, data in scripts.items() if name != "prepare" and name not in begins}
+    beginning = {**begins, "prepare": prepare, **guest_job.files(cell, medium_digest(cell, image))}
+    return Job(beginning, {**load, **workload.files, **told})
 
 
 @cache

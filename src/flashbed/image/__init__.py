@@ -73,7 +73,7 @@ class GuestImage:
         return {name: self.digests[name] for name in ("kernel", "base", *_part_names(wanted))}
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
-        """One initramfs for a cell: the shared archives and the cell's /job behind them."""
+        """One initramfs for a cell: the shared archives, and behind them what its beginning needs in /job."""
         initramfs.job_archive(self.kernel, job, to.with_suffix(".job"))
         with to.open("wb") as out:
             for part in (*self.archives(wanted), to.with_suffix(".job")):
@@ -175,9 +175,9 @@ def _guest(
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
-    outbox, medium = (make(cache, archive).path(make.__name__) for make in (programs.outbox, programs.medium))
+    made = (make(cache, archive).path(make.__name__) for make in (programs.outbox, programs.medium, programs.receive))
     its_own = [initramfs.File(name, path, 0o644) for name, path in sorted(built.modules.items())]
-    files = [*initramfs.base_files(busybox, outbox, medium), *its_own]
+    files = [*initramfs.base_files(busybox, *made), *its_own]
     base = initramfs.archive(cache, built, "base", files, system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}

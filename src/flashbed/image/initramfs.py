@@ -61,8 +61,8 @@ class File:
     mode: int = 0o755
 
 
-def base_files(busybox: Path, outbox: Path, medium: Path) -> list[File]:
-    """What every guest has: busybox, our scripts, the outbox, the word to the medium."""
+def base_files(busybox: Path, outbox: Path, medium: Path, receive: Path) -> list[File]:
+    """What every guest has: busybox, our scripts, the outbox, the word to the medium, what brings the load."""
     guest = paths.guest()
     return [
         File("/init", guest / "init"),
@@ -73,6 +73,7 @@ def base_files(busybox: Path, outbox: Path, medium: Path) -> list[File]:
         File("/bin/busybox", busybox),
         File("/bin/outbox", outbox),
         File("/bin/medium", medium),
+        File("/bin/receive", receive),
     ]
 
 

@@ -152,6 +152,11 @@ def medium(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "medium.c")
 
 
+def receive(cache: Cache, archive: Archive) -> Entry:
+    """An entry with `receive`, of ours: it writes out what the emulator has for the guest."""
+    return own(cache, archive, paths.guest() / "receive.c")
+
+
 BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
 """Programs that cells choose and that are built from their sources, by name: what builds them."""
 

@@ -6,8 +6,11 @@ The two change together: the variables of cell.env and the names of the scripts 
 
 from __future__ import annotations
 
+import io
 import shlex
-from collections.abc import Iterable
+import tarfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from flashbed.guest_output.aging import PRINTED
 from flashbed.image import DEBIAN
@@ -27,6 +30,36 @@ TRACED_REQUESTS = 16_384
 
 CUT_AFTER = 1000
 """So many programs and erases after it was armed, and as many more as the seed moves the file, the power goes."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The files of a cell's /job, by name."""
+
+    beginning: Mapping[str, bytes]
+    """What the guest has from power-on."""
+    load: Mapping[str, bytes]
+    """What comes to it when its beginning is over."""
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {**self.beginning, **self.load}
+
+    def changed(self, files: Mapping[str, bytes]) -> Job:
+        """With these files instead, or besides: those that the load does not have come with the beginning."""
+        load = {name: data for name, data in files.items() if name in self.load}
+        beginning = {name: data for name, data in files.items() if name not in load}
+        return Job({**self.beginning, **beginning}, {**self.load, **load})
+
+    def packed_load(self) -> bytes:
+        """The load as the guest's tar unpacks it: the same bytes for the same files."""
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name, data in sorted(self.load.items()):
+                member = tarfile.TarInfo(name)
+                member.size, member.mode = len(data), 0o755
+                archive.addfile(member, io.BytesIO(data))
+        return packed.getvalue()
 
 
 def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:

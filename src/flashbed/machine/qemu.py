@@ -32,7 +32,7 @@ DRIVE = "medium"
 NOTES = "notes"
 """The folder of a run in which the emulator notes what the medium counts (emulator/lab-medium-notes.h)."""
 
-OUTBOX = "outbox.bin"
+OUTBOX, LOAD = "outbox.bin", "load"
 STATE_SLOT, DATA_SLOT, OUTBOX_SLOT = 2, 3, 4
 """PCI slots of regions of memory, fixed: guest/init knows them too. Of a raw chip the guest has state and data."""
 
@@ -66,7 +66,8 @@ class Setup:
 @dataclass(frozen=True)
 class Files:
     """What the machine starts from, and the program that it is. `state` and `data` are changed by the run, and `undo`,
-    which a medium needs whose power is to be cut.
+    which a medium needs whose power is to be cut. `load` is what the guest gets when its beginning is over
+    (emulator/lab-load.h).
     """
 
     kernel: Path
@@ -75,6 +76,7 @@ class Files:
     data: Path
     emulator: Path
     undo: Path | None = None
+    load: Path | None = None
 
 
 def refusal(emulator: Path, cpu: str) -> str:
@@ -133,6 +135,7 @@ def _is_chip(fixed: Sequence[str]) -> bool:
 def _command(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
+    arguments += ["-icount", f"load={_escaped(files.load)}"] if files.load else []
     regions = {OUTBOX_SLOT: folder / OUTBOX}
     if _is_chip(fixed):
         regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, **regions}
@@ -172,7 +175,8 @@ def run(
     sizes = {path: path.stat().st_size for path in (files.state, files.data)} if _is_chip(fixed) else {}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    command = [*_command(fixed, files, folder), *_noting(folder, samples), *_watching(watched, folder / process.RAN)]
+    command = _command(fixed, files, folder) + _noting(folder, samples)
+    command += _watching(watched, folder / process.RAN)
     status, complaint = process.execute(command, console, limit_s, stop)
     for path, size in sizes.items():
         os.truncate(path, size)

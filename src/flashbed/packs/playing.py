@@ -41,7 +41,8 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
                 shutil.copyfileobj(part, out)
     shutil.copyfile(files.file(recipe.state), state)
     _write_content(recipe.content, files, data)
-    started = qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR))
+    load = files.file(recipe.load) if recipe.load else None
+    started = qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR), load=load)
     outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, samples=recipe.symbols is not None)
     outcome = sampled.named(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == "measured" and recipe.check is not None:

@@ -48,6 +48,8 @@ class Recipe:
     ram_bytes: int
     content_bytes: int
     check: Check | None
+    load: str | None = None
+    """The archive with what only the load needs; None in a pack of before, whose "job" has all."""
 
     @property
     def files(self) -> Iterator[str]:
@@ -55,7 +57,7 @@ class Recipe:
         yield self.kernel
         yield self.state
         yield from (digest for _, digest in self.archives)
-        yield from (file for file in (self.symbols, self.content) if isinstance(file, str))
+        yield from (file for file in (self.symbols, self.content, self.load) if isinstance(file, str))
 
     @property
     def cell(self) -> str:

@@ -63,11 +63,13 @@ class Shelf:
             self.programs[name] = asdict(Program(self.put(path, f"the program {name}"), loader, its))
         return name
 
-    def job(self, wanted: Repetition) -> str:
-        """The archive of the cell's own files."""
-        to = self._scratch / f"{wanted.key}.job"
-        initramfs.job_archive(wanted.image.kernel, repetition.job(wanted.cell, wanted.image), to)
-        return self.put(to, f"the job of {wanted.cell.label}")
+    def job(self, wanted: Repetition) -> tuple[str, str]:
+        """The archives of the cell's own files: what its beginning needs, and what its load."""
+        job, to = repetition.job(wanted.cell, wanted.image), self._scratch / f"{wanted.key}.job"
+        initramfs.job_archive(wanted.image.kernel, job.beginning, to)
+        load = self._scratch / f"{wanted.key}.load"
+        load.write_bytes(job.packed_load())
+        return self.put(to, f"the job of {wanted.cell.label}"), self.put(load, f"the load of {wanted.cell.label}")
 
     def medium(self, wanted: Repetition) -> tuple[str, str | int]:
         """The state that the medium starts from, and its content: a file, or the size of one without any."""
@@ -89,18 +91,20 @@ def recipe(wanted: Repetition, shelf: Shelf) -> Recipe:
     cell, image = wanted.cell, wanted.image
     shelf.program(EMULATOR, emulator.program())
     state, content = shelf.medium(wanted)
+    job, load = shelf.job(wanted)
     return Recipe(
         key=wanted.key,
         label=cell.label,
         machine=tuple(repetition.machine(cell, image)),
         kernel=shelf.kernel(image.kernel),
         symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if repetition.samples(cell) else None,
-        archives=(*_archives(wanted, shelf), (JOB, shelf.job(wanted))),
+        archives=(*_archives(wanted, shelf), (JOB, job)),
         state=state,
         content=content,
         ram_bytes=cell.board.ram,
         content_bytes=repetition.content_bytes(cell),
         check=_check(cell, shelf),
+        load=load,
     )
 
 

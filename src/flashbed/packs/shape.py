@@ -75,7 +75,10 @@ _RECIPE: Mapping[str, Test] = {
     "ram_bytes": _is_size,
     "content_bytes": _is_size,
     "check": _or_none(_with(program=_is_name, arguments=_list(_is_word))),
+    "load": _or_none(_is_digest),
 }
+_LATER = {"load": None}
+"""What recipes of older packs lack, and what that means."""
 
 _PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))
 
@@ -103,7 +106,7 @@ def check_contents(told: Any) -> None:
     """What pack.json says. Raises ValueError, with what is wrong."""
     _check(told, _CONTENTS, "")
     for place, one in enumerate(told["recipes"]):
-        _check(one, _RECIPE, f"recipe {place + 1}: ")
+        _check({**_LATER, **one} if isinstance(one, dict) else one, _RECIPE, f"recipe {place + 1}: ")
         if other := sorted(one.keys() - _RECIPE.keys()):
             raise ValueError(f"recipe {place + 1}: {other[0]} is unknown")
 

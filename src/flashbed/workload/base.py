@@ -60,6 +60,10 @@ class Workload(Protocol):
     parameters: type[ToolParameters]
     built: tuple[str, ...]
     """Programs that the lab builds for the guest (image/programs.py)."""
+    begins_with: tuple[str, ...]
+    """Which of its files `prepare` needs, besides itself. All others come to the guest before `measure` only, and have
+    no part in what is done until then.
+    """
     own_files: tuple[str, ...]
     """Which of the keys `job` and `program`, files of the user's, may stand in [workload]."""
 
@@ -107,6 +111,8 @@ class Workload(Protocol):
 
 class OfOurs:
     """What tools have in common whose program the lab builds."""
+
+    begins_with: tuple[str, ...] = ()
 
     def needs(self, parameters: Parameters) -> Needs:
         return Needs()

@@ -72,6 +72,7 @@ class BonniePlus(InPhases):
 
     parameters: type[ToolParameters] = BonniePlusParameters
     built: tuple[str, ...] = ()
+    begins_with: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
 
     def needs(self, parameters: Parameters) -> Needs:

@@ -26,6 +26,7 @@ class Fio(OfOurs):
 
     parameters: type[ToolParameters] = FioParameters
     built: tuple[str, ...] = ("fio",)
+    begins_with: tuple[str, ...] = ("prepare.fio",)
     own_files: tuple[str, ...] = ("job",)
 
     def title(self, parameters: Parameters) -> str:

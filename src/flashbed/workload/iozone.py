@@ -50,6 +50,7 @@ class Iozone(OfOurs, InPhases):
 
     parameters: type[ToolParameters] = IozoneParameters
     built: tuple[str, ...] = ("fio",)
+    begins_with: tuple[str, ...] = ("aged.fio",)
     own_files: tuple[str, ...] = ("program",)
 
     def title(self, parameters: Parameters) -> str:

@@ -71,6 +71,7 @@ class Nfs(OfCalls):
 
     parameters: type[ToolParameters] = NfsParameters
     built: tuple[str, ...] = ("poweron", "sfsload")
+    begins_with: tuple[str, ...] = ("nfs", "nfs.env")
     own_files: tuple[str, ...] = ()
 
     def needs(self, parameters: Parameters) -> Needs:
