@@ -24,8 +24,9 @@ from flashbed.execution import attempt, measurement, measuring, repetition
 from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import Store
-from flashbed.image import GuestImage, ProgramSet, emulator
+from flashbed.image import GuestImage, emulator
 from flashbed.image.cache import Entry
+from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import GEN_INIT_CPIO, IMAGE, SYMBOLS, Kernel
 

@@ -18,6 +18,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import run
 from flashbed.execution.run import find_study
+from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
 from flashbed.profiles.stored_medium import StoredMedium
@@ -130,6 +131,7 @@ def test_odd_values_of_a_profile(tmp_path: Path, old: str, new: str, expected: s
         ('["e2fsprogs"]', '["e2fsprogs", "nosuch"]', "packages", "nosuch", "packages[1]"),
         ('["/sbin/mke2fs"]', '["/bin/sh"]', "programs", "/bin/sh", "programs[0]"),
         ('needs     = "block"', 'needs = "block"\nmodule = "nosuch"', "module", "nosuch", "module"),
+        ('type = "ext2"', 'type = "nosuch"', "type", "nosuch", "mount.type"),
     ],
 )
 def test_a_part_that_no_guest_can_have(
@@ -138,7 +140,7 @@ def test_a_part_that_no_guest_can_have(
     """The image room knows what it is, the run whose profile wants it."""
 
     def build(*_: object, **__: object) -> None:
-        raise image.PartError("there is none", key, name)
+        raise guest_parts.PartError("there is none", key, name)
 
     assert old in EXT2
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace(old, new, 1))

@@ -39,3 +39,24 @@ def test_what_it_asks_for_softly_comes_before_it_too_and_by_another_name(modules
 def test_no_module_comes_twice_and_what_is_no_file_is_left_out(modules: dict[str, Path]) -> None:
     wanted = ["lockd", "md-mod", "nfsd", "grace"]
     assert module_order.in_order(modules, wanted) == ["sunrpc", "lockd", "md_mod", "nfsd"]
+
+
+def test_a_package_says_what_its_kernel_answers_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said = {"bfq": [("alias", "bfq-iosched")], "usb-storage": [("alias", "usb:v03F0p4002d*"), ("depends", "usbcore")]}
+    monkeypatch.setattr(module_order, "_said", lambda file: said[file.stem])
+    for name in said:
+        (tmp_path / f"{name}.ko").touch()
+    (tmp_path / "modules.builtin.modinfo").write_bytes(b"mq_deadline.alias=mq-deadline-iosched\0usbcore.license=GPL\0")
+    names = module_order.names_of(tmp_path)
+    assert names == {
+        "bfq": "bfq",
+        "bfq_iosched": "bfq",
+        "usb_storage": "usb_storage",
+        "mq_deadline": module_order.BUILT_IN,
+        "mq_deadline_iosched": module_order.BUILT_IN,
+        "usbcore": module_order.BUILT_IN,
+    }
+    kernel = module_order.ModuleFiles(module_order.found_in(tmp_path), names)
+    assert kernel.in_order(["usb-storage", "mq-deadline-iosched", "bfq-iosched"]) == ["usb_storage", "bfq"]
+    with pytest.raises(LookupError, match="cfq-iosched"):
+        kernel.in_order(["bfq-iosched", "cfq-iosched"])

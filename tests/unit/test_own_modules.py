@@ -13,7 +13,7 @@ from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution.repetition import program_set
-from flashbed.image import modules
+from flashbed.image import guest_parts, modules
 from flashbed.profiles.library import Library
 from flashbed.study import host_commands
 from flashbed.study.loading import load_study
@@ -68,7 +68,7 @@ def test_a_folder_that_makes_no_such_module_is_told_before_anything_is_built(tmp
 
 
 def test_one_study_has_one_module_of_a_name(tmp_path: Path) -> None:
-    one, two = (image.ProgramSet((), (), ("mine",), (), (("mine", tmp_path / name),)) for name in ("a", "b"))
+    one, two = (guest_parts.ProgramSet((), (), ("mine",), (), (("mine", tmp_path / name),)) for name in ("a", "b"))
     with pytest.raises(InputError, match="mine is made from two folders"):
         image.build("6.1", [one, two])
 

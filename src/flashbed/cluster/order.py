@@ -16,7 +16,7 @@ from flashbed.common.digest import digest_file
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Repetition
-from flashbed.image import GuestImage, emulator, kernel
+from flashbed.image import GuestImage, emulator, guest_parts, kernel
 from flashbed.image.cache import Entry
 from flashbed.image.hosttools import MediaTool
 from flashbed.medium import conditioning
@@ -55,7 +55,7 @@ def files_of(wanted: Repetition) -> Files:
     image, cell = wanted.image, wanted.cell
     files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
     files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
-    names = image.part_names(repetition.program_set(cell))
+    names = guest_parts.part_names(repetition.program_set(cell))
     files |= {BASE: image.base, **{f"{PART}{name}": image.parts[name] for name in names}}
     if (state := repetition.conditioned(cell, image)) is not None:
         files[CONDITION] = state

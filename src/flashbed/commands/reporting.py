@@ -14,7 +14,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.ran import CHANGED_LINES
@@ -24,6 +23,7 @@ from flashbed.execution.store import Different
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
+from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
@@ -139,7 +139,7 @@ def _own_modules(repetitions: Sequence[Repetition]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for one in repetitions:
         for name, folder in own_modules(one.cell):
-            digest = one.environment[image.module_part(name)]
+            digest = one.environment[guest_parts.module_part(name)]
             found.setdefault(name, {})[f"{folder.name} {digest[:12]}"] = None
     return {name: ", ".join(sorted(told)) for name, told in sorted(found.items())}
 

@@ -17,6 +17,7 @@ from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
 from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests
+from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
@@ -105,7 +106,7 @@ def lock_shipped() -> Lock:
     return _lock(pins.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more)
 
 
-def sets_of_guests(version: str) -> set[image.ProgramSet]:
+def sets_of_guests(version: str) -> set[ProgramSet]:
     """What guests with this kernel of the lab's may have: of a kernel for servers, what the shipped studies give it; of
     any other, the programs of all file systems, and every module.
     """
@@ -115,11 +116,11 @@ def sets_of_guests(version: str) -> set[image.ProgramSet]:
     return sets_of_filesystems(tuple(modules.to_choose()))
 
 
-def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[image.ProgramSet]:
+def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[ProgramSet]:
     """The programs of each shipped file system, all with the modules `chosen`."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
-    return {image.ProgramSet(system.packages, system.programs, chosen) for system in systems}
+    return {ProgramSet(system.packages, system.programs, chosen) for system in systems}
 
 
 def _lock(
@@ -127,7 +128,7 @@ def _lock(
     profiles: Mapping[str, str],
     studies: Iterable[Study],
     kernels: Iterable[str] = (),
-    more: Iterable[image.ProgramSet] = (),
+    more: Iterable[ProgramSet] = (),
 ) -> Lock:
     """Of what these studies ask for, and of these kernels and programs besides."""
     cells = [cell for study in studies for cell in plan(study)]

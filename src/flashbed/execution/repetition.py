@@ -19,13 +19,15 @@ from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import measurement, memory, ran
 from flashbed.execution.memory import Memory
-from flashbed.image import GuestImage, ProgramSet, emulator
+from flashbed.image import GuestImage, emulator
+from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import checker, guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.cpus import Cpus
 from flashbed.machine.guest_job import Job
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.shrinking import packing
 from flashbed.study.plan import Cell, cell_inputs, key
@@ -67,14 +69,17 @@ class TooLargeError(HostResourceError):
 def program_set(cell: Cell) -> ProgramSet:
     """What the cell's file system, translation, scheduler and tool need in the guest."""
     tool = WORKLOADS[cell.workload.tool]
-    parts = (cell.filesystem, cell.translation, tool.needs(cell.workload.parameters))
+    needs = tool.needs(cell.workload.parameters)
+    parts = (cell.filesystem, cell.translation, needs)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
+    built = (*tool.built, *(("age",) if cell.medium.aged else ()))
+    of_all = ProgramSet(tuple(packages), tuple(programs), built=built)
+    if cell.kernel == DEBIAN_KERNEL:
+        return of_all._replace(of_kernel=guest_job.of_kernel(cell), of_kernel_for_tool=needs.modules)
     driver = interfaces.between(cell.board, cell.medium).module
     wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module)
-    modules = tuple(module for module in wanted if module)
-    built = (*tool.built, *(("age",) if cell.medium.aged else ()))
-    return ProgramSet(tuple(packages), tuple(programs), modules, built, own_modules(cell))
+    return of_all._replace(modules=tuple(module for module in wanted if module), own_modules=own_modules(cell))
 
 
 def samples(cell: Cell) -> bool:

@@ -28,7 +28,9 @@ from flashbed.execution.repetition import Repetition
 from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
 from flashbed.image.changed_code import Changed
+from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.medium import conditioning, parameter_list
+from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Kind, Selector
 from flashbed.study import host_commands
 from flashbed.study.loading import Study
@@ -79,14 +81,16 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
     parameter_list.check_study(study, image.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
-    kernels = dict.fromkeys(cell.own_kernel or cell.kernel for cell in cells)
-    first = next((kernel for kernel in kernels if not isinstance(kernel, str)), None)
-    sets = {repetition.program_set(cell) for cell in cells}
+    sets: dict[str | KernelChoice, dict[ProgramSet, None]] = {}
+    for cell in cells:
+        sets.setdefault(cell.own_kernel or cell.kernel, {})[repetition.program_set(cell)] = None
+    first = next((kernel for kernel in sets if not isinstance(kernel, str)), None)
     try:
         images = {
-            kernel: image.build(kernel, sets, only_built=only_built, first=first, lines=lines) for kernel in kernels
+            kernel: image.build(kernel, wanted, only_built=only_built, first=first, lines=lines)
+            for kernel, wanted in sets.items()
         }
-    except image.PartError as error:
+    except PartError as error:
         raise _of_profile(study, error) from None
     with _noted("Working out their keys", len(cells)) as progress:
         return [_prepared(cell, images[cell.own_kernel or cell.kernel], progress) for cell in cells]
@@ -108,7 +112,7 @@ def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
         yield progress
 
 
-def _of_profile(study: Study, error: image.PartError) -> InputError:
+def _of_profile(study: Study, error: PartError) -> InputError:
     """With file and line of the profile that wants this part."""
     kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
     for kind in kinds:
@@ -126,6 +130,8 @@ def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
         yield (key,)
     elif isinstance(said, list) and name in said:
         yield key, said.index(name)
+    if profile.get("mount", {}).get(key) == name:
+        yield "mount", key
     for option, table in profile.get("options", {}).items():
         if table.get(key) == name:
             yield "options", option, key

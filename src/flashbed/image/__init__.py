@@ -13,39 +13,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from elftools.common.exceptions import ELFError
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.image import debian_kernel, emulator, hosttools, initramfs, kernel, modules, own_kernel, programs
+from flashbed.image import (
+    debian_kernel,
+    emulator,
+    guest_parts,
+    hosttools,
+    initramfs,
+    kernel,
+    modules,
+    own_kernel,
+    programs,
+)
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive, Packages
+from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
-from flashbed.profiles.kernel_choice import KernelChoice
-
-DEBIAN = "-debian"
-"""Behind a kernel's version: Debian's own, as it is installed."""
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, KernelChoice
 
 _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate")
 _NO_PROGRAM = re.compile(r"no package has the program (\S+)")
-
-
-class ProgramSet(NamedTuple):
-    """What a cell needs in its guest, besides what all have: tools, modules, and what makes load.
-
-    `built` names programs that are built from their sources, the others lie in packages.
-    """
-
-    packages: tuple[str, ...]
-    programs: tuple[str, ...]
-    modules: tuple[str, ...] = ()
-    built: tuple[str, ...] = ("fio",)
-    own_modules: tuple[tuple[str, Path], ...] = ()
-    """Those of the modules that are made from a folder of the user's."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +53,13 @@ class GuestImage:
     emulator: Path | None = None
     """None: the one that is built on this host."""
 
-    def part_names(self, wanted: ProgramSet) -> Sequence[str]:
-        """Of the archives, besides the base, of a cell that uses the program set `wanted`."""
-        return _part_names(wanted)
-
     def archives(self, wanted: ProgramSet) -> Sequence[Path]:
         """The cpio archives of a cell that uses the program set `wanted`, without its job."""
-        return [self.base, *(self.parts[name] for name in _part_names(wanted))]
+        return [self.base, *(self.parts[name] for name in guest_parts.part_names(wanted))]
 
     def digest(self, wanted: ProgramSet) -> dict[str, str]:
         """What such a cell depends on, by name: kernel, base, its programs and its modules."""
-        return {name: self.digests[name] for name in ("kernel", "base", *_part_names(wanted))}
+        return {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(wanted))}
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
         """One initramfs for a cell: the shared archives, and behind them what its beginning needs in /job."""
@@ -83,14 +72,6 @@ class GuestImage:
 
 class NotBuilt(SetupError):
     """Something of the guest is missing where nothing is to be fetched or built."""
-
-
-class PartError(InputError):
-    """A package, a program or a module that no guest can have: the key of a profile that names it, and its name."""
-
-    def __init__(self, message: str, key: str, name: str) -> None:
-        super().__init__(message)
-        self.key, self.name = key, name
 
 
 class BuiltOnly(Cache):
@@ -176,9 +157,7 @@ def _guest(
         "root/bin/busybox"
     )
     made = (make(cache, archive).path(make.__name__) for make in (programs.outbox, programs.medium, programs.receive))
-    its_own = [initramfs.File(name, path, 0o644) for name, path in sorted(built.modules.items())]
-    files = [*initramfs.base_files(busybox, *made), *its_own]
-    base = initramfs.archive(cache, built, "base", files, system=True)
+    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, *made), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}
     for wanted in wanted_sets:
@@ -188,8 +167,10 @@ def _guest(
         if wanted.programs:
             tree = _from_packages(cache, archive, wanted).folder / "root"
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
-        contents[_tools_name(wanted)] = files
-    contents |= {module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
+        contents[guest_parts.tools_name(wanted)] = files
+        if name := guest_parts.of_kernel(wanted):
+            contents[name] = debian_kernel.loaded(built, wanted)
+    contents |= {guest_parts.module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
     entries = {name: initramfs.archive(cache, built, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
@@ -206,8 +187,8 @@ def _kernel(
 ) -> Kernel:
     if isinstance(version, KernelChoice):
         return own_kernel.build(cache, archive, version, first, lines=lines)
-    if version.endswith(DEBIAN):
-        return debian_kernel.build(cache, archive, kernel.build(cache, archive, version.removesuffix(DEBIAN)))
+    if version == DEBIAN_KERNEL:
+        return debian_kernel.build(cache, archive, kernel.build(cache, archive, KERNELS[0]))
     return kernel.build(cache, archive, version)
 
 
@@ -270,16 +251,3 @@ def open_cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
             "set FLASHBED_CACHE to another folder"
         )
     return kind(root, thorough=thorough)
-
-
-def _part_names(wanted: ProgramSet) -> list[str]:
-    return [_tools_name(wanted), *map(module_part, wanted.modules)]
-
-
-def _tools_name(wanted: ProgramSet) -> str:
-    return "-".join(("tools", *wanted.built, *(Path(name).name for name in wanted.programs)))
-
-
-def module_part(module: str) -> str:
-    """What the archive with a module that cells choose is called, also among the digests in their keys."""
-    return f"module-{module}"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's own kernel as it is installed: its binary package, with a tree that modules of ours are built against.
+"""Debian's own kernel as it is installed: its binary package, and the modules of it that a cell loads.
 
-The tree is Debian's headers package with the programs of a kernel tree of ours that is built for this host, for
-Debian's are for the guest's architecture. The modules that a server of files needs come with it, in the order in which
-they load.
+Nothing is compiled for it. What the lab's kernels have built in, this one has as modules: each guest gets those that
+its cell needs, in the order in which they load.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -18,88 +18,98 @@ from flashbed.image import module_order
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed.image.guest_parts import PartError, ProgramSet
+from flashbed.image.initramfs import File
 from flashbed.image.kernel import CONFIG, GEN_INIT_CPIO, IMAGE, SYMBOLS, TREE, Kernel
+from flashbed.image.module_order import ModuleFiles
+from flashbed.workload.base import KERNEL_MODULES
 
 PACKAGE = "linux-image-arm64"
-HEADERS = "linux-headers-arm64"
-EMPTY = (PACKAGE, HEADERS)
-"""What users install; they only depend on the packages of today's kernel."""
+"""What users install; it only depends on the package of today's kernel."""
 
-GROUPS = {
-    "filesystem": ("crc32c_generic", "ext4"),
-    "network": ("nfsd", "sch_netem", "veth"),
-}
-"""Modules by what wants them; what they depend on comes before them."""
+MODULES, NAMES = "modules", "names.json"
 
-GUEST_FOLDER = "/lib/flashbed/kernel"
-"""Where the guest's scripts look for them: a folder for each group."""
+CELL, TOOL = "cell", "tool"
+"""Folders of the guest's below KERNEL_MODULES."""
 
-LEFT_OUT = ("media_nand",)
-"""Folders of kernel/ that cannot be built against it: its own raw NAND framework is a module."""
+FILESYSTEM, SCHEDULER = "fs-", "-iosched"
+"""How Linux calls the module of a file system or a scheduler, whichever file that is: fs-vfat, bfq-iosched."""
+
+ASKED_FOR = {"vfat": ("nls_cp437", "nls_ascii")}
+"""What a module asks for by name when it mounts, and so does not say: CONFIG_FAT_DEFAULT_CODEPAGE and _IOCHARSET."""
 
 
 def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
-    """The kernel that Debian installs; `ours` is one of the same version that the lab has built."""
-    packages = wanted(archive)
-    resolved = archive.resolve(packages, alone=True)
+    """The kernel that Debian installs; `ours` is one that the lab has built, for its program that packs archives."""
+    package = wanted(archive)
+    resolved = archive.resolve([package], alone=True)
     recipe = {
         "packages": resolved.files,
-        "ours": ours.entry.digests,
-        "groups": GROUPS,
-        "script": digest_tree(Path(__file__)),
+        "packs": ours.entry.digests[GEN_INIT_CPIO],
+        "script": digest_tree(Path(__file__), Path(module_order.__file__)),
     }
 
     def fill(folder: Path) -> None:
         with stage("Fetching Debian's own kernel"):
-            archive.unpack(archive.fetch(packages, resolved), folder / "unpacked")
-        _tree(folder / "unpacked", ours.tree, folder / TREE)
-        _modules(folder / "unpacked" / "lib/modules", folder)
-        shutil.rmtree(folder / "unpacked")
+            unpacked = folder / "unpacked"
+            archive.unpack(archive.fetch([package], resolved), unpacked)
+            _keep(unpacked, ours, folder)
+            shutil.rmtree(unpacked)
 
-    entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO])
-    files = {f"{GUEST_FOLDER}/{group}/{path.name}": path for group in GROUPS for path in _in(entry.folder / group)}
-    version = resolved.version(next(name for name in packages if name.startswith("linux-image")))
-    return Kernel(entry, version, LEFT_OUT, files, ours.environment)
-
-
-def _in(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.ko"))
+    entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO, NAMES])
+    modules = ModuleFiles(module_order.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
+    return Kernel(entry, resolved.version(package), modules=modules, environment=ours.environment)
 
 
-def wanted(archive: Archive) -> list[str]:
-    """The packages of the kernel and of its headers: those that Debian's two empty ones depend on."""
-    debs = archive.fetch(EMPTY, archive.resolve(EMPTY, alone=True))
+def wanted(archive: Archive) -> str:
+    """The package of the kernel: what Debian's empty one depends on."""
+    debs = archive.fetch([PACKAGE], archive.resolve([PACKAGE], alone=True))
     said = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
-    named = dict.fromkeys(re.findall(r"linux-(?:image|headers)-\d[^ ,]*-arm64", said))
-    common = [name.removesuffix("arm64") + "common" for name in named if name.startswith("linux-headers")]
-    if len(named) != 2:
-        raise SetupError(f"{' and '.join(EMPTY)} depend on {said.strip()}, which names no kernel with its headers")
-    return sorted((*named, *common))
+    if not (named := re.search(r"linux-image-\d[^ ,]*-arm64", said)):
+        raise SetupError(f"{PACKAGE} depends on {said.strip()}, which names no kernel")
+    return named[0]
 
 
-def _tree(unpacked: Path, ours: Path, tree: Path) -> None:
-    """Lays Debian's two folders of headers over one another, and the host's programs to them."""
-    common, special = (next(unpacked.glob(f"usr/src/linux-headers-*-{name}")) for name in ("common", "arm64"))
-    leave_out = shutil.ignore_patterns("scripts", "tools", ".kernelvariables")
-    shutil.copytree(common, tree, ignore=leave_out)
-    makefile = (tree / "Makefile").read_bytes()
-    shutil.copytree(special, tree, ignore=leave_out, dirs_exist_ok=True)
-    (tree / "Makefile").write_bytes(makefile)
-    shutil.copytree(ours / "scripts", tree / "scripts")
-    shutil.copy(tree / "arch/arm64/module.lds", tree / "scripts")
-    (tree / "usr").mkdir(exist_ok=True)
-    shutil.copy(ours / "usr/gen_init_cpio", tree / "usr")
-    (image,) = unpacked.glob("boot/vmlinuz-*")
-    (tree / "arch/arm64/boot").mkdir(parents=True, exist_ok=True)
-    shutil.copy(image, tree.parent / IMAGE)
-    (tree.parent / SYMBOLS).write_text("")  # Debian's are in a package of 700 MB
+def _keep(unpacked: Path, ours: Kernel, folder: Path) -> None:
+    """Lays image, configuration and modules where each kernel has them."""
+    (modules,) = unpacked.glob("lib/modules/*")
+    for source, to in (("boot/vmlinuz-*", IMAGE), ("boot/config-*", CONFIG)):
+        (found,) = unpacked.glob(source)
+        (folder / to).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(found, folder / to)
+    (folder / TREE / "usr").mkdir()
+    shutil.copy(ours.entry.path(GEN_INIT_CPIO), folder / GEN_INIT_CPIO)
+    (folder / SYMBOLS).write_text("")  # Debian's are in a package of 700 MB
+    shutil.copytree(modules / "kernel", folder / MODULES)
+    names = module_order.names_of(modules)
+    (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 
-def _modules(folder: Path, to: Path) -> None:
-    known = module_order.found_in(folder)
-    for group, wanted in GROUPS.items():
-        if lacking := [name for name in wanted if name not in known]:
-            raise SetupError(f"{PACKAGE} has no module {lacking[0]}")
-        (to / group).mkdir()
-        for number, name in enumerate(module_order.in_order(known, wanted)):
-            shutil.copy(known[name], to / group / f"{number:02}-{name}.ko")
+def loaded(kernel: Kernel, wanted: ProgramSet) -> list[File]:
+    """The modules for what a cell and then its tool want, named in the order in which they load. Raises PartError for
+    what the kernel has neither as a module nor built in.
+    """
+    known = kernel.modules
+    assert known is not None
+    try:
+        asks = [name for module in known.in_order(wanted.of_kernel) for name in ASKED_FOR.get(module, ())]
+        first = known.in_order([*wanted.of_kernel, *asks])
+        both = known.in_order([*first, *wanted.of_kernel_for_tool])
+    except LookupError as error:
+        raise _lacking(kernel, str(error.args[0])) from None
+    return [
+        File(f"{KERNEL_MODULES}/{group}/{number:02}-{file.name}", file, 0o644)
+        for group, names in ((CELL, first), (TOOL, both[len(first) :]))
+        for number, file in enumerate(known.files[name] for name in names)
+    ]
+
+
+def _lacking(kernel: Kernel, name: str) -> SetupError | PartError:
+    told = f"Debian's kernel {kernel.package_version} has no"
+    for kind, key, its in (
+        ("file system", "type", name.removeprefix(FILESYSTEM)),
+        ("scheduler", "name", name.removesuffix(SCHEDULER)),
+    ):
+        if its != name:
+            return PartError(f"{told} {kind} {its}; give the study another kernel", key, its)
+    return SetupError(f"{told} module {name}")

@@ -67,6 +67,7 @@ def base_files(busybox: Path, outbox: Path, medium: Path, receive: Path) -> list
     return [
         File("/init", guest / "init"),
         File("/lib/flashbed/cell", guest / "cell"),
+        File("/lib/flashbed/insert", guest / "insert"),
         File("/lib/flashbed/mark", guest / "mark"),
         File("/lib/flashbed/remount", guest / "remount"),
         File("/lib/flashbed/progress", guest / "progress"),

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common import paths
@@ -22,6 +22,7 @@ from flashbed.image.cache import Cache, Entry
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed.image.module_order import ModuleFiles
 from flashbed.image.toolchain import Environment
 
 TREE = "linux"
@@ -52,9 +53,6 @@ DEBUG = "-debug"
 NAS = "-nas"
 """Behind a kernel's version: what guest/kernel-nas.config says, and nothing else."""
 
-LEFT_OUT_OF_NAS = ("media_nand",)
-"""Folders of kernel/ that need what it does not have."""
-
 COMPILE_STEPS = 1340
 """Lines that the build of the shipped configuration prints; for the progress bar only."""
 
@@ -65,10 +63,8 @@ class Kernel:
 
     entry: Entry
     package_version: str
-    left_out: tuple[str, ...] = ()
-    """Folders of kernel/ whose modules it cannot have."""
-    modules: Mapping[str, Path] = field(default_factory=dict)
-    """Modules of its own that a guest is to have, by their place there."""
+    modules: ModuleFiles | None = None
+    """Of a distribution's kernel; what those that the lab configures need is built in."""
     environment: Environment = dict
     """For programs that build against it: its compiler."""
     source: str = ""
@@ -131,8 +127,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         _drop_objects(tree)
 
     entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
-    left_out = LEFT_OUT_OF_NAS if match[2] == NAS else ()
-    return Kernel(entry, resolved.version(package), left_out, environment=compiler.environment)
+    return Kernel(entry, resolved.version(package), environment=compiler.environment)
 
 
 def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ Knows no kernel; a module that the kernel has built in is no file, and is left o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -42,14 +43,49 @@ def aliases(modules: Mapping[str, Path]) -> dict[str, str]:
 def _said(module: Path) -> list[tuple[str, str]]:
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")
-        entries = section.data().split(b"\0") if section is not None else []
-    return [(key, value) for key, _, value in (entry.decode(errors="replace").partition("=") for entry in entries)]
+        return _pairs(section.data()) if section is not None else []
 
 
-def in_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> list[str]:
-    """The modules to load for `wanted`, each behind those that it needs; without those that are no files."""
+def _pairs(data: bytes) -> list[tuple[str, str]]:
+    entries = (entry.decode(errors="replace").partition("=") for entry in data.split(b"\0"))
+    return [(key, value) for key, _, value in entries]
+
+
+BUILT_IN = ""
+"""In place of a module, for a name that the kernel itself answers to."""
+
+
+def names_of(folder: Path) -> dict[str, str]:
+    """Which module of a package's folder /lib/modules/VERSION answers to which name that is not for a device."""
+    built_in = _pairs((folder / "modules.builtin.modinfo").read_bytes())
+    known = {plain(key.partition(".")[0]): BUILT_IN for key, _ in built_in if key}
+    known |= {plain(value): BUILT_IN for key, value in built_in if key.endswith(".alias")}
+    files = found_in(folder)
+    known |= aliases(files) | {name: name for name in files}
+    return {name: module for name, module in known.items() if not set(name) & set(":*?[")}
+
+
+@dataclass(frozen=True)
+class ModuleFiles:
+    """The modules that a kernel has as files, by name; and what it answers to, each name with a module or BUILT_IN."""
+
+    files: Mapping[str, Path]
+    names: Mapping[str, str]
+
+    def in_order(self, wanted: Iterable[str]) -> list[str]:
+        """As the function; a name that the kernel does not know is raised as LookupError."""
+        asked = list(wanted)
+        if unknown := next((name for name in asked if plain(name) not in self.names), None):
+            raise LookupError(unknown)
+        return in_order(self.files, asked, self.names)
+
+
+def in_order(modules: Mapping[str, Path], wanted: Iterable[str], others: Mapping[str, str] | None = None) -> list[str]:
+    """The modules to load for `wanted`, each behind those that it needs; without those that are no files. `others`: as
+    `aliases`, if that is known.
+    """
     order: list[str] = []
-    others = aliases(modules)
+    others = aliases(modules) if others is None else others
 
     def add(name: str) -> None:
         name = name if name in modules else others.get(name, name)

@@ -123,11 +123,9 @@ def build(
                 _keep(work.tree, folder / TREE)
 
     entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
-    left_out = kernel.LEFT_OUT_OF_NAS if choice.version.endswith(NAS) else ()
     built = Kernel(
         entry,
         wanted.label,
-        left_out,
         environment=compiler.environment,
         source=wanted.tree,
         version=choice.version,

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from flashbed.image import DEBIAN, ProgramSet, debian_kernel, emulator, programs, toolchain
+from flashbed.image import debian_kernel, emulator, programs, toolchain
 from flashbed.image.debian import Archive, Packages, asked
+from flashbed.image.guest_parts import ProgramSet
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 
 
 class Request(NamedTuple):
@@ -41,9 +43,9 @@ def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSe
     for version in kernels:
         if of_debian := re.match(r"\d+\.\d+", version):
             found.append(Request((f"linux-source-{of_debian[0]}",), alone=True))
-        if version.endswith(DEBIAN):
-            found.append(Request(debian_kernel.EMPTY, alone=True))
-            found.append(Request(tuple(debian_kernel.wanted(archive)), alone=True))
+        if version == DEBIAN_KERNEL:
+            found.append(Request((debian_kernel.PACKAGE,), alone=True))
+            found.append(Request((debian_kernel.wanted(archive),), alone=True))
     for one in sets:
         if "fio" in one.built:
             found.append(Request(("fio",), source=True))

@@ -13,17 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flashbed.guest_output.aging import PRINTED
-from flashbed.image import DEBIAN
-from flashbed.image.debian_kernel import GUEST_FOLDER
+from flashbed.image.debian_kernel import FILESYSTEM, SCHEDULER
 from flashbed.machine.interfaces import CHIP, between
 from flashbed.machine.qemu import DATA_SLOT, STATE_SLOT
 from flashbed.profiles.condition import SURVIVES_MKFS
-from flashbed.study.plan import Cell
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
+from flashbed.study.plan import NO_QUEUE, Cell
 
 MOUNT_POINT = "/mnt"
-
-LOAD_ITS_OWN = f"for module in {GUEST_FOLDER}/filesystem/*.ko; do insmod $module; rm $module; done"
-"""Of a kernel that has its file systems as modules: they would lie on its disk, and not in memory."""
 
 TRACED_REQUESTS = 16_384
 """How many requests the log of a traced cell has room for, 40 bytes each."""
@@ -70,8 +67,8 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
     translation, filesystem = cell.translation, cell.filesystem
     medium = between(cell.board, cell.medium).device
     device = translation.device or medium
-    load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if filesystem.module else []
-    load += [LOAD_ITS_OWN] if cell.kernel.endswith(DEBIAN) else []
+    builds = filesystem.module and cell.kernel != DEBIAN_KERNEL
+    load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if builds else []
     return {
         "cell.env": _environment(cell, device, medium_digest),
         "translate": _script(command.replace("{device}", medium) for command in translation.commands),
@@ -80,6 +77,14 @@ def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
         "detach": _script(filesystem.detach_commands(device)),
         "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
     }
+
+
+def of_kernel(cell: Cell) -> tuple[str, ...]:
+    """The modules of a distribution's kernel that the cell needs, by the names that Linux itself would ask for."""
+    drivers = between(cell.board, cell.medium).drivers
+    name = cell.scheduler.name
+    scheduler = () if name == NO_QUEUE.name else (f"{name}{SCHEDULER}",)
+    return (*drivers, *scheduler, f"{FILESYSTEM}{cell.filesystem.mount_type}")
 
 
 def aging(cell: Cell) -> bytes:

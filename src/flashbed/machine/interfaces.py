@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flashbed.machine.qemu import DRIVE
+from flashbed.profiles.interface import PLAIN, interface
 from flashbed.profiles.profile import Board, Medium
 
 SLOT = 2
@@ -26,14 +27,13 @@ class Interface:
     """QEMU's devices, each as -device has it."""
     module: str | None = None
     """A driver of the lab's own; None: Linux's."""
+    drivers: tuple[str, ...] = ()
+    """Linux's, by the names of their modules."""
     kernel_words: tuple[str, ...] = ()
     """For the kernel's command line."""
     counters: str = ""
     """The guest's folder with the medium's counters; "" where the emulator notes them."""
 
-
-PLAIN = "plain"
-"""The interface of a medium for which no real one is modelled: a disk of the emulator's own, and its driver."""
 
 HIGH_SPEED_PORTS = "p2=2,p3=1"
 """Of the xHCI controller: the second of its USB 2 ports has no SuperSpeed port beside it."""
@@ -42,7 +42,7 @@ CARD = f"sdhci-pci,drive={DRIVE},addr={SLOT},sd-spec-version=3,capareg=0x116cc83
 """A host of 200 MHz with 64-bit ADMA2. Its time-out clock is slow, as that of hosts that wait for busy themselves."""
 
 INTERFACES: Mapping[str, Interface] = {
-    "nvme": Interface("/dev/nvme0n1", (f"nvme,drive={DRIVE},serial=flashbed,mdts=8,addr={SLOT}",)),
+    "nvme": Interface("/dev/nvme0n1", (f"nvme,drive={DRIVE},serial=flashbed,mdts=8,addr={SLOT}",), drivers=("nvme",)),
     "usb": Interface(
         "/dev/sda",
         (
@@ -50,14 +50,16 @@ INTERFACES: Mapping[str, Interface] = {
             "usb-bot,id=stick,bus=usb.0,port=2",
             f"scsi-hd,bus=stick.0,drive={DRIVE},removable=on",
         ),
+        drivers=("xhci_pci", "usb_storage", "sd_mod"),
         kernel_words=("usb-storage.delay_use=0",),
     ),
     "sata": Interface(
         "/dev/sda",
         (f"ich9-ahci,id=sata,addr={SLOT}", f"ide-hd,bus=sata.0,drive={DRIVE},serial=flashbed"),
+        drivers=("ahci", "sd_mod"),
     ),
-    "sd": Interface("/dev/mmcblk0", (CARD,)),
-    "emmc": Interface("/dev/mmcblk0", (f"{CARD},emmc=on",)),
+    "sd": Interface("/dev/mmcblk0", (CARD,), drivers=("sdhci_pci", "mmc_block")),
+    "emmc": Interface("/dev/mmcblk0", (f"{CARD},emmc=on",), drivers=("sdhci_pci", "mmc_block")),
     PLAIN: Interface("/dev/mblk0", (f"lab-disk,drive={DRIVE},addr={SLOT}",), "media_blk"),
 }
 """By the word of a medium's profile."""
@@ -67,9 +69,5 @@ CHIP = Interface("/dev/mtd0", module="media_nand", counters="/sys/devices/platfo
 
 
 def between(board: Board, medium: Medium) -> Interface:
-    """What joins this medium to this board. A CPU that moves the bytes itself does so by the lab's own driver: each
-    word that a real one moves would be a way out of the emulator and back.
-    """
-    if medium.provides == "mtd":
-        return CHIP
-    return INTERFACES[PLAIN if board.transfer == "pio" else medium.interface]
+    """What joins this medium to this board."""
+    return CHIP if medium.provides == "mtd" else INTERFACES[interface(board, medium)]

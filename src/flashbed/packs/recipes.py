@@ -13,7 +13,7 @@ from flashbed.common import programs
 from flashbed.common.digest import digest_file
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Repetition
-from flashbed.image import emulator, initramfs, kernel
+from flashbed.image import emulator, guest_parts, initramfs, kernel
 from flashbed.packs import libraries
 from flashbed.packs.pack_file import Program
 from flashbed.packs.provenance import JOB
@@ -110,7 +110,7 @@ def recipe(wanted: Repetition, shelf: Shelf) -> Recipe:
 
 def _archives(wanted: Repetition, shelf: Shelf) -> Iterable[tuple[str, str]]:
     image = wanted.image
-    names = image.part_names(repetition.program_set(wanted.cell))
+    names = guest_parts.part_names(repetition.program_set(wanted.cell))
     for name, path in {BASE: image.base, **{name: image.parts[name] for name in names}}.items():
         yield name, shelf.put(path, f"the archive {name}")
 

@@ -22,16 +22,19 @@ from flashbed.common.tomlfile import shown
 KERNELS = ("6.1", "6.12")
 """Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
 
-NAS_KERNELS = ("6.1-nas", "6.1-debian")
-"""Kernels of a server of files: one that does nothing else, and Debian's own as it is installed."""
+NAS_KERNEL = "6.1-nas"
+"""A server of files that does nothing else."""
+
+DEBIAN_KERNEL = "6.1-debian"
+"""Debian's own as it is installed: nothing is compiled for it."""
+
+NAS_KERNELS = (NAS_KERNEL, DEBIAN_KERNEL)
+"""Kernels that can be a server of files."""
 
 OWN = "own"
 """What a cell's key says of a kernel out of a tree: its digests are there too, and tell the rest."""
 
 _PATCH = "patch"
-_NO_SOURCE = ("6.1-debian",)
-"""Kernels that are not compiled here."""
-
 _NUMBER = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+) *$", re.MULTILINE)
 _IN_A_KERNEL = ("Kconfig", "Kbuild", "arch/arm64/Makefile")
 
@@ -96,7 +99,7 @@ def read(text: str, base: Path) -> KernelChoice:
         except KernelProblem as problem:
             why = "or a source tree: a path with a / in it, such as ./linux or ./linux@v6.12"
             raise KernelProblem(f"{problem}; {why}") from None
-        if patches and source in _NO_SOURCE:
+        if patches and source == DEBIAN_KERNEL:
             raise KernelProblem(f'"{source}" takes no patch: it is not compiled here')
         return KernelChoice(text, source, None, patches)
     tree = _tree(source, base)

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from flashbed.common.tomlfile import Problem, TomlFile, plain
 from flashbed.common.units import describe_size
-from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
 from flashbed.profiles.translation import has_queue
+from flashbed.study import kernel_rules
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -20,10 +20,6 @@ from flashbed.study.format import (
 from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
 from flashbed.workload import WORKLOADS
 from flashbed.workload.parameters import ToolParameters
-
-NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
-WITHOUT_VERSION_2 = ("6.1-debian",)
-"""Kernels whose server knows NFS from version 3 on."""
 
 
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
@@ -56,9 +52,9 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
             problems.update(dict.fromkeys(_aging_problems(study, library, medium, cell["filesystem"])))
+        problems.update(dict.fromkeys(kernel_rules.problems(study, library, cell)))
         if study.has_jobs:
             continue  # what it writes, only fio knows
-        problems.update(dict.fromkeys(_server_problems(study, library, cell)))
         said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if said not in workloads:
             workloads[said] = _parameters(study, dict(said), problems)
@@ -154,25 +150,6 @@ def _aging_problems(study: StudyFile, library: Library, medium: str, filesystem:
         why = f"never writes again to what files leave free, so {medium} cannot age it; choose another condition, or"
         way_out = skip_hint(study, {"filesystem": filesystem, "medium": medium})
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why} {way_out}")
-
-
-def _server_problems(study: StudyFile, library: Library, cell: dict[str, str]) -> Iterator[Problem]:
-    """A server of files has kernels of its own, which know few file systems; the load on it has a CPU of its own."""
-    board, filesystem = cell["board"], library.filesystem(cell["filesystem"])
-    text, kernel = cell["kernel"], cell["kernel"].partition(":")[0]  # patches make it no other kind
-    if (study.workload["tool"] == NAS_TOOL) != (kernel in NAS_KERNELS):
-        there = ", ".join(f'"{name}"' for name in NAS_KERNELS)
-        yield Problem(study.keys_of("kernel", text), f'the kernels of tool = "{NAS_TOOL}", and only they, are {there}')
-    elif kernel in NAS_KERNELS:
-        if library.board(board).cpus < NAS_CPUS:
-            why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
-            yield Problem(study.keys_of("board", board), why)
-        if filesystem.mount_type not in NAS_FILESYSTEMS:
-            known = ", ".join(NAS_FILESYSTEMS)
-            yield Problem(study.keys_of("filesystem", cell["filesystem"]), f"{kernel} knows only {known}")
-        if kernel in WITHOUT_VERSION_2 and cell.get("version") == "2":
-            hint = skip_hint(study, {"kernel": text, "version": "2"})
-            yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
 
 
 def _room_problems(

@@ -24,6 +24,10 @@ REMOUNT = "/lib/flashbed/remount"
 """Another: mounts the file system anew, with cold caches, in the middle of a measurement."""
 
 
+KERNEL_MODULES = "/lib/flashbed/kernel"
+"""A folder of the guest's that is there with a distribution's kernel alone: modules for the cell, and for the tool."""
+
+
 PROGRESS, PROGRESS_NOTES = "/lib/flashbed/progress", "progress"
 """Another: notes in /out/progress what the block device has read and written, over time, until it is killed."""
 
@@ -44,12 +48,14 @@ class Phase:
 
 class Needs(NamedTuple):
     """Debian packages for the guest, and the programs (absolute paths there) that are wanted out of them. `samples`:
-    where the CPUs are is sampled, when a program of the guest asks for it.
+    where the CPUs are is sampled, when a program of the guest asks for it. `modules`: what the tool loads itself where
+    the kernel has it as modules.
     """
 
     packages: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     samples: bool = False
+    modules: tuple[str, ...] = ()
 
 
 class Workload(Protocol):

@@ -18,6 +18,8 @@ from flashbed.workload.parameters import ToolParameters
 
 LINK = Needs(("ethtool", "iproute2"), ("/bin/ip", "/sbin/ethtool", "/sbin/tc"))
 
+MODULES = ("nfsd", "sch_netem", "veth")
+
 SERVERS = {
     "kernel": Needs(("nfs-kernel-server", "rpcbind"), ("/sbin/rpcbind", "/usr/sbin/exportfs", "/usr/sbin/rpc.mountd")),
     "ganesha": Needs(
@@ -31,7 +33,7 @@ PREPARE = f"""\
 . /job/nfs
 poweron init
 memory_at booted
-load_modules && take_cpu && system_files && link_up || exit
+/lib/flashbed/insert tool && take_cpu && system_files && link_up || exit
 poweron linked
 start_portmapper && start_$SERVER_KIND || exit
 poweron serving
@@ -76,7 +78,7 @@ class Nfs(OfCalls):
 
     def needs(self, parameters: Parameters) -> Needs:
         server = SERVERS[str(parameters["server"])]
-        return Needs(LINK.packages + server.packages, LINK.programs + server.programs)
+        return Needs(LINK.packages + server.packages, LINK.programs + server.programs, modules=MODULES)
 
     def title(self, parameters: Parameters) -> str:
         return "sfsload, an SFS-style load (no SPEC result)"

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernel can run which cell of a study: a server of files has kernels of its own, and a distribution's kernel
+gets no module of the lab's. Must not know how a kernel is built.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from flashbed.common.tomlfile import Problem
+from flashbed.profiles.interface import PLAIN, interface
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS
+from flashbed.profiles.library import Library
+from flashbed.study.format import StudyFile
+from flashbed.study.selection import skip_hint
+
+NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
+
+_NO_VERSION_2 = DEBIAN_KERNEL
+"""Its server knows NFS from version 3 on."""
+
+
+def problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
+    """Of a cell, as the study writes it, with its kernel."""
+    yield from _server_problems(study, library, cell)
+    if cell["kernel"] == DEBIAN_KERNEL:
+        yield from _module_problems(study, library, cell)
+
+
+def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
+    """A server knows few file systems; the load on it has a CPU of its own."""
+    board, text = cell["board"], cell["kernel"]
+    kernel = text.partition(":")[0]  # patches make it no other kind
+    if study.workload["tool"] != NAS_TOOL:
+        if kernel == NAS_KERNEL:
+            why = f'"{kernel}" is a server of files, and for tool = "{NAS_TOOL}" only; take "6.1"'
+            yield Problem(study.keys_of("kernel", text), why)
+        return
+    if kernel not in NAS_KERNELS:
+        there = ", ".join(f'"{name}"' for name in NAS_KERNELS)
+        yield Problem(study.keys_of("kernel", text), f'the kernels of tool = "{NAS_TOOL}" are {there}')
+        return
+    if library.board(board).cpus < NAS_CPUS:
+        why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
+        yield Problem(study.keys_of("board", board), why)
+    if library.filesystem(cell["filesystem"]).mount_type not in NAS_FILESYSTEMS:
+        known = ", ".join(NAS_FILESYSTEMS)
+        why = f'{cell["filesystem"]}: tool = "{NAS_TOOL}" serves only {known}'
+        yield Problem(study.keys_of("filesystem", cell["filesystem"]), why)
+    if kernel == _NO_VERSION_2 and cell.get("version") == "2":
+        hint = skip_hint(study, {"kernel": text, "version": "2"})
+        yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
+
+
+def _module_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
+    """What a distribution's kernel lacks, since the lab has it as a module of its own."""
+    needed = {
+        "medium": _for_medium(library, cell),
+        "scheduler": _for_scheduler(library, cell["scheduler"]),
+        "filesystem": _for_filesystem(library, cell["filesystem"]),
+    }
+    for axis, why in needed.items():
+        if why:
+            hint = skip_hint(study, {axis: cell[axis], "kernel": cell["kernel"]})
+            told = f"{cell[axis]} needs {why}, and kernel {cell['kernel']} runs as it is, without any; {hint}"
+            yield Problem(study.keys_of(axis, cell[axis]), told)
+
+
+def _for_medium(library: Library, cell: Mapping[str, str]) -> str:
+    board, medium = library.board(cell["board"]), library.medium(cell["medium"])
+    if medium.provides == "mtd":
+        return "the lab's driver of raw chips"
+    if interface(board, medium) != PLAIN:
+        return ""
+    pio = board.transfer == "pio"
+    why = f'{cell["board"]} has transfer = "pio"' if pio else f'its profile has no interface but "{PLAIN}"'
+    return f"the lab's driver of block media ({why})"
+
+
+def _for_scheduler(library: Library, name: str) -> str:
+    module = library.scheduler(name).module
+    return f"the module {module}" if module else ""
+
+
+def _for_filesystem(library: Library, name: str) -> str:
+    """A module of the kernel's own has the name that the file system is mounted by."""
+    filesystem = library.filesystem(name)
+    its_own = filesystem.module in (None, filesystem.mount_type) and not filesystem.module_source
+    return "" if its_own else f"the module {filesystem.module}"
