@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from flashbed.guest_output import profile
-from flashbed.workload.base import Needs, OfCalls, OfOurs, Parameters, WorkloadOutputError
+from flashbed.workload.base import KERNEL_MODULES, Needs, OfCalls, OfOurs, Parameters, WorkloadOutputError
 from flashbed.workload.fxmark_parameters import READING, FxmarkParameters
 from flashbed.workload.parameters import ToolParameters
 
@@ -105,13 +105,16 @@ class Fxmark(OfCalls, OfOurs):
         return tuple(f"{test.replace('-', '_')}_operations" for test in several)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Names of module functions are noted behind the tests, for the profile."""
+        """Names of module functions are noted behind the tests, for the profile; of a kernel that comes without a
+        System.map, as distributions', all names. A guest may have no module at all.
+        """
         said = FxmarkParameters.model_validate(dict(parameters))
         numbers = [said.file, said.processes, said.writers, said.block, int(said.direct)]
         numbers += [said.warm_us, said.run_us, said.pool, seed, said.queue_depth]
         words = f"{' '.join(map(str, numbers))} {said.cpu_list or 'each'}"
         calls = [f"/bin/{PROGRAM} {test} /mnt {words} >>/out/{SAID}\n" for test in said.tests]
-        names = f"grep '\\[' /proc/kallsyms >/out/{profile.MODULE_SYMBOLS}\n"
+        names = f"[ -d {KERNEL_MODULES} ] && names=. || names='\\['\n"
+        names += f'grep "$names" /proc/kallsyms >/out/{profile.MODULE_SYMBOLS} || [ $? = 1 ]\n'
         return {
             "prepare": f"/bin/{PROGRAM} prepare /mnt {said.file}\n".encode(),
             "measure": ("set -e\n" + "".join(calls) + names).encode(),
