@@ -18,6 +18,8 @@ struct LabNotes {
     LabMoment moments[LAB_MOMENTS];
     unsigned moments_count;
     uint64_t gap_ns, next_ns;
+
+    GString *fates;             /* NULL: none told */
 };
 
 LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp)
@@ -117,6 +119,29 @@ static bool write_text(LabNotes *notes, const char *kind, const char *name, cons
     return write_file(notes, kind, name, text->str, text->len);
 }
 
+void lab_notes_fate(void *opaque, const struct fb_fated *fated)
+{
+    static const char *const words[] = { [FB_KEPT] = "kept", [FB_LOST] = "lost", [FB_UNREADABLE] = "unreadable" };
+    LabNotes *notes = opaque;
+
+    if (!notes->fates) {
+        notes->fates = g_string_new(NULL);
+    }
+    g_string_append_printf(notes->fates, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s%s%s\n", (uint64_t)fated->sequence,
+                           (uint64_t)fated->offset_bytes, (uint64_t)fated->length_bytes, words[fated->fate],
+                           fated->torn ? " torn" : "", fated->neighbour ? " neighbour" : "");
+}
+
+bool lab_notes_cut(LabNotes *notes, uint64_t now_ns)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    g_string_append_printf(text, "cut_ns:%" PRIu64 "\nunreadable_sectors:%" PRIu64 "\nhalf_erased_blocks:%" PRIu64 "\n%s",
+                           now_ns, (uint64_t)fb_unreadable_sectors(notes->medium),
+                           (uint64_t)fb_half_erased_blocks(notes->medium), notes->fates ? notes->fates->str : "");
+    return write_text(notes, "fates", "cut", text);
+}
+
 static bool note_counters(LabNotes *notes, const char *name)
 {
     const struct fb_counters *counters = fb_medium_counters(notes->medium);
@@ -211,6 +236,9 @@ void lab_notes_close(LabNotes *notes)
     if (notes) {
         if (notes->records_max) {
             write_file(notes, "requests", "bin", notes->records, notes->records_count * sizeof(*notes->records));
+        }
+        if (notes->fates) {
+            g_string_free(notes->fates, true);
         }
         g_free(notes->records);
         close(notes->folder);

@@ -10,6 +10,9 @@
  *     programmed.bin   how many flash pages had been programmed at which moment since the medium last rested: an array
  *                      of LabMoment. There are at most LAB_MOMENTS, evenly apart as far as requests come; when there is
  *                      no room left, every other one goes, and from then on they lie twice as far apart.
+ *     fates.cut        at a power cut: lines "cut_ns:T", "unreadable_sectors:N", "half_erased_blocks:N", and for each
+ *                      part of a write that was pending "SEQUENCE OFFSET BYTES kept|lost|unreadable" (fb_power.h), with
+ *                      " torn" if the cut met it under way and " neighbour" if it shares cells with one that was
  *
  * A guest chooses the names: letters, digits, dots, dashes and underscores, at most LAB_NAME_MAX of them, and no dot
  * first; of the files it can make LAB_FILES_MAX.
@@ -18,6 +21,7 @@
 #define BLOCK_LAB_MEDIUM_NOTES_H
 
 #include "media/fb_medium.h"
+#include "media/fb_power.h"
 
 #define LAB_NAME_MAX 64
 #define LAB_FILES_MAX 4096
@@ -48,6 +52,12 @@ void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_
 
 /* The medium is about to rest */
 void lab_notes_rest(LabNotes *notes);
+
+/* What became of a part of a write at a power cut (fb_tell); `notes` is a LabNotes */
+void lab_notes_fate(void *notes, const struct fb_fated *fated);
+
+/* The power was cut, and all fates are told. False if the note cannot be made. */
+bool lab_notes_cut(LabNotes *notes, uint64_t now_ns);
 
 /* A word of the guest's (lab-medium.h). False if there is no such word, or the note cannot be made. */
 bool lab_notes_told(LabNotes *notes, const char *text, int64_t now_ns, int64_t guest_ns);

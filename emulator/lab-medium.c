@@ -4,6 +4,7 @@
 #include "qapi/error.h"
 #include "qapi/qmp/qdict.h"
 #include "qemu/cutils.h"
+#include "qemu/error-report.h"
 #include "qemu/module.h"
 #include "qemu/option.h"
 #include "qemu/timer.h"
@@ -22,10 +23,10 @@ typedef struct {
 
 typedef struct {
     struct fb_medium *medium;
-    Mapped state, data, old;
+    Mapped state, data;
     LabNotes *notes;
-    struct fb_undo *undo;       /* NULL: old content is not kept */
-    uint64_t requests_until_cut, cut_after_ns;  /* 0: no cut */
+    struct fb_undo *undo;       /* NULL: the power is not going to be cut */
+    uint64_t cut_seed, requests_until_cut, cut_after_ns;        /* 0: no cut */
     QEMUTimer cut;
 } LabMedium;
 
@@ -46,7 +47,7 @@ static QemuOptsList options = {
         { .name = "notes", .type = QEMU_OPT_STRING, .help = "folder that notes are made in" },
         { .name = "digest", .type = QEMU_OPT_NUMBER, .help = "of the medium's parameters" },
         { .name = "record", .type = QEMU_OPT_NUMBER, .help = "requests that are recorded" },
-        { .name = "undo", .type = QEMU_OPT_STRING, .help = "file of old content" },
+        { .name = "cut", .type = QEMU_OPT_NUMBER, .help = "seed of a power cut" },
         { /* end of list */ }
     },
 };
@@ -108,38 +109,37 @@ static bool take_up_state(LabMedium *lab, QemuOpts *opts, Error **errp)
 static void cut(void *opaque)
 {
     LabMedium *lab = opaque;
+    uint64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    uint64_t bytes = fb_exposed_bytes(fb_medium_params(lab->medium));
+    const char *fault = fb_undo_cut(lab->undo, lab->medium, lab->data.at, bytes, now_ns, lab->cut_seed, lab_notes_fate,
+                                    lab->notes);
 
-    lab->undo->cut_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    if (fault || !lab_notes_cut(lab->notes, now_ns)) {
+        error_report("the power cut is not carried out: %s", fault ?: "its note cannot be made");
+        exit(1);
+    }
     qemu_system_shutdown_request(SHUTDOWN_CAUSE_GUEST_SHUTDOWN);
 }
 
-static bool keep_old_content(LabMedium *lab, QemuOpts *opts, Error **errp)
+static void expect_cut(LabMedium *lab, QemuOpts *opts)
 {
-    enum fb_error error;
+    const struct fb_params *params = fb_medium_params(lab->medium);
 
     timer_init_ns(&lab->cut, QEMU_CLOCK_VIRTUAL, cut, lab);
-    if (!qemu_opt_get(opts, "undo")) {
-        return true;
+    if (qemu_opt_get(opts, "cut")) {
+        lab->cut_seed = qemu_opt_get_number(opts, "cut", 0);
+        lab->undo = fb_undo_init(g_malloc(fb_undo_bytes(params)), params);
     }
-    if (!map("undo", qemu_opt_get(opts, "undo"), &lab->old, errp)) {
-        return false;
-    }
-    error = fb_undo_open(lab->old.at, lab->old.bytes, fb_medium_params(lab->medium), &lab->undo);
-    if (error) {
-        error_setg(errp, "the file of old content is refused: %s", fb_error_text(error));
-        return false;
-    }
-    fb_undo_clear(lab->undo);
-    return true;
 }
 
 static bool take_up(LabMedium *lab, QemuOpts *opts, Error **errp)
 {
     if (!map("state", qemu_opt_get(opts, "state"), &lab->state, errp) ||
         !map("data", qemu_opt_get(opts, "data"), &lab->data, errp) ||
-        !take_up_state(lab, opts, errp) || !keep_old_content(lab, opts, errp)) {
+        !take_up_state(lab, opts, errp)) {
         return false;
     }
+    expect_cut(lab, opts);
     lab->notes = lab_notes_open(qemu_opt_get(opts, "notes"), qemu_opt_get_number(opts, "record", 0), lab->medium, errp);
     if (!lab->notes) {
         return false;
@@ -157,7 +157,7 @@ static void lab_medium_close(BlockDriverState *bs)
     lab_notes_close(lab->notes);
     unmap(&lab->state);
     unmap(&lab->data);
-    unmap(&lab->old);
+    g_free(lab->undo);
 }
 
 static int lab_medium_open(BlockDriverState *bs, QDict *dict, int flags, Error **errp)
@@ -333,27 +333,22 @@ static void move(LabMedium *lab, const struct fb_request *wanted, QEMUIOVector *
     }
 }
 
-/* What a write is about to change; returns the number of its record */
-static uint64_t keep_old(LabMedium *lab, const struct fb_request *wanted)
-{
-    uint64_t number = fb_undo_begin(lab->undo, wanted->offset_bytes, wanted->length_bytes);
-
-    memcpy(fb_undo_content(lab->undo, fb_undo_record(lab->undo, number)), (uint8_t *)lab->data.at + wanted->offset_bytes,
-           wanted->length_bytes);
-    return number;
-}
-
 static uint64_t ask(LabMedium *lab, const struct fb_request *wanted, uint64_t now_ns)
 {
     bool kept = lab->undo && wanted->op == FB_WRITE;
     uint64_t first_part = fb_next_sequence(lab->medium);
-    uint64_t done_ns = fb_submit(lab->medium, wanted, now_ns);
+    uint64_t done_ns;
 
+    if (kept && wanted->length_bytes > FB_UNDO_MAX_WRITE) {
+        return FB_NEVER;
+    }
+    done_ns = fb_submit(lab->medium, wanted, now_ns);
     if (done_ns == FB_NEVER) {
         return done_ns;
     }
     if (kept) {
-        fb_undo_submitted(lab->undo, keep_old(lab, wanted), first_part, fb_next_sequence(lab->medium));
+        fb_undo_keep(lab->undo, (uint8_t *)lab->data.at + wanted->offset_bytes, wanted->offset_bytes,
+                     wanted->length_bytes, first_part, fb_next_sequence(lab->medium));
     }
     if (lab->requests_until_cut && --lab->requests_until_cut == 0) {
         timer_mod_ns(&lab->cut, now_ns + lab->cut_after_ns);
@@ -380,8 +375,12 @@ BlockAIOCB *lab_medium_submit(BlockDriverState *bs, enum lab_medium_op op, int64
     };
     uint64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     LabRequest *request = qemu_aio_get(&request_info, bs, cb, opaque);
-    uint64_t done_ns = ask(lab, &wanted, now_ns);
+    uint64_t done_ns;
 
+    if (fb_off(lab->medium)) {
+        return &request->common;        /* nobody answers */
+    }
+    done_ns = ask(lab, &wanted, now_ns);
     if (done_ns == FB_NEVER) {
         request->result = -EIO;
         done_ns = now_ns;

@@ -3,13 +3,13 @@
  * The medium of the machine: a block device whose requests take the time that the media core says. It is the block
  * driver "flashbed", with the options
  *
- *     state=FILE data=FILE notes=FOLDER [digest=D] [record=N] [undo=FILE]
+ *     state=FILE data=FILE notes=FOLDER [digest=D] [record=N] [cut=SEED]
  *
  * STATE is the core's block of memory and DATA the content by address (docs/design.md); both are mapped and shared, so
  * that the files are up to date at any moment. With a digest, the parameters of the state must have it. NOTES takes
  * what the guest asks to be noted (lab-medium-notes.h), and of the first `record` requests when they came and were done.
- * With UNDO the old content of each write is kept there until the write cannot be lost any more (fb_undo.h), so that a
- * power cut can be carried out.
+ * With a SEED the guest can ask for a power cut: the medium goes off at that moment with what it then has, the seed
+ * deciding what nobody can know, the fate of each write is noted, and the machine ends.
  *
  * A request comes to the core at the virtual time at which its controller asks, moves its content at once, and ends by
  * a timer of the virtual clock at exactly the time that the core says. No thread but the guest's own has a part in it,
@@ -66,7 +66,7 @@ LabMediumTraits lab_medium_traits(BlockDriverState *bs);
  *     rest           the medium does what it does by itself in a pause
  *     programmed     when flash pages were programmed since then is noted
  *     forget         the requests that were recorded are forgotten
- *     cut N T        T ns after N more requests came the power goes: the machine ends at once (with UNDO)
+ *     cut N T        T ns after N more requests came the power goes: the machine ends at once (with a SEED)
  *
  * Returns for how many ns the guest is to wait (rest), else 0; -1 if the machine has no such medium, or no such word.
  */

@@ -84,7 +84,7 @@ def outcome_of(
     """What comes of a boot, good or bad.
 
     `scripts` take the places of those of the cell that have their names; `beside` are other files of /job.
-    `medium_options` go to the emulator's medium, as "record=1,undo=FILE", or a raw chip's module, as "record=1", behind
+    `medium_options` go to the emulator's medium, as "record=1,cut=0", or a raw chip's module, as "record=1", behind
     its own. `ram_bytes`: instead of the board's.
     """
     told = repetition.job(rig.cell, rig.wanted.image)

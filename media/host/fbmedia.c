@@ -12,7 +12,6 @@
 
 #include "arguments.h"
 #include "content.h"
-#include "cut.h"
 #include "describe.h"
 #include "message.h"
 #include "state_file.h"
@@ -29,10 +28,6 @@ static int usage(void)
 	"                                                             medium with other parameters than these\n"
 	"       fbmedia content --state FILE --data FILE              make the content of an unused medium\n"
 	"       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
-	"       fbmedia undo --state FILE --undo FILE                 make the file where a driver keeps old content\n"
-	"       fbmedia cut --state FILE --data FILE --undo FILE [--at NS] [--seed N]\n"
-	"                                                             take back what the medium did not have when its\n"
-	"                                                             power was cut; what happened as JSON\n"
 	"       fbmedia age --state FILE --days N                     time passes while the medium lies switched off\n"
 	"       fbmedia params                                        the parameters that there are, as JSON\n"
 	"       fbmedia counters                                      the counters that there are, as JSON\n",
@@ -133,31 +128,6 @@ static int content(int count, char **arguments)
 	return medium && content_create(values[1], medium) ? DONE : FAILED;
 }
 
-static int undo(int count, char **arguments)
-{
-	static const char *const names[] = { "--state", "--undo", NULL };
-	const char *values[2] = { NULL };
-
-	if (!read_options(count, arguments, names, values) || !values[0] || !values[1])
-		return usage();
-	return cut_make_undo(values[0], values[1]) ? DONE : FAILED;
-}
-
-static int cut(int count, char **arguments)
-{
-	static const char *const names[] = { "--state", "--data", "--undo", "--at", "--seed", NULL };
-	const char *values[5] = { NULL };
-	struct cut_files files;
-	u64 cut_ns, seed;
-
-	if (!read_options(count, arguments, names, values) || !values[0] || !values[1] || !values[2])
-		return usage();
-	files = (struct cut_files) { .state = values[0], .data = values[1], .undo = values[2] };
-	if (!read_number("--at", values[3], FB_NEVER, &cut_ns) || !read_number("--seed", values[4], 0, &seed))
-		return WRONG_ARGUMENTS;
-	return cut_medium(&files, cut_ns, seed) ? DONE : FAILED;
-}
-
 static int age(int count, char **arguments)
 {
 	static const char *const names[] = { "--state", "--days", NULL };
@@ -193,10 +163,6 @@ static int run(int argc, char **argv)
 		return digest(argc - 2, argv + 2);
 	if (!strcmp(command, "content"))
 		return content(argc - 2, argv + 2);
-	if (!strcmp(command, "undo"))
-		return undo(argc - 2, argv + 2);
-	if (!strcmp(command, "cut"))
-		return cut(argc - 2, argv + 2);
 	if (!strcmp(command, "age"))
 		return age(argc - 2, argv + 2);
 	if (!strcmp(command, "params") && argc == 2)

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "arguments.h"
-#include "carry_out.h"
+#include "fb_undo.h"
 #include "message.h"
 #include "test.h"
 
@@ -137,20 +137,20 @@ static void write_sectors(struct bed *b, u64 first, u64 end)
 	u64 length_bytes = (end - first) * sector_bytes;
 	bool fua = below(b, 4) == 0;
 	u64 sequence = fb_next_sequence(b->medium);
-	u64 record, sector;
+	u64 done_ns, sector;
 
 	if (fb_read_only(b->medium))
 		return;
-	record = fb_undo_begin(b->undo, first * sector_bytes, length_bytes);
-	memcpy(fb_undo_content(b->undo, fb_undo_record(b->undo, record)), stamp(b, first), length_bytes);
+	done_ns = send(b, FB_WRITE, first, end, fua);
+	CHECK(fb_last_outcome(b->medium) == FB_DONE);
+	fb_undo_keep(b->undo, stamp(b, first), first * sector_bytes, length_bytes, sequence,
+		     fb_next_sequence(b->medium));
 	for (sector = first; sector < end; sector++) {
 		*stamp(b, sector) = number;
 		b->sector[sector].last = number;
 		b->sector[sector].unreadable = false;
 	}
-	b->write[b->writes++] = (struct write) { first, end, send(b, FB_WRITE, first, end, fua), fua };
-	CHECK(fb_last_outcome(b->medium) == FB_DONE);
-	fb_undo_submitted(b->undo, record, sequence, fb_next_sequence(b->medium));
+	b->write[b->writes++] = (struct write) { first, end, done_ns, fua };
 }
 
 static void flush(struct bed *b)
@@ -215,11 +215,11 @@ static u64 cut_power(struct bed *b)
 {
 	u64 span_ns = b->last_done_ns > b->now_ns ? b->last_done_ns - b->now_ns : 0;
 	u64 cut_ns = b->now_ns + below(b, span_ns + span_ns / 8 + 1);
-	const char *reason;
+	const char *fault = fb_undo_cut(b->undo, b->medium, b->data, b->window_bytes, cut_ns, next_random(&b->random),
+					count, b);
 
-	if (!carry_out_cut(b->medium, b->undo, b->data, b->window_bytes, cut_ns, next_random(&b->random), count, b,
-			   &reason)) {
-		fprintf(stderr, "cuts: %s\n", reason);
+	if (fault) {
+		fprintf(stderr, "cuts: %s\n", fault);
 		exit(1);
 	}
 	return cut_ns;
@@ -310,7 +310,6 @@ static void one_cut(struct bed *b, u64 cut)
 
 	fb_power_on(b->medium);
 	CHECK_EQUAL(cut, fb_medium_counters(b->medium)->restarts);
-	fb_undo_clear(b->undo);
 	b->first_write += b->writes;
 	b->writes = 0;
 	b->flushes = 0;
@@ -355,13 +354,10 @@ static void *zeroed(size_t bytes)
 static void set_up(struct bed *b)
 {
 	u64 exposed_bytes;
-	void *memory;
 
 	shrink(&b->params);
 	b->medium = new_medium(&b->params);
-	memory = zeroed(fb_undo_bytes(&b->params));
-	fb_undo_init(memory, &b->params);
-	CHECK_EQUAL(FB_OK, fb_undo_open(memory, fb_undo_bytes(&b->params), &b->params, &b->undo));
+	b->undo = fb_undo_init(zeroed(fb_undo_bytes(&b->params)), &b->params);
 	exposed_bytes = fb_exposed_bytes(&b->params);
 	b->window_bytes = exposed_bytes < WINDOW_BYTES ? exposed_bytes : WINDOW_BYTES;
 	b->sectors = b->window_bytes / b->params.sector_bytes;

@@ -44,7 +44,7 @@ def number(value):
 def parameters(profile):
     """The profile's parameters as arguments of the program."""
     values = tomllib.loads(profile.read_text())
-    return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source")]
+    return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source", "interface")]
 
 
 def cut(program, count, arguments):

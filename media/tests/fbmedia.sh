@@ -98,22 +98,6 @@ json inspect
 grep -q '"age_days": 401.000000' "$folder/out" || fail "401 days did not pass"
 grep -q '"blocks": 14, "factory_bad_blocks": 2, "grown_bad_blocks": 0' "$folder/out" || fail "no bad blocks"
 grep -q '"fault": null' "$folder/out" || fail "age brought a fault"
-expect 0 "" "$fbmedia" create --state "$state" $flash
-expect 0 "" "$fbmedia" undo --state "$state" --undo "$folder/undo"
-size=$(stat -c %s "$folder/undo")
-[ $((size & (size - 1))) -eq 0 ] || fail "$size bytes are no power of two"
-truncate -s 65536 "$folder/data"
-cut="$fbmedia cut --state $state --data $folder/data --undo $folder/undo"
-expect 1 "give one with --at" $cut
-expect 2 "usage" $cut --at
-expect 2 "usage" "$fbmedia" cut --state "$state"
-expect 2 "--at: must be a whole number" $cut --at soon
-expect 1 "no file that fbmedia undo made" "$fbmedia" cut --state "$state" --data "$folder/data" --undo "$state" --at 0
-expect 1 "smaller than the medium" "$fbmedia" cut --state "$state" --data "$folder/short" --undo "$folder/undo" --at 0
-expect 0 "" $cut --at 5 --seed 7
-json cut
-expect 0 "" "$fbmedia" inspect --state "$state"
-grep -q '"fault": null' "$folder/out" || fail "a cut left a fault"
 
 chip="kind=nand capacity_bytes=65536 page_bytes=512 spare_bytes=16 pages_per_block=16 blocks_per_die=8 read_ns=15000
 program_ns=200000 erase_ns=2000000 bus_ps_per_byte=50000 manufacturer_id=236 device_id=118 factory_bad_blocks=2"
@@ -125,7 +109,6 @@ expect 0 "" "$fbmedia" inspect --state "$state" $chip
 json inspect
 grep -q '"blocks": 6, "factory_bad_blocks": 2, "grown_bad_blocks": 0' "$folder/out" || fail "no bad blocks on a chip"
 grep -q '"fault": null' "$folder/out" || fail "a new chip has a fault"
-expect 1 "its driver cuts its power" "$fbmedia" undo --state "$state" --undo "$folder/undo"
 expect 2 "usage" "$fbmedia" content --state "$state"
 expect 0 "" "$fbmedia" content --state "$state" --data "$folder/data"
 [ "$(stat -c %s "$folder/data")" -eq $((128 * 528)) ] || fail "a chip's content is not as large as its pages"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import guest_rig
 import pytest
@@ -75,17 +76,32 @@ try >/out/after
 """
 
 
+class Fate(NamedTuple):
+    """What became of a part of a write (emulator/lab-medium-notes.h)."""
+
+    sequence: int
+    offset_bytes: int
+    length_bytes: int
+    fate: str
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What the emulator noted of a power cut, and what came of the machine."""
+
+    outcome: Outcome
+    unreadable_sectors: int
+    fates: list[Fate]
+
+
 def new_medium(study_file, folder: Path, filesystem: str, medium: str, **changed: int) -> Rig:
-    """One whose power can be cut. `changed`: its parameters that are not as in its profile."""
+    """`changed`: parameters of the medium that are not as in its profile."""
     rig = guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=medium), folder)
     rig.tool.create(rig.files.state, {**rig.cell.medium.core_parameters, **changed})
-    undo = folder / "undo.bin"
-    rig.tool.make_undo(rig.files.state, undo)
-    return replace(rig, files=replace(rig.files, undo=undo))
+    return rig
 
 
 def boot(rig: Rig, options: str = "", **scripts: str) -> Outcome:
-    """What comes of a guest that keeps the old content of what it writes, and may lose its power."""
     return guest_rig.outcome_of(rig, medium_options=options, limit_s=120, **scripts)
 
 
@@ -94,19 +110,32 @@ def cut_after(requests: int, ns: int) -> str:
     return f"medium cut {requests} {ns} || exit\n"
 
 
-def carry_out(rig: Rig, accept) -> dict[str, Any]:
-    """Carries the cut out with the first seed whose course `accept` takes."""
+def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: str) -> Cut:
+    """Runs a guest whose power goes. `options` as those of `boot`."""
+    outcome = boot(rig, f"{options}cut={seed}", **scripts)
+    assert outcome.status == "failed"
+    _, sectors, _, *fates = outcome.files["fates.cut"].decode().splitlines()
+    parts = (line.split() for line in fates)
+    return Cut(
+        outcome,
+        int(sectors.removeprefix("unreadable_sectors:")),
+        [Fate(int(sequence), int(offset), int(length), fate) for sequence, offset, length, fate, *_ in parts],
+    )
+
+
+def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, **scripts: str) -> Cut:
+    """The same with the first seed whose course `accept` takes."""
     before = rig.folder / "before"
     before.mkdir()
-    names = [path.name for path in (rig.files.state, rig.files.data, rig.files.undo)]
-    for name in names:
-        subprocess.run(["cp", "--sparse=always", rig.folder / name, before / name], check=True)
+    files = (rig.files.state, rig.files.data)
+    for file in files:
+        subprocess.run(["cp", "--sparse=always", file, before], check=True)
     for seed in range(16):
-        told = rig.tool.cut(rig.files.state, rig.files.data, rig.files.undo, seed)
-        if accept(told):
-            return told
-        for name in names:
-            subprocess.run(["cp", "--sparse=always", before / name, rig.folder / name], check=True)
+        cut = lose_power(rig, seed, **scripts)
+        if accept(cut):
+            return cut
+        for file in files:
+            subprocess.run(["cp", "--sparse=always", before / file.name, file], check=True)
     raise AssertionError("no seed gives such a cut")
 
 
@@ -148,12 +177,11 @@ REQUESTS = 200
 @pytest.mark.parametrize(("filesystem", "medium"), CASES)
 def test_what_was_fsynced_is_there(filesystem, medium, study_file, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, filesystem, medium)
-    first = boot(rig, prepare=PREPARE, measure=cut_after(REQUESTS, 700_000) + WRITE)
-    assert first.status == "failed"
-    safe, begun = rounds(first.console, "safe"), rounds(first.console, "writing")
+    scripts = {"prepare": PREPARE, "measure": cut_after(REQUESTS, 700_000) + WRITE}
+    console = lose_power_as(lambda cut: cut.unreadable_sectors == 0, rig, **scripts).outcome.console
+    safe, begun = rounds(console, "safe"), rounds(console, "writing")
     assert BLOCKS / 4 < len(begun) + BLOCKS * (max(begun.values()) - 1) < BLOCKS * ROUNDS, "cut at another moment"
 
-    carry_out(rig, lambda told: told["unreadable_sectors"] == 0)
     module = rig.cell.filesystem.module
     load = f"insmod /lib/flashbed/{module}.ko\n" if module else "true\n"
     second = boot(rig, format=load, prepare="true\n", measure=READ)
@@ -164,13 +192,11 @@ def test_what_was_fsynced_is_there(filesystem, medium, study_file, tmp_path: Pat
 def lost_though_safe(study_file, folder: Path, requests: int, **changed: int) -> int:
     """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
     rig = new_medium(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
-    cut = cut_after(requests, AFTER_FLUSH_NS)
-    first = boot(rig, "digest=0", prepare="true\n", measure=cut + RAW_SYNC)
-    safe = rounds(first.console, "safe")
-    assert first.status == "failed"
+    measure = cut_after(requests, AFTER_FLUSH_NS) + RAW_SYNC
+    cut = lose_power(rig, options="digest=0,", prepare="true\n", measure=measure)
+    safe = rounds(cut.outcome.console, "safe")
     assert 4 < len(safe) < BLOCKS
-    told = rig.tool.cut(rig.files.state, rig.files.data, rig.files.undo, 0)
-    unreadable = [write["offset_bytes"] // BLOCK_BYTES for write in told["writes"] if write["fate"] == "unreadable"]
+    unreadable = [part.offset_bytes // BLOCK_BYTES for part in cut.fates if part.fate == "unreadable"]
     with rig.files.data.open("rb") as data_file:
         data_file.seek(8192 * BLOCK_BYTES)
         content = data_file.read(BLOCKS * BLOCK_BYTES)
@@ -191,11 +217,10 @@ def test_a_medium_that_ignores_flushes_is_caught(requests: int, study_file, tmp_
 
 def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, "ext2", "usb-stick-2g")
-    first = boot(rig, prepare="true\n", measure=cut_after(30, 900_000) + RAW_WRITE)
-    assert first.status == "failed"
-    told = carry_out(rig, lambda told: told["unreadable_sectors"] == BLOCK_BYTES // 512)
-    (torn,) = (write for write in told["writes"] if write["fate"] == "unreadable")
-    block = torn["offset_bytes"] // BLOCK_BYTES - 8192
+    scripts = {"prepare": "true\n", "measure": cut_after(30, 900_000) + RAW_WRITE}
+    cut = lose_power_as(lambda cut: cut.unreadable_sectors == BLOCK_BYTES // 512, rig, **scripts)
+    (torn,) = (part for part in cut.fates if part.fate == "unreadable")
+    block = torn.offset_bytes // BLOCK_BYTES - 8192
 
     second = boot(rig, format="true\n", prepare="true\n", measure=RAW_READ)
     assert second.status == "measured", (second.reason, second.console[-2000:])

@@ -67,15 +67,6 @@ class MediaTool:
             self._digests[words] = self._run(self.program, "digest", *words).strip()
         return self._digests[words]
 
-    def make_undo(self, state: Path, undo: Path) -> None:
-        """Writes the file in which the guest keeps old content of a medium whose power is to be cut."""
-        self._run(self.program, "undo", "--state", state, "--undo", undo)
-
-    def cut(self, state: Path, data: Path, undo: Path, seed: int) -> dict[str, Any]:
-        """Changes a medium to what a restart finds after the guest cut its power, and says what came of each write."""
-        files = ("--state", state, "--data", data, "--undo", undo)
-        return dict(self._json("cut", *files, "--seed", str(seed)))
-
     def age(self, state: Path, days: int) -> None:
         """Lets days pass while a medium lies switched off. Raises InputError if they are too many."""
         self._run(self.program, "age", "--state", state, "--days", str(days))

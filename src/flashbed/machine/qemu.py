@@ -65,9 +65,8 @@ class Setup:
 
 @dataclass(frozen=True)
 class Files:
-    """What the machine starts from, and the program that it is. `state` and `data` are changed by the run, and `undo`,
-    which a medium needs whose power is to be cut. `load` is what the guest gets when its beginning is over
-    (emulator/lab-load.h).
+    """What the machine starts from, and the program that it is. `state` and `data` are changed by the run. `load` is
+    what the guest gets when its beginning is over (emulator/lab-load.h).
     """
 
     kernel: Path
@@ -75,7 +74,6 @@ class Files:
     state: Path
     data: Path
     emulator: Path
-    undo: Path | None = None
     load: Path | None = None
 
 
@@ -140,9 +138,8 @@ def _command(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     if _is_chip(fixed):
         regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, **regions}
     else:
-        named = {"state": files.state, "data": files.data, "notes": folder / NOTES, "undo": files.undo}
-        for name, path in named.items():
-            arguments += ["-set", f"drive.{DRIVE}.{name}={path}"] if path else []
+        for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
+            arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
     for slot, path in regions.items():
         backend = f"memory-backend-file,id=m{slot},share=on,mem-path={_escaped(path)},size={path.stat().st_size}"
         arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]
