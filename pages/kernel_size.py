@@ -24,6 +24,7 @@ from flashbed import image
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import Table
 from flashbed.execution import inputs
+from flashbed.image import debian_kernel
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
 from flashbed.shrinking.building import VERSION, SmallKernel
@@ -50,8 +51,8 @@ that is only read and other data begin at multiples of 2 MiB there. Filling pack
 
 The two that [the study](nfs.md) compares, both for arm64: Debian's as it installs it, and the lab's smallest with an
 NFS server, which also has what cells need: two CPUs, PCI, modules, namespaces, a link's delay. Packed by xz as above,
-modules one by one. *Modules* are those that the study loads: ext4, which serves ext2 there, and the NFS server; the
-link's two are not counted.
+modules one by one. *Modules* are those that the study loads: the disk's driver, ext4, which serves ext2 there, and the
+NFS server; the link's two are not counted.
 
 {compared}"""
 
@@ -90,8 +91,10 @@ def _page(priced: dict[str, list[Price]]) -> str:
 
 def _compared(version: str) -> tuple[str, ...]:
     """The row of a kernel of the lab's: bytes as it is, and packed."""
-    kernel = image.build(version, inputs.sets_of_guests(version)).kernel
-    modules = [file for name, file in kernel.modules.items() if not name.removesuffix(".ko").endswith(OF_THE_LINK)]
+    sets = inputs.sets_of_guests(version)
+    kernel = image.build(version, sets).kernel
+    of_study = {file.source for one in sets for file in debian_kernel.loaded(kernel, one)} if kernel.modules else set()
+    modules = [file for file in sorted(of_study) if file.stem not in OF_THE_LINK]
     xz = packing.programs(architecture.named("arm64"))[packing.XZ]
     packed = [packing.packed(file, xz) for file in (kernel.image, *modules)]
     plain = [kernel.image.stat().st_size, sum(file.stat().st_size for file in modules)]
