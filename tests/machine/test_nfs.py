@@ -51,7 +51,7 @@ SHARED = 0.02
 def measured(study_file, measure, folder: Path, name: str, more: str = "") -> Finished:
     kernel, server, version, transport = CELLS[name]
     body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport) + more
-    top = {"filesystem": "ext2", "medium": "usb-stick-2g", "board": "arm64-2x1000"}
+    top = {"filesystem": "ext2", "medium": "usb-stick-2g:interface=sata", "board": "arm64-2x1000"}
     (wanted,) = run.prepare(load_study(study_file(body, **top)))
     finished: Finished = measure(wanted, folder, limit_s=900)
     return finished

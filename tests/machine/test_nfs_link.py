@@ -77,7 +77,10 @@ def datagrams() -> bytes:
 
 def rig_of(study_file, folder: Path, mbit: int, latency: int = 20, queue: int = 1000) -> Rig:
     study = STUDY.format(mbit=mbit, latency=latency, queue=queue)
-    return new(study_file(study, filesystem="ext2", medium="usb-stick-2g", board="arm64-2x1000"), folder / "guest")
+    return new(
+        study_file(study, filesystem="ext2", medium="usb-stick-2g:interface=sata", board="arm64-2x1000"),
+        folder / "guest",
+    )
 
 
 @pytest.mark.parametrize("mbit", [100, 1000])

@@ -14,6 +14,7 @@ import kernel_tree
 import pytest
 from own_cache import said
 
+from flashbed.image import modules
 from flashbed.image.kernel import COMPILE_STEPS, IMAGE
 
 STUDY = """
@@ -104,3 +105,8 @@ def test_a_patch_against_the_base(home: Path, study_file) -> None:
     subprocess.run(["git", "-C", "linux", "checkout", "-q", "."], cwd=home, check=True)
     assert "all measured before" in said(home, "run", "my.toml", "--kernel", "./linux", "--out", "again")
     assert {path.stat().st_size for path in (home / "cache/image").glob(f"linux-own-*/{IMAGE}")}
+
+    # Block media behind a real interface need no module, neither of the lab's nor of the kernel's own
+    built = {entry.name.rsplit("-", 1)[0] for entry in (home / "cache/image").iterdir() if not entry.is_symlink()}
+    assert "linux-own" in built
+    assert not built & {*modules.names(), *(f"kernel-{name}" for name in modules.OF_THE_KERNEL)}

@@ -212,6 +212,10 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path, said: str, why: st
             'kernel = "6.1"\nboard = "arm64-2x1000"',
             'the kernels of tool = "nfs" are "6.1-nas", "6.1-debian"',
         ),
+        (
+            'kernel = "6.1-nas"\nboard = "arm64-2x1000"\nmedium = "usb-stick-2g"',
+            r'medium: usb-stick-2g is joined by usb, and "6\.1-nas" has a driver of sata alone; take another medium',
+        ),
         ('kernel = "6.1-nas"\nboard = "arm64-1000"', "needs 2: a server and a load"),
         ('kernel = "6.1-nas"\nboard = "arm64-2x1000"\nfilesystem = "fat32"', "fat32: .* serves only ext2"),
     ],
@@ -239,7 +243,8 @@ def test_other_tools_do_not_get_a_kernel_of_a_server(tmp_path: Path) -> None:
 
 def nfs_study(folder: Path, said: str, top: str = 'kernel = "6.1-nas"\nboard = "arm64-2x1000"') -> Path:
     path = folder / "nfs.toml"
-    head = 'title = "nfs"\nmedium = "usb-stick-2g"\n' + ("" if "filesystem" in top else 'filesystem = "ext2"\n')
+    absent = {"medium": "hdd-25-5400-ide-4g", "filesystem": "ext2"}
+    head = 'title = "nfs"\n' + "".join(f'{key} = "{value}"\n' for key, value in absent.items() if key not in top)
     load = "" if "load" in said else "load = 10\n"
     path.write_text(f'{head}{top}\n[workload]\ntool = "nfs"\nset_kb = 1\n{load}{said}\n')
     return path

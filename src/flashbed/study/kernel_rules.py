@@ -14,6 +14,9 @@ from flashbed.study.selection import skip_hint
 
 NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
 
+_NAS_INTERFACES = ("sata", PLAIN)
+"""That NAS_KERNEL has a driver for; the lab's own is built for it."""
+
 _NO_VERSION_2 = DEBIAN_KERNEL
 """Its server knows NFS from version 3 on."""
 
@@ -45,6 +48,11 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
         known = ", ".join(NAS_FILESYSTEMS)
         why = f'{cell["filesystem"]}: tool = "{NAS_TOOL}" serves only {known}'
         yield Problem(study.keys_of("filesystem", cell["filesystem"]), why)
+    medium = library.medium(cell["medium"])
+    joined = interface(library.board(board), medium)
+    if kernel == NAS_KERNEL and medium.provides == "block" and joined not in _NAS_INTERFACES:
+        why = f'{cell["medium"]} is joined by {joined}, and "{kernel}" has a driver of sata alone; take another medium'
+        yield Problem(study.keys_of("medium", cell["medium"]), why)
     if kernel == _NO_VERSION_2 and cell.get("version") == "2":
         hint = skip_hint(study, {"kernel": text, "version": "2"})
         yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
