@@ -12,7 +12,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution import inputs
 from flashbed.image import guest_parts, modules
-from flashbed.profiles.kernel_choice import NAS_KERNELS
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL
 from flashbed.profiles.library import Library
 
 
@@ -65,11 +65,17 @@ def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("version", NAS_KERNELS)
-def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have(version: str) -> None:
-    sets = inputs.sets_of_guests(version)
+def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have() -> None:
+    sets = inputs.sets_of_guests(NAS_KERNEL)
     assert sets
     assert all("sfsload" in one.built and one.modules == () for one in sets)
+
+
+def test_what_debian_s_kernel_runs_is_there_with_no_module_built() -> None:
+    sets = inputs.sets_of_guests(DEBIAN_KERNEL)
+    assert {one.modules for one in sets} == {()}
+    assert any("sfsload" in one.built for one in sets)
+    assert "/sbin/mkfs.f2fs" in {program for one in sets for program in one.programs}
 
 
 def test_any_other_kernel_is_built_for_with_every_module() -> None:

@@ -20,7 +20,7 @@ from flashbed.image import lockfile, modules, own_module, own_sources, pins, req
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.lockfile import Lock
 from flashbed.image.pins import Pins
-from flashbed.profiles.kernel_choice import KERNELS, NAS_KERNELS
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNELS
 from flashbed.profiles.library import FOLDERS, Library, Selector
 from flashbed.study.loading import Study, shipped_studies
 from flashbed.study.plan import Cell, plan
@@ -108,12 +108,13 @@ def lock_shipped() -> Lock:
 
 def sets_of_guests(version: str) -> set[ProgramSet]:
     """What guests with this kernel of the lab's may have: of a kernel for servers, what the shipped studies give it; of
-    any other, the programs of all file systems, and every module.
+    any other, the programs of all file systems, and every module. Debian's is both, and no module is built for it.
     """
-    if version in NAS_KERNELS:
-        cells = (cell for study in shipped_studies() for cell in plan(study))
-        return {repetition.program_set(cell) for cell in cells if cell.kernel == version}
-    return sets_of_filesystems(tuple(modules.to_choose()))
+    if version not in NAS_KERNELS:
+        return sets_of_filesystems(tuple(modules.to_choose()))
+    cells = (cell for study in shipped_studies() for cell in plan(study))
+    of_studies = {repetition.program_set(cell) for cell in cells if cell.kernel == version}
+    return of_studies | sets_of_filesystems() if version == DEBIAN_KERNEL else of_studies
 
 
 def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[ProgramSet]:
