@@ -48,6 +48,7 @@ lint: setup $(STAMP)-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+	kernel/checkpatch
 
 # Each suite in C runs on one core, so two run at a time; but for sfsload's, which keeps times
 C_SUITES = test-media test-media-ftl test-iosched test-yaffs2 test-appliance test-distil

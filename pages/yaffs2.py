@@ -64,7 +64,7 @@ on the bus), by the profile. The parts from *chip* to *idle* are shares of the r
 - **bus**: pages read and programmed, by the medium's counters, each with all bytes of page and spare area and the
   cycles of its commands, by the time of a byte. A read of tags alone counts as one of the whole page; there are few.
   On `arm64-1000` the controller moves the bytes, on `arm64-250-pio` the CPU.
-- **MTD, ECC**: calls of the module into MTD (`mtd_ns` in `/proc/yaffs`), less chip and bus: Linux's NAND framework,
+- **MTD, ECC**: calls of the module into MTD (`mtd_ns` in its counters), less chip and bus: Linux's NAND framework,
   Hamming codes, sleeping and waking up, interrupts. These cannot be told apart here.
 - **module**: the module's lock held (`inside_ns`), less its calls into MTD: the file system itself, and its copies of
   data.

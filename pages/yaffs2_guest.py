@@ -45,6 +45,6 @@ def boot(
 
 
 def statistics(text: bytes) -> dict[str, int]:
-    """Numbers by name of the only mount in /proc/yaffs."""
+    """Numbers by name of the only mount in /sys/kernel/debug/yaffs2/mtd0."""
     pairs = (line.split() for line in text.decode().splitlines() if not line.startswith("device "))
     return {name: int(value) for name, value in pairs}

@@ -48,7 +48,7 @@ timed() { # name
 	grep "^now at" /proc/timer_list >"/out/$1.begun"
 	sh /job/mount
 	grep "^now at" /proc/timer_list >"/out/$1.done"
-	cat /proc/yaffs >"/out/$1.yaffs"
+	cat /sys/kernel/debug/yaffs2/mtd0 >"/out/$1.yaffs"
 	usleep 100000
 	memory "$1.up"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the time of sequential writes and reads on YAFFS2 goes: chip, bus, MTD, the module, the rest.
 
-Three clocks, each of its own: the medium's counters (the chip), the module's sums in /proc/yaffs (its lock, MTD), the
+Three clocks, each of its own: the medium's counters (the chip), the module's sums in debugfs (its lock, MTD), the
 kernel's idle times. What they leave over for MTD, for the CPU elsewhere and for idleness cannot be less than nothing.
 """
 
@@ -30,9 +30,9 @@ for the status and reads it.
 
 NOTE = """\
 . /job/cell.env
-[ $2 = after ] || { cat /proc/yaffs >/out/$1.$2.yaffs; grep . $MEDIUM/medium/* >/out/$1.$2.counters; }
+[ $2 = after ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; cat $MEDIUM/counters >/out/$1.$2.counters; }
 grep -E "^now at|sleeptime" /proc/timer_list >/out/$1.$2.idle
-[ $2 = before ] || { cat /proc/yaffs >/out/$1.$2.yaffs; grep . $MEDIUM/medium/* >/out/$1.$2.counters; }
+[ $2 = before ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; cat $MEDIUM/counters >/out/$1.$2.counters; }
 """
 """Around what is measured, the clock innermost."""
 

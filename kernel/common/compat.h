@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs for a block driver between the tested kernels, 6.1 and 6.12. Drivers are written as for 6.12. */
+/*
+ * What differs for a block driver between the tested kernels, 6.1 and 6.12. Drivers are written as
+ * for 6.12.
+ */
 #ifndef FB_COMPAT_H
 #define FB_COMPAT_H
 
@@ -12,7 +15,8 @@ struct media_features {
 };
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags, struct queue_limits *limits,
+static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags,
+					       struct queue_limits *limits,
 					       struct media_features features, void *queuedata)
 {
 	if (features.rotational)
@@ -23,7 +27,8 @@ static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags, stru
 }
 #else
 /* A queue is made first, and its limits are set one by one; 0 stands for the kernel's own */
-static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags, struct queue_limits *limits,
+static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags,
+					       struct queue_limits *limits,
 					       struct media_features features, void *queuedata)
 {
 	struct gendisk *disk = blk_mq_alloc_disk(tags, queuedata);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See request_log.h */
 #include <linux/mm.h>
-#include <linux/string.h>
+#include <linux/module.h>
 
 #include "request_log.h"
 
@@ -19,7 +19,8 @@ void request_log_stop(struct request_log *log)
 	kvfree(log->at);
 }
 
-void request_log_add(struct request_log *log, const struct fb_request *request, u64 now_ns, u64 done_ns)
+void request_log_add(struct request_log *log, const struct fb_request *request, u64 now_ns,
+		     u64 done_ns)
 {
 	u32 count = READ_ONCE(log->count);
 
@@ -36,7 +37,27 @@ void request_log_add(struct request_log *log, const struct fb_request *request, 
 	WRITE_ONCE(log->count, count + 1);
 }
 
-ssize_t request_log_read(const struct request_log *log, char *buffer, loff_t at, size_t count)
+static ssize_t request_log_read(struct file *file, char __user *buffer, size_t count, loff_t *at)
 {
-	return memory_read_from_buffer(buffer, count, &at, log->at, READ_ONCE(log->count) * sizeof(*log->at));
+	const struct request_log *log = file->private_data;
+
+	return simple_read_from_buffer(buffer, count, at, log->at,
+				       READ_ONCE(log->count) * sizeof(*log->at));
 }
+
+static ssize_t request_log_forget(struct file *file, const char __user *buffer, size_t count,
+				  loff_t *at)
+{
+	struct request_log *log = file->private_data;
+
+	WRITE_ONCE(log->count, 0);
+	return count;
+}
+
+const struct file_operations request_log_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = request_log_read,
+	.write = request_log_forget,
+	.llseek = default_llseek,
+};

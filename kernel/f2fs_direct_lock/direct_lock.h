@@ -3,20 +3,23 @@
  * What a direct read of F2FS locks, by the mount option direct_lock:
  *
  *	none		nothing of the inode, as Linux does since 5.7
- *	submission	the inode alone, while blocks are looked up and the request is handed to the device: what DIO_LOCKING of
- *			do_blockdev_direct_IO() did, which F2FS asked for until 5.6. What is in the page cache is written back
- *			under the lock
+ *	submission	the inode alone, while blocks are looked up and the request is handed to the
+ *			device: what DIO_LOCKING of do_blockdev_direct_IO() did, which F2FS asked
+ *			for until 5.6. What is in the page cache is written back under the lock
  *	completion	the same, and until the device has answered
- *	range		the bytes of the request, together with other reads, until the device has answered. A direct write of
- *			bytes that have blocks locks them alone, and the inode together with other such writes; any other write
- *			locks the inode alone, as it does without this
- *	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line: each counts itself on its CPU
+ *	range		the bytes of the request, together with other reads, until the device has
+ *			answered. A direct write of bytes that have blocks locks them alone, and
+ *			the inode together with other such writes; any other write locks the inode
+ *			alone, as it does without this
+ *	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line:
+ *			each counts itself on its CPU
  *
- * i_gc_rwsem is taken before all of these, as it was. It keeps collection from moving blocks that are being read; only
- * collection takes that side of it alone.
+ * i_gc_rwsem is taken before all of these, as it was. It keeps collection from moving blocks that
+ * are being read; only collection takes that side of it alone.
  *
- * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It counts them when it
- * comes, and who goes counts down those that came later: so nobody overtakes, and nobody is woken in vain.
+ * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It
+ * counts them when it comes, and who goes counts down those that came later: so nobody overtakes,
+ * and nobody is woken in vain.
  */
 #ifndef F2FS_DIRECT_LOCK_H
 #define F2FS_DIRECT_LOCK_H
@@ -40,10 +43,12 @@ enum direct_lock {
 	DIRECT_LOCKS
 };
 
-static const char *const direct_lock_names[DIRECT_LOCKS] = { "none", "submission", "completion", "range", "percpu" };
+static const char *const direct_lock_names[DIRECT_LOCKS] = {
+	"none", "submission", "completion", "range", "percpu"
+};
 
 struct direct_ranges {
-	spinlock_t lock;
+	spinlock_t lock;		/* of all here, and of the ranges in the tree */
 	struct rb_root_cached root;
 	u64 came;
 };
@@ -66,11 +71,11 @@ static inline void direct_ranges_init(struct direct_ranges *ranges)
 
 #define DIRECT_RANGE_FIRST(range) ((range)->first)
 #define DIRECT_RANGE_LAST(range) ((range)->last)
-INTERVAL_TREE_DEFINE(struct direct_range, node, u64, subtree_last, DIRECT_RANGE_FIRST, DIRECT_RANGE_LAST,
-		     static inline __maybe_unused, direct_tree)
+INTERVAL_TREE_DEFINE(struct direct_range, node, u64, subtree_last, DIRECT_RANGE_FIRST,
+		     DIRECT_RANGE_LAST, static inline __maybe_unused, direct_tree)
 
-static inline void direct_range_lock(struct direct_ranges *ranges, struct direct_range *mine, loff_t first,
-				     size_t count, bool alone)
+static inline void direct_range_lock(struct direct_ranges *ranges, struct direct_range *mine,
+				     loff_t first, size_t count, bool alone)
 {
 	struct direct_range *one;
 
@@ -107,7 +112,10 @@ static inline void direct_range_unlock(struct direct_ranges *ranges, struct dire
 		if (one->number < mine->number || !(one->alone || mine->alone))
 			continue;
 		if (one->before == 1) {
-			/* its stack is there no more once it sees 0, its task is while the lock is held: it locks to go */
+			/*
+			 * its stack is there no more once it sees 0, its task is while the lock is
+			 * held: it locks to go
+			 */
 			struct task_struct *task = one->task;
 
 			WRITE_ONCE(one->before, 0);
@@ -120,9 +128,10 @@ static inline void direct_range_unlock(struct direct_ranges *ranges, struct dire
 }
 
 /*
- * Readers of a rwsem, each counted on the CPU that it comes or goes on. Who wants the rwsem alone takes it, says so in
- * `alone`, and has it if nobody is in. It only tries, as collection does: a reader may wait for pages whose write-back
- * the collector has not yet handed in, so the collector must not wait for readers.
+ * Readers of a rwsem, each counted on the CPU that it comes or goes on. Who wants the rwsem alone
+ * takes it, says so in `alone`, and has it if nobody is in. It only tries, as collection does: a
+ * reader may wait for pages whose write-back the collector has not yet handed in, so the collector
+ * must not wait for readers.
  */
 struct direct_readers {
 	unsigned int __percpu *in;
@@ -152,14 +161,18 @@ static inline void direct_readers_free(struct direct_readers *readers)
 	kfree(readers);
 }
 
-/* False while somebody has it alone. It counts and looks on one CPU, so that no sum has its going without its coming. */
+/*
+ * False while somebody has it alone. It counts and looks on one CPU, so that no sum has its going
+ * without its coming.
+ */
 static inline bool direct_readers_try_enter(struct direct_readers *readers)
 {
 	bool entered;
 
 	preempt_disable();
 	this_cpu_inc(*readers->in);
-	smp_mb(); /* either this is counted, or `alone` is seen: pairs with direct_readers_try_exclude() */
+	/* either this is counted, or `alone` is seen: pairs with direct_readers_try_exclude() */
+	smp_mb();
 	entered = !READ_ONCE(readers->alone);
 	if (!entered)
 		this_cpu_dec(*readers->in);
@@ -192,15 +205,17 @@ static inline bool direct_readers_try_exclude(struct direct_readers *readers)
 	smp_mb(); /* pairs with direct_readers_try_enter() */
 	for_each_possible_cpu(cpu)
 		in += READ_ONCE(*per_cpu_ptr(readers->in, cpu));
-	if (in)
+	if (in) {
 		WRITE_ONCE(readers->alone, false);
-	else
-		smp_mb(); /* what is written comes after the last reader's going */
-	return !in;
+		return false;
+	}
+	smp_mb(); /* what is written comes after the last reader's going */
+	return true;
 }
 
 static inline void direct_readers_admit(struct direct_readers *readers)
 {
+	/* what was moved is seen by whoever enters then */
 	smp_store_release(&readers->alone, false);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * anticipatory.ko: the anticipatory scheduler for blk-mq. Its rules are in core/; this file joins them to the blk-mq
- * glue, to the kernel's record of a process, and to sysfs.
+ * anticipatory.ko: the anticipatory scheduler for blk-mq. Its rules are in core/; this file joins
+ * them to the blk-mq glue, to the kernel's record of a process, and to sysfs.
  */
 #include <linux/device/driver.h>
 #include <linux/module.h>
@@ -13,7 +13,8 @@
 struct anticipatory {
 	struct glue glue;
 	struct as_scheduler core;
-	struct as_process oom_process;	/* sends what comes from a process whose record there was no memory for */
+	/* sends what comes from a process whose record there was no memory for */
+	struct as_process oom_process;
 };
 
 static_assert(!offsetof(struct anticipatory, glue));	/* glue_exit_sched() frees it by that */
@@ -42,14 +43,18 @@ static void core_add(struct glue *glue, struct ios_request *record, struct reque
 
 static struct ios_request *core_find(struct glue *glue, struct bio *bio, u64 sector)
 {
-	return ios_sorted_at(&core_of(glue)->queues[op_is_sync(bio->bi_opf) ? AS_READ : AS_WRITE].sorted, sector);
+	struct as_scheduler *as = core_of(glue);
+	int class = op_is_sync(bio->bi_opf) ? AS_READ : AS_WRITE;
+
+	return ios_sorted_at(&as->queues[class].sorted, sector);
 }
 
 GLUE_CORE_OPS(as);
 
 static int anticipatory_init_sched(struct request_queue *q, struct elevator_type *type)
 {
-	struct anticipatory *anticipatory = kzalloc_node(sizeof(*anticipatory), GFP_KERNEL, q->node);
+	struct anticipatory *anticipatory =
+		kzalloc_node(sizeof(*anticipatory), GFP_KERNEL, q->node);
 	struct as_tunables tunables;
 
 	if (!anticipatory)
@@ -79,7 +84,8 @@ static ssize_t est_time_show(struct elevator_queue *e, char *page)
 	if (core.last)
 		seek = ios_mean_value(&core.last->seek_sectors);
 	spin_unlock_irq(&glue->lock);
-	return sysfs_emit(page, "%llu %% of exits without a close read after them\n%llu us mean think time\n"
+	return sysfs_emit(page,
+			  "%llu %% of exits without a close read after them\n%llu us mean think time\n"
 			  "%llu sectors mean seek of the process waited for\n",
 			  div64_u64(ios_mean_value(&core.exit_no_coop) * 100, 256),
 			  div64_u64(ios_mean_value(&core.think_ns), NSEC_PER_USEC), seek);
@@ -111,4 +117,5 @@ static struct elevator_type anticipatory_type = {
 module_driver(anticipatory_type, elv_register, elv_unregister);
 
 MODULE_DESCRIPTION("Anticipatory I/O scheduler for blk-mq");
+MODULE_AUTHOR("The flashbed authors");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cfq.ko: completely fair queueing for blk-mq. Its rules are in core/; this file joins them to the blk-mq glue, to
- * the kernel's record of a process and its priority, and to sysfs.
+ * cfq.ko: completely fair queueing for blk-mq. Its rules are in core/; this file joins them to the
+ * blk-mq glue, to the kernel's record of a process and its priority, and to sysfs.
  */
 #include <linux/device/driver.h>
 #include <linux/ioprio.h>
@@ -39,7 +39,8 @@ static struct cfq_queue *process_of(struct glue *glue, struct io_cq *icq)
 /* blk-mq gives each bio the priority of its process, derived from `nice` where none was set */
 static struct cfq_priority priority_of(unsigned short ioprio)
 {
-	u32 level = IOPRIO_PRIO_DATA(ioprio) < CFQ_LEVELS ? IOPRIO_PRIO_DATA(ioprio) : CFQ_LEVELS - 1;
+	u32 level = IOPRIO_PRIO_DATA(ioprio) < CFQ_LEVELS ? IOPRIO_PRIO_DATA(ioprio) :
+							    CFQ_LEVELS - 1;
 
 	switch (IOPRIO_PRIO_CLASS(ioprio)) {
 	case IOPRIO_CLASS_RT:
@@ -55,13 +56,14 @@ static struct cfq_priority priority_of(unsigned short ioprio)
 
 static void core_add(struct glue *glue, struct ios_request *record, struct request *rq, u64 now)
 {
-	cfq_add(core_of(glue), record, process_of(glue, rq->elv.icq), priority_of(req_get_ioprio(rq)), now);
+	cfq_add(core_of(glue), record, process_of(glue, rq->elv.icq),
+		priority_of(req_get_ioprio(rq)), now);
 }
 
 static struct cfq_queue *queue_for(struct glue *glue, struct bio *bio)
 {
-	return cfq_queue_for(core_of(glue), op_is_sync(bio->bi_opf), process_of(glue, glue->merging_icq),
-			     priority_of(bio_prio(bio)));
+	return cfq_queue_for(core_of(glue), op_is_sync(bio->bi_opf),
+			     process_of(glue, glue->merging_icq), priority_of(bio_prio(bio)));
 }
 
 static struct ios_request *core_find(struct glue *glue, struct bio *bio, u64 sector)
@@ -76,7 +78,8 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq, struct 
 {
 	struct glue_request *record = glue_request(rq);
 
-	return glue_allow_merge(q, rq, bio) && record && record->core.owner == queue_for(glue_of(q), bio);
+	return glue_allow_merge(q, rq, bio) && record &&
+	       record->core.owner == queue_for(glue_of(q), bio);
 }
 
 static void cfq_init_icq(struct io_cq *icq)
@@ -144,4 +147,5 @@ static struct elevator_type cfq_type = {
 module_driver(cfq_type, elv_register, elv_unregister);
 
 MODULE_DESCRIPTION("CFQ I/O scheduler for blk-mq");
+MODULE_AUTHOR("The flashbed authors");
 MODULE_LICENSE("GPL");

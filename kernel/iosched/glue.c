@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blk-mq glue: blk-mq calls the functions of this file, and they call the core with the lock held.
+ * The blk-mq glue: blk-mq calls the functions of this file, and they call the core with the lock
+ * held.
  *
- * When the core gives no request although it has some (it waits for a process, or for requests in flight), the hardware
- * queue is left alone until something happens: a request comes or completes, a process exits, or the time comes that
- * the core names. Then `held_back` is cleared and the queue is run.
+ * When the core gives no request although it has some (it waits for a process, or for requests in
+ * flight), the hardware queue is left alone until something happens: a request comes or completes,
+ * a process exits, or the time comes that the core names. Then `held_back` is cleared and the queue
+ * is run.
  *
- * Locks: the io_context's lock is taken before the glue's own (exit_icq), so nothing here takes one of the block
- * layer's with that held.
+ * Locks: the io_context's lock is taken before the glue's own (exit_icq), so nothing here takes one
+ * of the block layer's with that held.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -22,7 +24,7 @@ struct glue_requests {
 
 /* ---- merging: what blk-mq remembers of requests that may grow ---- */
 
-static void merge_remember(struct request *rq)
+static void glue_merge_remember(struct request *rq)
 {
 	if (!rq_mergeable(rq))
 		return;
@@ -31,7 +33,7 @@ static void merge_remember(struct request *rq)
 		rq->q->last_merge = rq;
 }
 
-static void merge_forget(struct request *rq)
+static void glue_merge_forget(struct request *rq)
 {
 	elv_rqhash_del(rq->q, rq);
 	if (rq->q->last_merge == rq)
@@ -40,7 +42,10 @@ static void merge_forget(struct request *rq)
 
 /* ---- what happens ---- */
 
-/* Something has happened: true if the hardware queue must be run for it. blk-mq does that itself after an insertion */
+/*
+ * Something has happened: true if the hardware queue must be run for it. blk-mq does that itself
+ * after an insertion
+ */
 static bool glue_wake(struct glue *glue)
 {
 	bool was_held_back = glue->held_back;
@@ -74,7 +79,8 @@ static void glue_set_timer(struct glue *glue)
 		hrtimer_try_to_cancel(&glue->timer);
 }
 
-static void glue_insert_one(struct glue *glue, struct request *rq, bool at_head, struct list_head *merged)
+static void glue_insert_one(struct glue *glue, struct request *rq, bool at_head,
+			    struct list_head *merged)
 {
 	struct glue_request *record = glue_request(rq);
 
@@ -95,10 +101,11 @@ static void glue_insert_one(struct glue *glue, struct request *rq, bool at_head,
 	record->core.sync = op_is_sync(rq->cmd_flags);
 	record->core.more_follows = !op_is_write(rq->cmd_flags) || rq->cmd_flags & REQ_IDLE;
 	glue->core->add(glue, &record->core, rq, ktime_get_ns());
-	merge_remember(rq);
+	glue_merge_remember(rq);
 }
 
-void glue_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, ios_insert_flags insert_flags)
+void glue_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
+			  ios_insert_flags insert_flags)
 {
 	struct glue *glue = glue_of(hctx->queue);
 	unsigned long flags;
@@ -116,7 +123,7 @@ void glue_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, io
 	blk_mq_free_requests(&merged);
 }
 
-static struct request *take_bypass(struct glue *glue)
+static struct request *glue_take_bypass(struct glue *glue)
 {
 	struct request *rq = list_first_entry_or_null(&glue->bypass, struct request, queuelist);
 
@@ -127,7 +134,7 @@ static struct request *take_bypass(struct glue *glue)
 	return rq;
 }
 
-static struct request *take_from_core(struct glue *glue)
+static struct request *glue_take_from_core(struct glue *glue)
 {
 	struct ios_request *core = glue->core->dispatch(glue, ktime_get_ns());
 	struct request *rq;
@@ -139,7 +146,7 @@ static struct request *take_from_core(struct glue *glue)
 		return NULL;
 	}
 	rq = container_of(core, struct glue_request, core)->rq;
-	merge_forget(rq);
+	glue_merge_forget(rq);
 	hrtimer_try_to_cancel(&glue->timer);
 	return rq;
 }
@@ -151,9 +158,9 @@ struct request *glue_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct request *rq;
 
 	spin_lock_irqsave(&glue->lock, flags);
-	rq = take_bypass(glue);
+	rq = glue_take_bypass(glue);
 	if (!rq)
-		rq = take_from_core(glue);
+		rq = glue_take_from_core(glue);
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;	/* it takes in no more bios */
 	spin_unlock_irqrestore(&glue->lock, flags);
@@ -164,7 +171,8 @@ bool glue_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct glue *glue = glue_of(hctx->queue);
 
-	return READ_ONCE(glue->has_bypass) || (READ_ONCE(glue->has_queued) && !READ_ONCE(glue->held_back));
+	return READ_ONCE(glue->has_bypass) ||
+	       (READ_ONCE(glue->has_queued) && !READ_ONCE(glue->held_back));
 }
 
 /* A request that has left the queue or the disk leaves the core too */
@@ -237,7 +245,7 @@ void glue_exit_icq(struct io_cq *icq)
 
 /* ---- merging ---- */
 
-static struct io_cq *icq_of_current(struct request_queue *q)
+static struct io_cq *glue_icq_of_current(struct request_queue *q)
 {
 	struct io_cq *icq;
 
@@ -252,7 +260,7 @@ static struct io_cq *icq_of_current(struct request_queue *q)
 bool glue_bio_merge(struct request_queue *q, struct bio *bio, unsigned int segments)
 {
 	struct glue *glue = glue_of(q);
-	struct io_cq *icq = icq_of_current(q);
+	struct io_cq *icq = glue_icq_of_current(q);
 	struct request *merged = NULL;
 	unsigned long flags;
 	bool done;
@@ -308,10 +316,10 @@ void glue_requests_merged(struct request_queue *q, struct request *rq, struct re
 	if (record && other && record->core.where == IOS_QUEUED && other->core.where == IOS_QUEUED)
 		glue->core->absorb(glue, &record->core, &other->core);
 	glue_resize(glue, rq);
-	merge_forget(next);
+	glue_merge_forget(next);
 }
 
-static struct request *request_of(struct ios_request *core)
+static struct request *glue_request_of(struct ios_request *core)
 {
 	return core ? container_of(core, struct glue_request, core)->rq : NULL;
 }
@@ -320,21 +328,26 @@ struct request *glue_former_request(struct request_queue *q, struct request *rq)
 {
 	struct glue_request *record = glue_request(rq);
 
-	return record && record->core.where == IOS_QUEUED ? request_of(ios_sorted_previous(&record->core)) : NULL;
+	return record && record->core.where == IOS_QUEUED ?
+		       glue_request_of(ios_sorted_previous(&record->core)) :
+		       NULL;
 }
 
 struct request *glue_next_request(struct request_queue *q, struct request *rq)
 {
 	struct glue_request *record = glue_request(rq);
 
-	return record && record->core.where == IOS_QUEUED ? request_of(ios_sorted_next(&record->core)) : NULL;
+	return record && record->core.where == IOS_QUEUED ?
+		       glue_request_of(ios_sorted_next(&record->core)) :
+		       NULL;
 }
 
 /* ---- tags ---- */
 
 /*
- * Asynchronous requests get half of the tags: a writer that fills its half does not keep a reader from asking. (Before
- * blk-mq each kind had nr_requests of its own.) The depth is that of a word of the tags' bitmap.
+ * Asynchronous requests get half of the tags: a writer that fills its half does not keep a reader
+ * from asking. (Before blk-mq each kind had nr_requests of its own.) The depth is that of a word of
+ * the tags' bitmap.
  */
 void glue_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
@@ -347,7 +360,8 @@ static int glue_make_requests(struct blk_mq_hw_ctx *hctx)
 	unsigned int count = hctx->sched_tags->nr_tags;
 	struct glue_requests *records;
 
-	glue_of(hctx->queue)->async_depth = max(1U, 1U << hctx->sched_tags->bitmap_tags.sb.shift >> 1);
+	glue_of(hctx->queue)->async_depth =
+		max(1U, 1U << hctx->sched_tags->bitmap_tags.sb.shift >> 1);
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, 1);
 	records = kvzalloc(struct_size(records, at, count), GFP_KERNEL);
 	if (!records)
@@ -369,7 +383,10 @@ void glue_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 	kvfree(hctx->sched_data);
 }
 
-/* The queue is frozen: no request uses the records. Without memory for more, requests beyond them bypass the core */
+/*
+ * The queue is frozen: no request uses the records. Without memory for more, requests beyond them
+ * bypass the core
+ */
 void glue_depth_updated(struct blk_mq_hw_ctx *hctx)
 {
 	if (glue_make_requests(hctx))
@@ -379,7 +396,7 @@ void glue_depth_updated(struct blk_mq_hw_ctx *hctx)
 /* ---- the elevator ---- */
 
 int glue_start(struct glue *glue, const struct glue_core_ops *core, struct request_queue *q,
-		struct elevator_type *type)
+	       struct elevator_type *type)
 {
 	struct elevator_queue *e = elevator_alloc(q, type);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blk-mq side of a scheduler, for both schedulers alike: it takes requests in, merges them, keeps a record of each
- * for the core, and runs the hardware queue again when the core has let it stand idle long enough.
+ * The blk-mq side of a scheduler, for both schedulers alike: it takes requests in, merges them,
+ * keeps a record of each for the core, and runs the hardware queue again when the core has let it
+ * stand idle long enough.
  *
- * A scheduler embeds struct glue at the start of its own structure and calls glue_start() from its init_sched(). The
- * file that does so has core_of(), the core that belongs to a glue.
+ * A scheduler embeds struct glue at the start of its own structure and calls glue_start() from its
+ * init_sched(). The file that does so has core_of(), the core that belongs to a glue.
  */
 #ifndef IOSCHED_GLUE_H
 #define IOSCHED_GLUE_H
@@ -35,15 +36,15 @@ struct glue_core_ops {
 struct glue {
 	const struct glue_core_ops *core;
 	struct request_queue *queue;
-	spinlock_t lock;
+	spinlock_t lock;		/* of the core and of what follows */
 	struct hrtimer timer;
 
 	struct list_head bypass;	/* requests that are not for the core; they go first */
 	bool has_bypass;
 	bool has_queued;		/* the core has requests */
 	bool held_back;			/* and gives none of them until something happens */
-	unsigned int async_depth;	/* of a word of the tags' bitmap, for asynchronous requests */
-	struct io_cq *merging_icq;	/* of the process whose bio is being merged; NULL: not known */
+	unsigned int async_depth; /* of a word of the tags' bitmap, for asynchronous requests */
+	struct io_cq *merging_icq; /* of the process whose bio is being merged; NULL: not known */
 };
 
 /* A scheduler's record of a request, in an array by tag */
@@ -64,8 +65,8 @@ static inline struct glue *glue_of(struct request_queue *q)
 }
 
 /*
- * Makes `glue` the elevator of `q`; 0 or -ENOMEM. It begins memory of kzalloc(), which glue_exit_sched() frees; if
- * this fails, it has freed it.
+ * Makes `glue` the elevator of `q`; 0 or -ENOMEM. It begins memory of kzalloc(), which
+ * glue_exit_sched() frees; if this fails, it has freed it.
  */
 int glue_start(struct glue *glue, const struct glue_core_ops *core, struct request_queue *q,
 	       struct elevator_type *type);
@@ -79,7 +80,8 @@ void glue_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 void glue_prepare_request(struct request *rq);
 void glue_finish_request(struct request *rq);
 void glue_requeue_request(struct request *rq);
-void glue_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, ios_insert_flags flags);
+void glue_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
+			  ios_insert_flags flags);
 struct request *glue_dispatch_request(struct blk_mq_hw_ctx *hctx);
 bool glue_has_work(struct blk_mq_hw_ctx *hctx);
 void glue_completed_request(struct request *rq, u64 now);
@@ -114,53 +116,56 @@ void glue_exit_icq(struct io_cq *icq);
 	.exit_icq = glue_exit_icq
 
 /*
- * The operations of the core whose functions begin with `name`, as struct glue_core_ops name_core_ops. The file that
- * uses it has core_add(), core_find(), and process_of(), the core's process of an io_cq.
+ * The operations of the core whose functions begin with `name`, as struct glue_core_ops
+ * name_core_ops. The file that uses it has core_add(), core_find(), and process_of(), the core's
+ * process of an io_cq.
  */
-#define GLUE_CORE_OPS(name) \
-	static struct ios_request *core_dispatch(struct glue *glue, u64 now) \
-	{ \
-		return name##_dispatch(core_of(glue), now); \
-	} \
-	static u64 core_wake_ns(struct glue *glue) \
-	{ \
-		return name##_wake_ns(core_of(glue)); \
-	} \
-	static u32 core_queued(struct glue *glue) \
-	{ \
-		return name##_queued(core_of(glue)); \
-	} \
-	static void core_complete(struct glue *glue, struct ios_request *record, u64 now) \
-	{ \
-		name##_complete(core_of(glue), record, now); \
-	} \
-	static void core_forget(struct glue *glue, struct ios_request *record) \
-	{ \
-		name##_forget(core_of(glue), record); \
-	} \
-	static void core_resize(struct glue *glue, struct ios_request *record, u64 sector, u32 sectors) \
-	{ \
-		name##_resize(core_of(glue), record, sector, sectors); \
-	} \
-	static void core_absorb(struct glue *glue, struct ios_request *record, struct ios_request *other) \
-	{ \
-		name##_absorb(core_of(glue), record, other); \
-	} \
-	static void core_process_exits(struct glue *glue, struct io_cq *icq) \
-	{ \
-		name##_process_exits(core_of(glue), process_of(glue, icq)); \
-	} \
-	static const struct glue_core_ops name##_core_ops = { \
-		.add = core_add, \
-		.dispatch = core_dispatch, \
-		.wake_ns = core_wake_ns, \
-		.queued = core_queued, \
-		.complete = core_complete, \
-		.forget = core_forget, \
-		.resize = core_resize, \
-		.absorb = core_absorb, \
-		.process_exits = core_process_exits, \
-		.find = core_find, \
+#define GLUE_CORE_OPS(name)                                                                \
+	static struct ios_request *core_dispatch(struct glue *glue, u64 now)               \
+	{                                                                                  \
+		return name##_dispatch(core_of(glue), now);                                \
+	}                                                                                  \
+	static u64 core_wake_ns(struct glue *glue)                                         \
+	{                                                                                  \
+		return name##_wake_ns(core_of(glue));                                      \
+	}                                                                                  \
+	static u32 core_queued(struct glue *glue)                                          \
+	{                                                                                  \
+		return name##_queued(core_of(glue));                                       \
+	}                                                                                  \
+	static void core_complete(struct glue *glue, struct ios_request *record, u64 now)  \
+	{                                                                                  \
+		name##_complete(core_of(glue), record, now);                               \
+	}                                                                                  \
+	static void core_forget(struct glue *glue, struct ios_request *record)             \
+	{                                                                                  \
+		name##_forget(core_of(glue), record);                                      \
+	}                                                                                  \
+	static void core_resize(struct glue *glue, struct ios_request *record, u64 sector, \
+				u32 sectors)                                               \
+	{                                                                                  \
+		name##_resize(core_of(glue), record, sector, sectors);                     \
+	}                                                                                  \
+	static void core_absorb(struct glue *glue, struct ios_request *record,             \
+				struct ios_request *other)                                 \
+	{                                                                                  \
+		name##_absorb(core_of(glue), record, other);                               \
+	}                                                                                  \
+	static void core_process_exits(struct glue *glue, struct io_cq *icq)               \
+	{                                                                                  \
+		name##_process_exits(core_of(glue), process_of(glue, icq));                \
+	}                                                                                  \
+	static const struct glue_core_ops name##_core_ops = {                              \
+		.add = core_add,                                                           \
+		.dispatch = core_dispatch,                                                 \
+		.wake_ns = core_wake_ns,                                                   \
+		.queued = core_queued,                                                     \
+		.complete = core_complete,                                                 \
+		.forget = core_forget,                                                     \
+		.resize = core_resize,                                                     \
+		.absorb = core_absorb,                                                     \
+		.process_exits = core_process_exits,                                       \
+		.find = core_find,                                                         \
 	}
 
 /* A tunable in sysfs is a whole number, from `lowest` to `highest`; 0, -EINVAL or -ERANGE */

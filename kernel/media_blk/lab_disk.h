@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The registers and commands of the emulator's own disk; emulator/lab-disk.h says what they mean. */
+/*
+ * The registers and commands of the emulator's own disk; emulator/lab-disk.h says what they mean.
+ */
 #ifndef LAB_DISK_H
 #define LAB_DISK_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media_blk: the driver of the emulator's own disk, /dev/mblk0. The disk moves the content and interrupts at exactly
- * the time at which the medium is done; the driver does nothing but ask.
+ * media_blk: the driver of the emulator's own disk, /dev/mblk0. The disk moves the content and
+ * interrupts at exactly the time at which the medium is done; the driver does nothing but ask.
  *
- * With PIO it stands for a CPU that moves the bytes itself: it is busy for the time that it is told, before the disk
- * gets a write, and when the disk is done with a read. The medium's link_ps_per_byte should then be 0, or the transfer
- * counts twice.
+ * With PIO it stands for a CPU that moves the bytes itself: it is busy for the time that it is
+ * told, before the disk gets a write, and when the disk is done with a read. The medium's
+ * link_ps_per_byte should then be 0, or the transfer counts twice.
  *
- * What cannot be read is refused (BLK_STS_MEDIUM) until it is written again; a medium that has become read-only refuses
- * writes (BLK_STS_IOERR, as a card that answers with an error).
+ * What cannot be read is refused (BLK_STS_MEDIUM) until it is written again; a medium that has
+ * become read-only refuses writes (BLK_STS_IOERR, as a card that answers with an error).
  */
 #include <linux/blk-mq.h>
 #include <linux/dma-mapping.h>
@@ -21,9 +21,9 @@
 #include "spin.h"
 
 /*
- * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here BLKDEV_DEFAULT_RQ
- * (128). The medium's depth is kept apart from that, as a budget: with it as the number of tags, a depth of 1 would
- * leave a scheduler two requests to choose from.
+ * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here
+ * BLKDEV_DEFAULT_RQ (128). The medium's depth is kept apart from that, as a budget: with it as the
+ * number of tags, a depth of 1 would leave a scheduler two requests to choose from.
  */
 #define MEDIA_BLK_MIN_TAGS	(BLKDEV_DEFAULT_RQ / 2)
 
@@ -59,7 +59,8 @@ static bool media_blk_moves_data(struct request *rq)
 static void media_blk_pio(struct request *rq, enum req_op op)
 {
 	if (pio_sector_ns && req_op(rq) == op)
-		media_spin_until(ktime_add_ns(ktime_get(), (u64)blk_rq_sectors(rq) * pio_sector_ns));
+		media_spin_until(ktime_add_ns(ktime_get(),
+					      (u64)blk_rq_sectors(rq) * pio_sector_ns));
 }
 
 static int media_blk_op(struct request *rq)
@@ -122,7 +123,8 @@ static blk_status_t media_blk_refuse(struct request *rq, blk_status_t status)
 	return status;
 }
 
-static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+static blk_status_t media_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				       const struct blk_mq_queue_data *bd)
 {
 	struct request *rq = bd->rq;
 	struct media_blk *mb = rq->q->queuedata;
@@ -225,7 +227,8 @@ static u64 media_blk_register(struct media_blk *mb, unsigned int at)
 
 static struct gendisk *media_blk_alloc_disk(struct media_blk *mb)
 {
-	u64 said = media_blk_register(mb, LAB_DISK_FEATURES), granularity = media_blk_register(mb, LAB_DISK_DISCARD_BYTES);
+	u64 granularity = media_blk_register(mb, LAB_DISK_DISCARD_BYTES);
+	u64 said = media_blk_register(mb, LAB_DISK_FEATURES);
 	struct media_features features = {
 		.rotational = said & LAB_DISK_ROTATIONAL,
 		.write_cache = said & LAB_DISK_VOLATILE_CACHE,
@@ -241,7 +244,8 @@ static struct gendisk *media_blk_alloc_disk(struct media_blk *mb)
 
 	/* The kernel cuts discards at multiples of the granularity */
 	if (granularity) {
-		u64 most = max(div64_u64(MEDIA_BLK_MAX_DISCARD_BYTES, granularity) * granularity, granularity);
+		u64 rounded = div64_u64(MEDIA_BLK_MAX_DISCARD_BYTES, granularity) * granularity;
+		u64 most = max(rounded, granularity);
 
 		limits.discard_granularity = granularity;
 		limits.max_hw_discard_sectors = most >> SECTOR_SHIFT;
@@ -279,11 +283,12 @@ static int media_blk_set_up(struct media_blk *mb)
 	mb->tags.numa_node = NUMA_NO_NODE;
 	mb->tags.cmd_size = sizeof(struct media_blk_request);
 	mb->tags.flags = BLK_MQ_F_SHOULD_MERGE;
-	mb->commands = dmam_alloc_coherent(dev, mb->tags.queue_depth * sizeof(*mb->commands), &mb->commands_dma,
-					   GFP_KERNEL);
+	mb->commands = dmam_alloc_coherent(dev, mb->tags.queue_depth * sizeof(*mb->commands),
+					   &mb->commands_dma, GFP_KERNEL);
 	if (!mb->commands)
 		return -ENOMEM;
-	err = devm_request_irq(dev, mb->pdev->irq, media_blk_interrupt, IRQF_SHARED, KBUILD_MODNAME, mb);
+	err = devm_request_irq(dev, mb->pdev->irq, media_blk_interrupt, IRQF_SHARED,
+			       KBUILD_MODNAME, mb);
 	if (err)
 		return err;
 	err = blk_mq_alloc_tag_set(&mb->tags);
@@ -342,5 +347,5 @@ static struct pci_driver media_blk_driver = {
 module_pci_driver(media_blk_driver);
 
 MODULE_DESCRIPTION("Driver of flashbed's own disk");
-MODULE_AUTHOR("The flashbed maintainers");
+MODULE_AUTHOR("The flashbed authors");
 MODULE_LICENSE("GPL");

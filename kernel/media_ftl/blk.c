@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The block device, /dev/mftl0. A request is served while it is queued, in the kernel's own worker, because the flash
- * makes its caller wait. What is done is on the flash, so there is no cache to flush.
+ * The block device, /dev/mftl0. A request is served while it is queued, in the kernel's own worker,
+ * because the flash makes its caller wait. What is done is on the flash, so there is no cache to
+ * flush.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,7 +14,7 @@
 
 #define MAX_SECTORS (SZ_512K >> SECTOR_SHIFT)
 
-static int move_data(struct media_ftl *f, struct request *rq)
+static int media_ftl_move_data(struct media_ftl *f, struct request *rq)
 {
 	u64 offset = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
 	struct req_iterator iter;
@@ -24,39 +25,43 @@ static int move_data(struct media_ftl *f, struct request *rq)
 		u8 *bytes = bvec_kmap_local(&bv);
 
 		if (!err)
-			err = sftl_transfer(&f->transfer, rq_data_dir(rq) == WRITE, offset, bytes, bv.bv_len);
+			err = sftl_transfer(&f->transfer, rq_data_dir(rq) == WRITE, offset, bytes,
+					    bv.bv_len);
 		kunmap_local(bytes);
 		offset += bv.bv_len;
 	}
 	return sftl_transfer_end(&f->transfer, err);
 }
 
-static void discard(struct media_ftl *f, struct request *rq)
+static void media_ftl_discard(struct media_ftl *f, struct request *rq)
 {
 	u64 offset = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
 	u32 bytes = f->layer->flash.page_bytes;
 
-	sftl_discard(f->layer, DIV_ROUND_UP_ULL(offset, bytes), div_u64(offset + blk_rq_bytes(rq), bytes));
+	sftl_discard(f->layer, DIV_ROUND_UP_ULL(offset, bytes),
+		     div_u64(offset + blk_rq_bytes(rq), bytes));
 }
 
-static blk_status_t serve(struct media_ftl *f, struct request *rq)
+static blk_status_t media_ftl_serve(struct media_ftl *f, struct request *rq)
 {
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 	case REQ_OP_WRITE:
-		return errno_to_blk_status(move_data(f, rq));
+		return errno_to_blk_status(media_ftl_move_data(f, rq));
 	case REQ_OP_DISCARD:
-		discard(f, rq);
+		media_ftl_discard(f, rq);
 		return BLK_STS_OK;
 	default:
 		return BLK_STS_NOTSUPP;
 	}
 }
 
-static void log_request(struct media_ftl *f, struct request *rq, u64 now_ns)
+static void media_ftl_log_request(struct media_ftl *f, struct request *rq, u64 now_ns)
 {
 	const struct fb_request request = {
-		.op = req_op(rq) == REQ_OP_READ ? FB_READ : req_op(rq) == REQ_OP_WRITE ? FB_WRITE : FB_DISCARD,
+		.op = req_op(rq) == REQ_OP_READ	 ? FB_READ :
+		      req_op(rq) == REQ_OP_WRITE ? FB_WRITE :
+						   FB_DISCARD,
 		.offset_bytes = (u64)blk_rq_pos(rq) << SECTOR_SHIFT,
 		.length_bytes = blk_rq_bytes(rq),
 	};
@@ -64,7 +69,8 @@ static void log_request(struct media_ftl *f, struct request *rq, u64 now_ns)
 	request_log_add(&f->log, &request, now_ns, ktime_get_ns());
 }
 
-static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+static blk_status_t media_ftl_queue_rq(struct blk_mq_hw_ctx *hctx,
+				       const struct blk_mq_queue_data *bd)
 {
 	struct media_ftl *f = bd->rq->q->queuedata;
 	blk_status_t status;
@@ -73,18 +79,18 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	blk_mq_start_request(bd->rq);
 	mutex_lock(&f->lock);
 	now_ns = ktime_get_ns();
-	status = serve(f, bd->rq);
+	status = media_ftl_serve(f, bd->rq);
 	if (f->log.at)
-		log_request(f, bd->rq, now_ns);
+		media_ftl_log_request(f, bd->rq, now_ns);
 	mutex_unlock(&f->lock);
 	blk_mq_end_request(bd->rq, status);
 	return BLK_STS_OK;
 }
 
-static const struct blk_mq_ops mq_ops = { .queue_rq = queue_rq };
-static const struct block_device_operations fops = { .owner = THIS_MODULE };
+static const struct blk_mq_ops media_ftl_mq_ops = { .queue_rq = media_ftl_queue_rq };
+static const struct block_device_operations media_ftl_fops = { .owner = THIS_MODULE };
 
-static struct gendisk *alloc_disk(struct media_ftl *f)
+static struct gendisk *media_ftl_alloc_disk(struct media_ftl *f)
 {
 	u32 page_bytes = f->layer->flash.page_bytes;
 	struct queue_limits limits = {
@@ -105,7 +111,7 @@ int media_ftl_add_disk(struct media_ftl *f)
 {
 	int err;
 
-	f->tags.ops = &mq_ops;
+	f->tags.ops = &media_ftl_mq_ops;
 	f->tags.nr_hw_queues = 1;
 	f->tags.queue_depth = BLKDEV_DEFAULT_RQ / 2;
 	f->tags.numa_node = NUMA_NO_NODE;
@@ -113,17 +119,18 @@ int media_ftl_add_disk(struct media_ftl *f)
 	err = blk_mq_alloc_tag_set(&f->tags);
 	if (err)
 		return err;
-	f->disk = alloc_disk(f);
+	f->disk = media_ftl_alloc_disk(f);
 	if (IS_ERR(f->disk)) {
 		err = PTR_ERR(f->disk);
 		goto free_tags;
 	}
-	f->disk->fops = &fops;
+	f->disk->fops = &media_ftl_fops;
 	f->disk->private_data = f;
 	f->disk->flags |= GENHD_FL_NO_PART;
 	strscpy(f->disk->disk_name, "mftl0", DISK_NAME_LEN);
-	set_capacity(f->disk, ((u64)sftl_pages(f->layer) * f->layer->flash.page_bytes) >> SECTOR_SHIFT);
-	err = device_add_disk(NULL, f->disk, media_ftl_groups);
+	set_capacity(f->disk,
+		     ((u64)sftl_pages(f->layer) * f->layer->flash.page_bytes) >> SECTOR_SHIFT);
+	err = device_add_disk(NULL, f->disk, NULL);
 	if (!err)
 		return 0;
 	put_disk(f->disk);

@@ -24,7 +24,10 @@ static int take_spare(struct sftl *l, u32 *physical)
 	return -EROFS;
 }
 
-/* A page that cannot be read comes along as lost: its copy would look sound. One whose tag is illegible stays so. */
+/*
+ * A page that cannot be read comes along as lost: its copy would look sound. One whose tag is
+ * illegible stays so.
+ */
 static int copy_page(struct sftl *l, u32 from, u32 to, u32 page)
 {
 	u8 spare[SFTL_SPARE_BYTES];
@@ -80,7 +83,8 @@ int sftl_pool_erase(struct sftl *l, u32 block)
 	return replace(l, block, 0);
 }
 
-int sftl_pool_program(struct sftl *l, u32 block, u32 page, const void *data, const u8 spare[SFTL_SPARE_BYTES])
+int sftl_pool_program(struct sftl *l, u32 block, u32 page, const void *data,
+		      const u8 spare[SFTL_SPARE_BYTES])
 {
 	int err = 0;
 

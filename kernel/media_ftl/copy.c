@@ -19,7 +19,8 @@ int sftl_copy_page(struct sftl_scan *s, u32 from, u32 to, struct sftl_tag tag)
 	return s->flash->program(s->flash->context, to / pages, to % pages, s->buffer, spare);
 }
 
-int sftl_copy_to_fresh_block(struct sftl_scan *s, int (*fill)(struct sftl_scan *, u32, u32), u32 what, u32 *block)
+int sftl_copy_to_fresh_block(struct sftl_scan *s, int (*fill)(struct sftl_scan *, u32, u32),
+			     u32 what, u32 *block)
 {
 	u32 tries;
 	int err = -EIO;

@@ -12,7 +12,8 @@
 #define SEQUENCE_RESERVE	(1u << 21)
 
 /* Defaults of the core, and a die of the flash's geometry that takes no time */
-static void flash_params(const struct sftl_flash *flash, const struct sftl_config *config, struct fb_params *p)
+static void flash_params(const struct sftl_flash *flash, const struct sftl_config *config,
+			 struct fb_params *p)
 {
 	u32 i;
 
@@ -43,7 +44,8 @@ static int check_params(const struct fb_params *p)
 	return 0;
 }
 
-static int choose_params(const struct sftl_flash *flash, const struct sftl_config *config, struct fb_params *p)
+static int choose_params(const struct sftl_flash *flash, const struct sftl_config *config,
+			 struct fb_params *p)
 {
 	u64 block_bytes = (u64)flash->pages_per_block * flash->page_bytes;
 	u64 blocks, kept;
@@ -71,8 +73,12 @@ static void *part(u8 *memory, size_t *end, size_t bytes)
 	return memory ? memory + begin : NULL;
 }
 
-/* Lays the parts of a layer one behind the other; returns the bytes of all. Without memory it only counts. */
-static size_t lay_out(struct sftl *layer, u8 *memory, const struct sftl_flash *flash, const struct fb_params *p)
+/*
+ * Lays the parts of a layer one behind the other; returns the bytes of all. Without memory it only
+ * counts.
+ */
+static size_t lay_out(struct sftl *layer, u8 *memory, const struct sftl_flash *flash,
+		      const struct fb_params *p)
 {
 	size_t end = SFTL_HEADER_BYTES;
 
@@ -85,7 +91,8 @@ static size_t lay_out(struct sftl *layer, u8 *memory, const struct sftl_flash *f
 	return end;
 }
 
-int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config, struct sftl **layer)
+int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config,
+	       struct sftl **layer)
 {
 	struct sftl counted;
 	struct fb_params params;
@@ -103,7 +110,8 @@ int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config,
 	l->flash = *flash;
 	l->bytes = bytes;
 	l->block_count = params.blocks_per_die;
-	if (fb_array_init(l->medium, fb_array_state_bytes(&params, &sftl_array), &params, &sftl_array))
+	if (fb_array_init(l->medium, fb_array_state_bytes(&params, &sftl_array), &params,
+			  &sftl_array))
 		err = -EINVAL;
 	if (!err)
 		err = sftl_restart(l);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A translation layer in software: the media core's layers (media/src/ftl*.c), which decide where a page goes, on real
- * flash instead of the core's model of one (media/src/array.h, soft_nand.c): where the core asks for a page to be read
- * or programmed, it is, and no time is worked out, because the flash takes its own.
+ * A translation layer in software: the media core's layers (media/src/ftl*.c), which decide where a
+ * page goes, on real flash instead of the core's model of one (media/src/array.h, soft_nand.c):
+ * where the core asks for a page to be read or programmed, it is, and no time is worked out,
+ * because the flash takes its own.
  *
- * What is needed to find everything again stands beside each page (tag.h). A page that was written is on flash when
- * sftl_write() returns, so there is nothing to flush; a power cut loses at most the write that was under way.
+ * What is needed to find everything again stands beside each page (tag.h). A page that was written
+ * is on flash when sftl_write() returns, so there is nothing to flush; a power cut loses at most
+ * the write that was under way.
  *
  * Blocks go bad underneath: block_pool.c gives the core's blocks good ones, from a reserve.
  */
@@ -46,7 +48,7 @@ struct sftl {
 	/* block_pool.c */
 	u32 block_count;		/* of the core */
 	u32 *physical;			/* of each block of the core */
-	u8 *unclean;			/* physical blocks to be erased before they are programmed */
+	u8 *unclean; /* physical blocks to be erased before they are programmed */
 	u32 *spares;
 	u32 spare_count;
 	u8 *rescue;			/* a page on its way from a block that failed */
@@ -57,7 +59,7 @@ struct sftl {
 	u64 batch;			/* of the core, in which these were read */
 	u8 *held_data;
 	int error;			/* of the request at hand */
-	bool broken;			/* a block failed and there was no spare: tables and flash differ */
+	bool broken; /* a block failed and there was no spare: tables and flash differ */
 
 	/* The host's page at hand */
 	u32 host_page;
@@ -66,10 +68,12 @@ struct sftl {
 };
 
 /*
- * Finds what is on the flash and makes a layer of it; an erased flash is an empty one. Returns 0; -EINVAL if the flash
- * is too small or too large for the configuration; -ENOSPC if too many blocks are bad; -ENOMEM; an error of the flash.
+ * Finds what is on the flash and makes a layer of it; an erased flash is an empty one. Returns 0;
+ * -EINVAL if the flash is too small or too large for the configuration; -ENOSPC if too many blocks
+ * are bad; -ENOMEM; an error of the flash.
  */
-int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config, struct sftl **layer);
+int sftl_start(const struct sftl_flash *flash, const struct sftl_config *config,
+	       struct sftl **layer);
 void sftl_stop(struct sftl *layer);
 
 u32 sftl_pages(const struct sftl *layer);
@@ -78,15 +82,15 @@ u32 sftl_pages(const struct sftl *layer);
 int sftl_read(struct sftl *layer, u32 page, void *data);
 
 /*
- * -EROFS when the last spare or the last sequence number is gone. A write needs at most one of the spares, unless two
- * blocks fail at once: then the layer is broken until it is started anew, which finds all pages that were written
- * before.
+ * -EROFS when the last spare or the last sequence number is gone. A write needs at most one of the
+ * spares, unless two blocks fail at once: then the layer is broken until it is started anew, which
+ * finds all pages that were written before.
  */
 int sftl_write(struct sftl *layer, u32 page, const void *data);
 
 /*
- * Pages from first to before end are of no use any more. Only the page-mapped layer listens, and only until it is
- * started anew: then they may hold again what they once held.
+ * Pages from first to before end are of no use any more. Only the page-mapped layer listens, and
+ * only until it is started anew: then they may hold again what they once held.
  */
 void sftl_discard(struct sftl *layer, u32 first, u32 end);
 

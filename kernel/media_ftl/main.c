@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media_ftl: a block device, /dev/mftl0, over a bare NAND chip that Linux drives: a translation layer in software,
- * whose work and memory are the host's. layer.h says how it is made.
+ * media_ftl: a block device, /dev/mftl0, over a bare NAND chip that Linux drives: a translation
+ * layer in software, whose work and memory are the host's. layer.h says how it is made.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -20,11 +21,13 @@ MODULE_PARM_DESC(ftl, "translation layer: page (default), bast or fast");
 
 static unsigned int spare_percent = 3;
 module_param(spare_percent, uint, 0444);
-MODULE_PARM_DESC(spare_percent, "blocks of a hundred that stand in for bad ones, those from the factory too");
+MODULE_PARM_DESC(spare_percent,
+		 "blocks of a hundred that stand in for bad ones, those from the factory too");
 
 static unsigned int over_provisioning_percent = 7;
 module_param(over_provisioning_percent, uint, 0444);
-MODULE_PARM_DESC(over_provisioning_percent, "page: of the other blocks, so many of a hundred are not offered");
+MODULE_PARM_DESC(over_provisioning_percent,
+		 "page: of the other blocks, so many of a hundred are not offered");
 
 static unsigned int log_blocks = 8;
 module_param(log_blocks, uint, 0444);
@@ -32,11 +35,12 @@ MODULE_PARM_DESC(log_blocks, "bast, fast: blocks that may be open for updates");
 
 static unsigned int record;
 module_param(record, uint, 0444);
-MODULE_PARM_DESC(record, "how many requests to keep for /sys/block/mftl0/requests; 0 (default): none");
+MODULE_PARM_DESC(record,
+		 "how many requests to keep for the file requests; 0 (default): none");
 
 static struct media_ftl device;
 
-static int configure(struct sftl_config *config)
+static int media_ftl_configure(struct sftl_config *config)
 {
 	static const enum fb_ftl_word offered[] = { FB_FTL_PAGE, FB_FTL_BAST, FB_FTL_FAST };
 	u32 i;
@@ -53,25 +57,27 @@ static int configure(struct sftl_config *config)
 	return -EINVAL;
 }
 
-static void complain(int err)
+static void media_ftl_complain(int err)
 {
 	switch (err) {
 	case -EINVAL:
-		pr_err("mtd%u is too small or too large for ftl=%s with these parameters\n", mtd, ftl);
+		pr_err("mtd%u is too small or too large for ftl=%s with these parameters\n", mtd,
+		       ftl);
 		break;
 	case -ENOSPC:
-		pr_err("mtd%u has too many bad blocks; raise spare_percent on an erased chip\n", mtd);
+		pr_err("mtd%u has too many bad blocks; raise spare_percent on an erased chip\n",
+		       mtd);
 		break;
 	default:
 		pr_err("mtd%u cannot be started: %d\n", mtd, err);
 	}
 }
 
-static int start_layer(struct media_ftl *f)
+static int media_ftl_start_layer(struct media_ftl *f)
 {
 	struct sftl_config config;
 	struct sftl_flash flash;
-	int err = configure(&config);
+	int err = media_ftl_configure(&config);
 
 	if (!err)
 		err = media_ftl_flash(f->mtd, &flash);
@@ -79,11 +85,11 @@ static int start_layer(struct media_ftl *f)
 		return err;
 	err = sftl_start(&flash, &config, &f->layer);
 	if (err)
-		complain(err);
+		media_ftl_complain(err);
 	return err;
 }
 
-static int add_device(struct media_ftl *f)
+static int media_ftl_add_device(struct media_ftl *f)
 {
 	int err;
 
@@ -92,15 +98,17 @@ static int add_device(struct media_ftl *f)
 	if (!f->transfer.data)
 		return -ENOMEM;
 	f->transfer.rest = f->transfer.data + f->mtd->writesize;
-	err = start_layer(f);
+	err = media_ftl_start_layer(f);
 	if (err)
 		goto free_transfer;
 	f->transfer.layer = f->layer;
 	err = request_log_start(&f->log, record);
 	if (!err)
 		err = media_ftl_add_disk(f);
-	if (!err)
+	if (!err) {
+		media_ftl_add_files(f);
 		return 0;
+	}
 	request_log_stop(&f->log);
 	sftl_stop(f->layer);
 free_transfer:
@@ -117,7 +125,7 @@ static int __init media_ftl_init(void)
 		pr_err("there is no mtd%u\n", mtd);
 		return PTR_ERR(device.mtd);
 	}
-	err = add_device(&device);
+	err = media_ftl_add_device(&device);
 	if (err)
 		put_mtd_device(device.mtd);
 	return err;
@@ -125,6 +133,7 @@ static int __init media_ftl_init(void)
 
 static void __exit media_ftl_exit(void)
 {
+	debugfs_remove_recursive(device.files);
 	media_ftl_remove_disk(&device);
 	request_log_stop(&device.log);
 	sftl_stop(device.layer);
@@ -135,4 +144,5 @@ static void __exit media_ftl_exit(void)
 module_init(media_ftl_init);
 module_exit(media_ftl_exit);
 MODULE_DESCRIPTION("Block device on bare NAND: a flash translation layer in software");
+MODULE_AUTHOR("The flashbed authors");
 MODULE_LICENSE("GPL");

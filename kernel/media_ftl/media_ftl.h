@@ -19,9 +19,13 @@ struct media_ftl {
 	struct request_log log;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
+	struct dentry *files;		/* the directory in debugfs */
 };
 
-/* mtd.c: an MTD device as the layer wants its flash. -EINVAL, with a message, if it has not what that needs. */
+/*
+ * mtd.c: an MTD device as the layer wants its flash. -EINVAL, with a message, if it has not what
+ * that needs.
+ */
 int media_ftl_flash(struct mtd_info *mtd, struct sftl_flash *flash);
 
 /* blk.c */
@@ -29,6 +33,6 @@ int media_ftl_add_disk(struct media_ftl *f);
 void media_ftl_remove_disk(struct media_ftl *f);
 
 /* stats.c */
-extern const struct attribute_group *media_ftl_groups[];
+void media_ftl_add_files(struct media_ftl *f);
 
 #endif

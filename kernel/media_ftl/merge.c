@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Log-block layers at their start: merges undone that a cut interrupted, logical groups brought into one block each */
+/*
+ * Log-block layers at their start: merges undone that a cut interrupted, logical groups brought
+ * into one block each
+ */
 #include "merge.h"
 #include "copy.h"
 
@@ -46,7 +49,8 @@ static void list_copies(const struct sftl_scan *s, struct copies *c)
 		u32 ppn = block * pages;
 		u32 group;
 
-		while (ppn < block * pages + s->programmed[block] && s->found[ppn].page == SFTL_MAX_PAGES)
+		while (ppn < block * pages + s->programmed[block] &&
+		       s->found[ppn].page == SFTL_MAX_PAGES)
 			ppn++;
 		if (ppn == block * pages + s->programmed[block] || !s->found[ppn].copied)
 			continue;

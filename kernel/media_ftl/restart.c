@@ -6,7 +6,10 @@
 #include "scan.h"
 #include "soft_nand.h"
 
-/* Blocks in which something counts become the core's; then others, as many as it has; the rest is spare */
+/*
+ * Blocks in which something counts become the core's; then others, as many as it has; the rest is
+ * spare
+ */
 static int share_out(struct sftl *l, const struct sftl_scan *s)
 {
 	u32 block, used = 0;
@@ -43,9 +46,14 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 
 		if (!s->newest_pages[l->physical[block]])
 			continue;
-		programmed[block] = s->torn[l->physical[block]] ? per_block : s->programmed[l->physical[block]];
-		/* Blocks that were left as torn are not full either; the page-mapped layer goes on with some only */
-		if (p->ftl == FB_FTL_PAGE && programmed[block] < per_block && ++open > p->open_blocks)
+		programmed[block] = s->torn[l->physical[block]] ? per_block :
+								  s->programmed[l->physical[block]];
+		/*
+		 * Blocks that were left as torn are not full either; the page-mapped layer goes on
+		 * with some only
+		 */
+		if (p->ftl == FB_FTL_PAGE && programmed[block] < per_block &&
+		    ++open > p->open_blocks)
 			programmed[block] = per_block;
 		for (i = 0; i < per_block; i++) {
 			u32 page = s->found[first + i].page;
@@ -58,7 +66,8 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 
 static int restore(struct sftl *l, const struct sftl_scan *s)
 {
-	u32 *pages = l->flash.allocate((size_t)l->block_count * l->flash.pages_per_block * sizeof(u32));
+	u32 *pages =
+		l->flash.allocate((size_t)l->block_count * l->flash.pages_per_block * sizeof(u32));
 	u32 *programmed = l->flash.allocate(l->block_count * sizeof(u32));
 	int err = pages && programmed ? 0 : -ENOMEM;
 

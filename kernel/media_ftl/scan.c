@@ -69,15 +69,19 @@ static enum sftl_tag_kind note(struct sftl_scan *s, u32 ppn, const u8 *spare, u6
 		return SFTL_ILLEGIBLE;
 	}
 	*last_sequence = tag.sequence;
-	s->found[ppn] = (struct sftl_found) {
-		.page = tag.page, .copied = tag.copied, .corrected = tag.corrected, .sequence = tag.sequence,
+	s->found[ppn] = (struct sftl_found){
+		.page = tag.page,
+		.copied = tag.copied,
+		.corrected = tag.corrected,
+		.sequence = tag.sequence,
 	};
 	return kind;
 }
 
 static void note_maybe_torn(struct sftl_scan *s, u32 ppn)
 {
-	if (s->maybe_torn == SFTL_NOWHERE || s->found[s->maybe_torn].sequence < s->found[ppn].sequence)
+	if (s->maybe_torn == SFTL_NOWHERE ||
+	    s->found[s->maybe_torn].sequence < s->found[ppn].sequence)
 		s->maybe_torn = ppn;
 }
 
@@ -106,7 +110,10 @@ static bool erased(const u8 *bytes, u32 count)
 	return !count;
 }
 
-/* A page may be half programmed and its tag still look erased: the first behind the last that is programmed is read */
+/*
+ * A page may be half programmed and its tag still look erased: the first behind the last that is
+ * programmed is read
+ */
 static int look_behind(struct sftl_scan *s, u32 block)
 {
 	const struct sftl_flash *flash = s->flash;
@@ -171,7 +178,7 @@ static int read_tags(struct sftl_scan *s, u32 block, struct impression *impressi
 		if (kind != SFTL_ERASED)
 			s->programmed[block] = page + 1;
 		else if (s->in_order && !page)
-			return 0;	/* a torn erase may have left something, but nothing of use */
+			return 0; /* a torn erase may have left something, but nothing of use */
 		if (kind == SFTL_ILLEGIBLE && impression->illegible == pages)
 			impression->illegible = page;
 		if (kind == SFTL_TAGGED && s->found[block * pages + page].corrected) {
@@ -191,7 +198,8 @@ static int scan_block(struct sftl_scan *s, u32 block)
 
 	if (err)
 		return err;
-	if (seen.illegible + 1 < s->programmed[block] || seen.corrections > 1 || (seen.corrections && !legible))
+	if (seen.illegible + 1 < s->programmed[block] || seen.corrections > 1 ||
+	    (seen.corrections && !legible))
 		return check_all(s, block);
 	if (seen.corrections)
 		err = drop_unless_clean(s, block * pages + seen.corrected);
@@ -243,7 +251,10 @@ static int scan_blocks(struct sftl_scan *s)
 	return err;
 }
 
-/* The numbers of torn pages may be anything; only that of the program that was cut short is the next one */
+/*
+ * The numbers of torn pages may be anything; only that of the program that was cut short is the
+ * next one
+ */
 static void find_highest_sequence(struct sftl_scan *s)
 {
 	u32 ppns = s->flash->blocks * s->flash->pages_per_block;
@@ -268,8 +279,8 @@ static bool is_last(const struct sftl_scan *s, u32 ppn)
 }
 
 /*
- * Two copies of the same program: the block of one was being copied. One that is clean will do; what had to be
- * corrected may be a copy cut short, if it is the last of its block.
+ * Two copies of the same program: the block of one was being copied. One that is clean will do;
+ * what had to be corrected may be a copy cut short, if it is the last of its block.
  */
 static int settle(struct sftl_scan *s, u32 *newest, u32 ppn)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks of pages, and
- * beside each page a few bytes that are programmed and read with it.
+ * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks
+ * of pages, and beside each page a few bytes that are programmed and read with it.
  *
- * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN a good one that took
- * as many corrections as the code can do, or nearly.
+ * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN
+ * a good one that took as many corrections as the code can do, or nearly.
  */
 #ifndef SFTL_SOFT_FLASH_H
 #define SFTL_SOFT_FLASH_H
@@ -32,7 +32,8 @@ struct sftl_flash {
 	int (*erase)(void *context, u32 block);
 
 	/* Each page once between erases, in order. Data that the layer does not want is NULL. */
-	int (*program)(void *context, u32 block, u32 page, const void *data, const u8 spare[SFTL_SPARE_BYTES]);
+	int (*program)(void *context, u32 block, u32 page, const void *data,
+		       const u8 spare[SFTL_SPARE_BYTES]);
 	int (*read)(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SPARE_BYTES]);
 
 	/* Memory, zeroed; NULL if there is none */

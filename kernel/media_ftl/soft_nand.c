@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The array of the core's layers (media/src/array.h) on real flash. All its times are 0: the flash has taken them. */
+/*
+ * The array of the core's layers (media/src/array.h) on real flash. All its times are 0: the flash
+ * has taken them.
+ */
 #include "soft_nand.h"
 #include "block_pool.h"
 
@@ -7,7 +10,8 @@ static struct fb_nand_layout layout(const struct fb_params *p, u64 *end_offset)
 {
 	struct fb_nand_layout with_blocks = fb_nand_geometry(p);
 
-	with_blocks.blocks_offset = fb_add_table(end_offset, with_blocks.blocks_per_die * sizeof(struct fb_nand_block));
+	with_blocks.blocks_offset =
+		fb_add_table(end_offset, with_blocks.blocks_per_die * sizeof(struct fb_nand_block));
 	return with_blocks;
 }
 
@@ -16,7 +20,10 @@ static u32 pages_per_block(const struct fb_medium *m)
 	return m->flash.nand.layout.pages_per_block;
 }
 
-/* The core moves pages batch by batch: what it read in an earlier one and did not program is of no use any more */
+/*
+ * The core moves pages batch by batch: what it read in an earlier one and did not program is of no
+ * use any more
+ */
 static void begin_batch(struct sftl *l)
 {
 	u32 i;
@@ -53,7 +60,10 @@ static u8 *data_of(struct sftl *l, const struct sftl_held *held)
 	return l->held_data + (held - l->held) * (size_t)l->flash.page_bytes;
 }
 
-/* Reads a flash page; *tag is what stands there. One that the core padded has nothing on it, which reads as zeros. */
+/*
+ * Reads a flash page; *tag is what stands there. One that the core padded has nothing on it, which
+ * reads as zeros.
+ */
 static int read_place(struct sftl *l, u32 ppn, void *data, struct sftl_tag *tag)
 {
 	u32 pages = pages_per_block(l->medium);
@@ -97,7 +107,8 @@ static void read_to_move(struct sftl *l, u32 ppn)
 	held->lost = read_place(l, ppn, data_of(l, held), &tag) != 0;
 	held->page = tag.page;
 	if (held->page == SFTL_MAX_PAGES)
-		held->page = fb_ftl(&l->medium->params)->page_at(l->medium, 0, ppn / pages * pages + ppn % pages);
+		held->page = fb_ftl(&l->medium->params)
+				     ->page_at(l->medium, 0, ppn / pages * pages + ppn % pages);
 	if (held->lost)
 		l->statistics.lost_pages++;
 }
@@ -121,7 +132,9 @@ static u64 read_page(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 tr
 int sftl_program(struct sftl *l, u32 ppn, u32 page, bool copied, bool lost, const void *data)
 {
 	u32 pages = pages_per_block(l->medium);
-	struct sftl_tag tag = { .page = page, .lost = lost, .copied = copied, .sequence = l->sequence };
+	struct sftl_tag tag = {
+		.page = page, .lost = lost, .copied = copied, .sequence = l->sequence
+	};
 	u8 spare[SFTL_SPARE_BYTES];
 
 	l->sequence++;
@@ -129,7 +142,10 @@ int sftl_program(struct sftl *l, u32 ppn, u32 page, bool copied, bool lost, cons
 	return sftl_pool_program(l, ppn / pages, ppn % pages, data, spare);
 }
 
-/* A held page goes where it belongs now; else it is the host's; else the core pads, and the page stays erased */
+/*
+ * A held page goes where it belongs now; else it is the host's; else the core pads, and the page
+ * stays erased
+ */
 static int program(struct sftl *l, u32 ppn, u64 page)
 {
 	struct sftl_held *held = page == FB_NO_PAGE ? NULL : held_page(l, page);

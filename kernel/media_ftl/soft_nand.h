@@ -7,7 +7,9 @@
 #include "layer.h"
 #include "tag.h"
 
-/* The core's medium lies right behind the layer's own record: this is how the one finds the other */
+/*
+ * The core's medium lies right behind the layer's own record: this is how the one finds the other
+ */
 #define SFTL_HEADER_BYTES ((sizeof(struct sftl) + 63) / 64 * 64)
 
 static inline struct sftl *sftl_of(struct fb_medium *m)

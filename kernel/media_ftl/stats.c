@@ -1,59 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/block/mftl0/layer/, a number in each file: the core's counters of the flash, as far as a layer on real flash has
- * them, and what the layer costs the host. Beside it the log of requests.
+ * The device's directory in debugfs, media_ftl/:
+ *
+ *	layer		the core's counters of the flash, as far as a layer on real flash has them,
+ *			and what the layer costs the host: "name:value" a line
+ *	requests	the first requests, if they are recorded (request_log.h)
  */
-#include <linux/sysfs.h>
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
 
 #include "media_ftl.h"
 
-static struct media_ftl *of_device(struct device *dev)
-{
-	return dev_to_disk(dev)->private_data;
-}
-
-#define FILE_OF(name, value) \
-	static ssize_t name##_show(struct device *dev, struct device_attribute *attribute, char *text) \
-	{ \
-		struct sftl *l = of_device(dev)->layer; \
-		return sysfs_emit(text, "%llu\n", (u64)(value)); \
-	} \
-	static DEVICE_ATTR_RO(name);
-
-#define COUNTER_FILE(name) FILE_OF(name, READ_ONCE(fb_medium_counters(l->medium)->name))
-
-#define COUNTERS(C) \
-	C(flash_read_pages) C(flash_programmed_pages) C(flash_erased_blocks) C(collections) C(collection_moved_pages) \
-	C(switch_merges) C(partial_merges) C(full_merges)
-
-COUNTERS(COUNTER_FILE)
-FILE_OF(memory_bytes, l->bytes + 2 * l->flash.page_bytes)
-FILE_OF(spare_blocks, READ_ONCE(l->spare_count))
-FILE_OF(bad_blocks, READ_ONCE(l->statistics.bad_blocks))
-FILE_OF(lost_pages, READ_ONCE(l->statistics.lost_pages))
-FILE_OF(merged_at_start, READ_ONCE(l->statistics.merged_at_start))
-
-#define ATTRIBUTE(name) &dev_attr_##name.attr,
-
-static struct attribute *attributes[] = {
-	COUNTERS(ATTRIBUTE)
-	ATTRIBUTE(memory_bytes)
-	ATTRIBUTE(spare_blocks)
-	ATTRIBUTE(bad_blocks)
-	ATTRIBUTE(lost_pages)
-	ATTRIBUTE(merged_at_start)
-	NULL
+static const enum fb_counter media_ftl_counters[] = {
+	FB_COUNTER_flash_read_pages, FB_COUNTER_flash_programmed_pages,
+	FB_COUNTER_flash_erased_blocks, FB_COUNTER_collections,
+	FB_COUNTER_collection_moved_pages, FB_COUNTER_switch_merges,
+	FB_COUNTER_partial_merges, FB_COUNTER_full_merges,
 };
 
-static const struct attribute_group group = { .name = "layer", .attrs = attributes };
-
-static struct request_log *log_of(struct gendisk *disk)
+static int media_ftl_layer_show(struct seq_file *m, void *unused)
 {
-	struct media_ftl *f = disk->private_data;
+	const struct media_ftl *f = m->private;
+	const struct sftl *layer = f->layer;
+	const struct fb_counters *counters = fb_medium_counters(layer->medium);
+	unsigned int i;
 
-	return &f->log;
+	for (i = 0; i < ARRAY_SIZE(media_ftl_counters); i++)
+		seq_printf(m, "%s:%llu\n", fb_counter_rule(media_ftl_counters[i])->name,
+			   READ_ONCE(counters->by_index[media_ftl_counters[i]]));
+	seq_printf(m, "memory_bytes:%llu\n", (u64)layer->bytes + 2 * layer->flash.page_bytes);
+	seq_printf(m, "spare_blocks:%u\n", READ_ONCE(layer->spare_count));
+	seq_printf(m, "bad_blocks:%llu\n", READ_ONCE(layer->statistics.bad_blocks));
+	seq_printf(m, "lost_pages:%llu\n", READ_ONCE(layer->statistics.lost_pages));
+	seq_printf(m, "merged_at_start:%llu\n", READ_ONCE(layer->statistics.merged_at_start));
+	return 0;
 }
+DEFINE_SHOW_ATTRIBUTE(media_ftl_layer);
 
-REQUEST_LOG_FILE(request_group, log_of);
-
-const struct attribute_group *media_ftl_groups[] = { &group, &request_group, NULL };
+/**
+ * media_ftl_add_files() - makes the device's directory in debugfs
+ * @f: the device
+ */
+void media_ftl_add_files(struct media_ftl *f)
+{
+	f->files = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("layer", 0444, f->files, f, &media_ftl_layer_fops);
+	if (f->log.at)
+		debugfs_create_file("requests", 0600, f->files, &f->log, &request_log_fops);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stands beside each programmed page: which logical page it is, and when it was programmed. Eight bytes, because
- * that is what a small-page chip leaves free beside its ECC:
+ * What stands beside each programmed page: which logical page it is, and when it was programmed.
+ *Eight bytes, because that is what a small-page chip leaves free beside its ECC:
  *
  *	bits 0-20	logical page
  *	bit 21		its content was lost: it could not be read when it was moved
@@ -9,8 +9,8 @@
  *	bits 23-55	sequence: counts up with each program
  *	bits 56-63	CRC-8 (x^8 + x^2 + x + 1) of the seven bytes before
  *
- * That CRC has a distance of 4 up to 119 bits, so one wrong bit is corrected and two are noticed. All bits set, or all
- * but one, is an erased page.
+ * That CRC has a distance of 4 up to 119 bits, so one wrong bit is corrected and two are noticed.
+ *All bits set, or all but one, is an erased page.
  */
 #ifndef SFTL_TAG_H
 #define SFTL_TAG_H

@@ -3,7 +3,10 @@
 #include "torn.h"
 #include "copy.h"
 
-/* Where a page goes in the copy, with `copied` pages there before it: without gaps if there may be none */
+/*
+ * Where a page goes in the copy, with `copied` pages there before it: without gaps if there may be
+ * none
+ */
 static u32 offset_in_copy(const struct sftl_scan *s, u32 offset, u32 copied)
 {
 	return s->in_order ? copied : offset;
@@ -17,11 +20,14 @@ static int copy_pages(struct sftl_scan *s, u32 from, u32 to)
 
 	for (page = 0; page < s->programmed[from] && !err; page++) {
 		const struct sftl_found *found = &s->found[from * pages + page];
-		struct sftl_tag tag = { .page = found->page, .copied = found->copied, .sequence = found->sequence };
+		struct sftl_tag tag = { .page = found->page,
+					.copied = found->copied,
+					.sequence = found->sequence };
 
 		if (found->page == SFTL_MAX_PAGES)
 			continue;
-		err = sftl_copy_page(s, from * pages + page, to * pages + offset_in_copy(s, page, copied), tag);
+		err = sftl_copy_page(s, from * pages + page,
+				     to * pages + offset_in_copy(s, page, copied), tag);
 		copied++;
 	}
 	return err;

@@ -68,7 +68,8 @@ int sftl_transfer(struct sftl_transfer *t, bool write, u64 offset, u8 *bytes, u3
 	while (length && !err) {
 		u32 piece = page_bytes(t) - skip < length ? page_bytes(t) - skip : length;
 
-		err = write ? write_piece(t, page, skip, bytes, piece) : read_piece(t, page, skip, bytes, piece);
+		err = write ? write_piece(t, page, skip, bytes, piece) :
+			      read_piece(t, page, skip, bytes, piece);
 		bytes += piece;
 		length -= piece;
 		skip = 0;

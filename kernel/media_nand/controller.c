@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The controller: translates operations of the NAND framework into cycles on the chip's bus (fb_chip_bus.h).
+ * The controller: translates operations of the NAND framework into cycles on the chip's bus
+ * (fb_chip_bus.h).
  *
- * Each cycle of a command, an address or a byte of data takes its time on the bus, one after another; they begin when
- * the kernel comes to them, so its own CPU time lies between them as on a board. What the driver itself computes lies
- * within the time of the cycles or of the chip, not on top.
+ * Each cycle of a command, an address or a byte of data takes its time on the bus, one after
+ * another; they begin when the kernel comes to them, so its own CPU time lies between them as on a
+ * board. What the driver itself computes lies within the time of the cycles or of the chip, not on
+ * top.
  *
- * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an interrupt; with poll the
- * CPU is busy until then, but for what else wants to run. A transfer by the CPU keeps it busy until its last byte is
- * over; with dma it sleeps. Commands and addresses are always written by the CPU, in no time of its own.
+ * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an
+ * interrupt; with poll the CPU is busy until then, but for what else wants to run. A transfer by
+ * the CPU keeps it busy until its last byte is over; with dma it sleeps. Commands and addresses are
+ * always written by the CPU, in no time of its own.
  *
- * The error correction is the framework's software: Hamming where the data sheet asks for one bit, else BCH.
+ * The error correction is the framework's software: Hamming where the data sheet asks for one bit,
+ * else BCH.
  *
- * Simplifications: between cycles of different kinds (tWB, tWHR, tADL ...) no time passes; timing modes are not set.
+ * Simplifications: between cycles of different kinds (tWB, tWHR, tADL ...) no time passes; timing
+ * modes are not set.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/debugfs.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/mtd/mtd.h>
@@ -26,9 +30,9 @@
 #include "spin.h"
 
 /*
- * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These differ from that in
- * four bits next to each other: one wrong bit of the data would make every second bit differ, one of the code a single
- * bit.
+ * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These
+ * differ from that in four bits next to each other: one wrong bit of the data would make every
+ * second bit differ, one of the code a single bit.
  */
 #define NO_CODE_WORD	0x0f
 
@@ -37,7 +41,11 @@ static struct media_nand *to_media_nand(struct nand_chip *chip)
 	return container_of(chip, struct media_nand, chip);
 }
 
-static void sleep_until(ktime_t time)
+/*
+ * Until exactly that moment, as behind an interrupt: what waits for an event with a limit
+ * (wait_event_hrtimeout()) adds the task's slack to the limit.
+ */
+static void media_nand_sleep_until(ktime_t time)
 {
 	while (ktime_before(ktime_get(), time)) {
 		set_current_state(TASK_UNINTERRUPTIBLE);
@@ -46,7 +54,7 @@ static void sleep_until(ktime_t time)
 }
 
 /* Cycles on the bus begin now, or behind those before them; returns when they are over */
-static ktime_t take_bus(struct media_nand *mn, unsigned int cycles)
+static ktime_t media_nand_take_bus(struct media_nand *mn, unsigned int cycles)
 {
 	ktime_t now = ktime_get();
 
@@ -56,43 +64,51 @@ static ktime_t take_bus(struct media_nand *mn, unsigned int cycles)
 	return mn->bus_free;
 }
 
-static void finish_transfer(struct media_nand *mn, ktime_t end)
+static void media_nand_finish_transfer(struct media_nand *mn, ktime_t end)
 {
 	if (mn->dma)
-		sleep_until(end);
+		media_nand_sleep_until(end);
 	else
 		media_spin_until(end);
 }
 
-static void log_cycle(struct media_nand *mn, enum cycle_kind kind, u32 value, ktime_t now)
+static void media_nand_log_cycle(struct media_nand *mn, enum cycle_kind kind, u32 value,
+				 ktime_t now)
 {
+	const struct cycle_entry entry = {
+		.now_ns = ktime_to_ns(now),
+		.ready_ns = mn->bus.ready_ns,
+		.kind = kind,
+		.value = value,
+	};
+
 	if (mn->cycles.at)
-		cycle_log_add(&mn->cycles, (struct cycle_entry) { ktime_to_ns(now), mn->bus.ready_ns, kind, value });
+		cycle_log_add(&mn->cycles, entry);
 }
 
-static void put_command(struct media_nand *mn, u8 command)
+static void media_nand_put_command(struct media_nand *mn, u8 command)
 {
-	ktime_t now = take_bus(mn, 1);
+	ktime_t now = media_nand_take_bus(mn, 1);
 
 	media_nand_command(mn, command, ktime_to_ns(now));
-	log_cycle(mn, CYCLE_COMMAND, command, now);
+	media_nand_log_cycle(mn, CYCLE_COMMAND, command, now);
 }
 
-static void put_address(struct media_nand *mn, const u8 *addresses, unsigned int count)
+static void media_nand_put_address(struct media_nand *mn, const u8 *addresses, unsigned int count)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		ktime_t now = take_bus(mn, 1);
+		ktime_t now = media_nand_take_bus(mn, 1);
 
 		fb_bus_address(&mn->bus, addresses[i], ktime_to_ns(now));
-		log_cycle(mn, CYCLE_ADDRESS, addresses[i], now);
+		media_nand_log_cycle(mn, CYCLE_ADDRESS, addresses[i], now);
 	}
 }
 
 #define POLL_NS	2000	/* between two looks at R/B#; each is a chance for others to run */
 
-static void poll_until(ktime_t time)
+static void media_nand_poll_until(ktime_t time)
 {
 	ktime_t now;
 
@@ -102,63 +118,65 @@ static void poll_until(ktime_t time)
 	}
 }
 
-static void wait_until(struct media_nand *mn, ktime_t time)
+static void media_nand_wait_until(struct media_nand *mn, ktime_t time)
 {
 	if (mn->polls)
-		poll_until(time);
+		media_nand_poll_until(time);
 	else
-		sleep_until(time);
+		media_nand_sleep_until(time);
 }
 
-static int wait_ready(struct media_nand *mn, unsigned int timeout_ms)
+static int media_nand_wait_ready(struct media_nand *mn, unsigned int timeout_ms)
 {
 	ktime_t limit = ktime_add_ms(ktime_get(), timeout_ms);
 	ktime_t ready = ns_to_ktime(mn->bus.ready_ns);
 
 	if (ktime_before(limit, ready)) {
-		wait_until(mn, limit);
+		media_nand_wait_until(mn, limit);
 		return -ETIMEDOUT;
 	}
-	wait_until(mn, ready);
+	media_nand_wait_until(mn, ready);
 	return 0;
 }
 
-static int execute(struct media_nand *mn, const struct nand_op_instr *instr)
+static int media_nand_execute(struct media_nand *mn, const struct nand_op_instr *instr)
 {
 	ktime_t end;
 
 	switch (instr->type) {
 	case NAND_OP_CMD_INSTR:
-		put_command(mn, instr->ctx.cmd.opcode);
+		media_nand_put_command(mn, instr->ctx.cmd.opcode);
 		return 0;
 	case NAND_OP_ADDR_INSTR:
-		put_address(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
+		media_nand_put_address(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
 		return 0;
 	case NAND_OP_DATA_IN_INSTR:
-		end = take_bus(mn, instr->ctx.data.len);
-		fb_bus_read(&mn->bus, instr->ctx.data.buf.in, instr->ctx.data.len, ktime_to_ns(end));
-		log_cycle(mn, CYCLE_READ, instr->ctx.data.len, end);
-		finish_transfer(mn, end);
+		end = media_nand_take_bus(mn, instr->ctx.data.len);
+		fb_bus_read(&mn->bus, instr->ctx.data.buf.in, instr->ctx.data.len,
+			    ktime_to_ns(end));
+		media_nand_log_cycle(mn, CYCLE_READ, instr->ctx.data.len, end);
+		media_nand_finish_transfer(mn, end);
 		return 0;
 	case NAND_OP_DATA_OUT_INSTR:
-		end = take_bus(mn, instr->ctx.data.len);
+		end = media_nand_take_bus(mn, instr->ctx.data.len);
 		fb_bus_write(&mn->bus, instr->ctx.data.buf.out, instr->ctx.data.len);
-		log_cycle(mn, CYCLE_WRITE, instr->ctx.data.len, end);
-		finish_transfer(mn, end);
+		media_nand_log_cycle(mn, CYCLE_WRITE, instr->ctx.data.len, end);
+		media_nand_finish_transfer(mn, end);
 		return 0;
 	case NAND_OP_WAITRDY_INSTR:
-		return wait_ready(mn, instr->ctx.waitrdy.timeout_ms);
+		return media_nand_wait_ready(mn, instr->ctx.waitrdy.timeout_ms);
 	}
 	return -EINVAL;
 }
 
-static bool asks_status(const struct nand_operation *op)
+static bool media_nand_asks_status(const struct nand_operation *op)
 {
-	return op->instrs[0].type == NAND_OP_CMD_INSTR && op->instrs[0].ctx.cmd.opcode == NAND_CMD_STATUS;
+	return op->instrs[0].type == NAND_OP_CMD_INSTR &&
+	       op->instrs[0].ctx.cmd.opcode == NAND_CMD_STATUS;
 }
 
 /* What was asked of a program that is to fail */
-static void tell_failure(struct media_nand *mn, const struct nand_operation *op)
+static void media_nand_tell_failure(struct media_nand *mn, const struct nand_operation *op)
 {
 	unsigned int i;
 
@@ -169,14 +187,16 @@ static void tell_failure(struct media_nand *mn, const struct nand_operation *op)
 }
 
 /*
- * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then and change nothing: a
- * file system that was told of failures would begin to move data to other blocks, which is no part of a cut. Reads
- * fail: by their result, and since the framework's software ECC does not look at that, by what lies in the buffers,
- * which no code takes for its own. Both of them: the framework does not ask for the spare area once the data failed,
- * and takes the codes of the page that it read before; if that was erased, any equal bytes would do. (UBIFS went round
- * in such for ever, in need of a node among them.)
+ * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then
+ * and change nothing: a file system that was told of failures would begin to move data to other
+ * blocks, which is no part of a cut. Reads fail: by their result, and since the framework's
+ * software ECC does not look at that, by what lies in the buffers, which no code takes for its own.
+ * Both of them: the framework does not ask for the spare area once the data failed, and takes the
+ * codes of the page that it read before; if that was erased, any equal bytes would do. (UBIFS went
+ * round in such for ever, in need of a node among them.)
  */
-static int execute_without_power(struct nand_chip *chip, const struct nand_operation *op)
+static int media_nand_execute_without_power(struct nand_chip *chip,
+					    const struct nand_operation *op)
 {
 	unsigned int i;
 
@@ -185,17 +205,19 @@ static int execute_without_power(struct nand_chip *chip, const struct nand_opera
 
 		if (instr->type != NAND_OP_DATA_IN_INSTR)
 			continue;
-		if (!asks_status(op)) {
+		if (!media_nand_asks_status(op)) {
 			memset(chip->oob_poi, NO_CODE_WORD, nand_to_mtd(chip)->oobsize);
 			memset(instr->ctx.data.buf.in, NO_CODE_WORD, instr->ctx.data.len);
 			return -EIO;
 		}
-		memset(instr->ctx.data.buf.in, NAND_STATUS_READY | NAND_STATUS_WP, instr->ctx.data.len);
+		memset(instr->ctx.data.buf.in, NAND_STATUS_READY | NAND_STATUS_WP,
+		       instr->ctx.data.len);
 	}
 	return 0;
 }
 
-static int exec_op(struct nand_chip *chip, const struct nand_operation *op, bool check_only)
+static int media_nand_exec_op(struct nand_chip *chip, const struct nand_operation *op,
+			      bool check_only)
 {
 	struct media_nand *mn = to_media_nand(chip);
 	unsigned int i;
@@ -204,16 +226,16 @@ static int exec_op(struct nand_chip *chip, const struct nand_operation *op, bool
 	if (check_only)
 		return 0;
 	if (mn->off)
-		return execute_without_power(chip, op);
+		return media_nand_execute_without_power(chip, op);
 	for (i = 0; i < op->ninstrs && !err; i++)
-		err = execute(mn, &op->instrs[i]);
-	if (!err && mn->program_failed && asks_status(op))
-		tell_failure(mn, op);
+		err = media_nand_execute(mn, &op->instrs[i]);
+	if (!err && mn->program_failed && media_nand_asks_status(op))
+		media_nand_tell_failure(mn, op);
 	return err;
 }
 
 /* What the data sheet asks for; Hamming codes of the framework correct one bit in 256 bytes */
-static int attach_chip(struct nand_chip *chip)
+static int media_nand_attach_chip(struct nand_chip *chip)
 {
 	const struct fb_params *params = fb_medium_params(to_media_nand(chip)->medium);
 
@@ -228,45 +250,52 @@ static int attach_chip(struct nand_chip *chip)
 	return 0;
 }
 
-static const struct nand_controller_ops controller_ops = {
-	.exec_op = exec_op,
-	.attach_chip = attach_chip,
+static const struct nand_controller_ops media_nand_controller_ops = {
+	.exec_op = media_nand_exec_op,
+	.attach_chip = media_nand_attach_chip,
 };
 
 /* What the framework found by the chip's identity must be what the medium is */
-static int check_geometry(struct media_nand *mn)
+static int media_nand_check_geometry(struct media_nand *mn)
 {
 	const struct fb_params *params = fb_medium_params(mn->medium);
 	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
 
 	if (mtd->writesize == params->page_bytes && mtd->oobsize == params->spare_bytes &&
-	    mtd->erasesize == params->page_bytes * params->pages_per_block && mtd->size == params->capacity_bytes)
+	    mtd->erasesize == params->page_bytes * params->pages_per_block &&
+	    mtd->size == params->capacity_bytes)
 		return 0;
-	pr_err("by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n", mtd->size,
-	       mtd->writesize, mtd->oobsize, mtd->erasesize);
+	dev_err(&mn->pdev->dev,
+		"by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n",
+	       mtd->size, mtd->writesize, mtd->oobsize, mtd->erasesize);
 	return -EINVAL;
 }
 
-/* The whole chip, or a partition at its start: in either case the system sees one device, /dev/mtd0. */
-static int register_mtd(struct mtd_info *mtd, u64 used_bytes)
+/*
+ * The whole chip, or a partition at its start: in either case the system sees one device,
+ * /dev/mtd0.
+ */
+static int media_nand_register_mtd(struct media_nand *mn)
 {
-	const struct mtd_partition used = { .name = "used", .size = used_bytes };
+	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
+	const struct mtd_partition used = { .name = "used", .size = mn->used_bytes };
 
-	if (used_bytes > mtd->size || mtd_mod_by_eb(used_bytes, mtd)) {
-		pr_err("used_bytes=%llu: must be whole blocks of %u and at most %llu\n", used_bytes, mtd->erasesize,
-		       mtd->size);
+	if (used.size > mtd->size || mtd_mod_by_eb(used.size, mtd)) {
+		dev_err(&mn->pdev->dev,
+			"used_bytes=%llu: must be whole blocks of %u and at most %llu\n",
+			used.size, mtd->erasesize, mtd->size);
 		return -EINVAL;
 	}
-	return mtd_device_register(mtd, &used, used_bytes ? 1 : 0);
+	return mtd_device_register(mtd, &used, used.size ? 1 : 0);
 }
 
-static int add_mtd(struct media_nand *mn)
+static int media_nand_add_mtd(struct media_nand *mn)
 {
 	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
 	int err;
 
 	nand_controller_init(&mn->controller);
-	mn->controller.ops = &controller_ops;
+	mn->controller.ops = &media_nand_controller_ops;
 	mn->chip.controller = &mn->controller;
 	/* The framework would program a large page in up to four parts, a small one in two */
 	if (fb_medium_params(mn->medium)->partial_programs < 4 || mn->whole_pages)
@@ -282,61 +311,36 @@ static int add_mtd(struct media_nand *mn)
 	/* The framework turns it on for error correction in software on large pages */
 	if (mn->whole_pages)
 		mn->chip.options &= ~NAND_SUBPAGE_READ;
-	err = check_geometry(mn);
+	err = media_nand_check_geometry(mn);
 	if (!err)
-		err = register_mtd(mtd, mn->used_bytes);
+		err = media_nand_register_mtd(mn);
 	if (err)
 		nand_cleanup(&mn->chip);
 	return err;
 }
 
-struct fb_medium *media_of(struct device *dev)
-{
-	struct media_nand *mn = dev_get_drvdata(dev);
-
-	return mn->medium;
-}
-
-static const struct attribute_group *device_groups[] = {
-	&media_counter_group, &media_wear_group, &media_erases_group, &cycle_group, &power_group, NULL,
-};
-
-/* The device is there for the counters, /sys/devices/platform/media_nand/medium/, and for the files beside them */
-static int add_device(struct media_nand *mn)
-{
-	int err;
-
-	mn->pdev = platform_device_register_simple("media_nand", PLATFORM_DEVID_NONE, NULL, 0);
-	if (IS_ERR(mn->pdev))
-		return PTR_ERR(mn->pdev);
-	platform_set_drvdata(mn->pdev, mn);
-	err = sysfs_create_groups(&mn->pdev->dev.kobj, device_groups);
-	if (err)
-		platform_device_unregister(mn->pdev);
-	return err;
-}
-
-static void remove_device(struct media_nand *mn)
-{
-	sysfs_remove_groups(&mn->pdev->dev.kobj, device_groups);
-	platform_device_unregister(mn->pdev);
-}
-
+/**
+ * media_nand_add() - makes the chip an MTD device, and its files
+ * @mn: the chip, taken up
+ *
+ * Return: 0, or an error after which there is neither
+ */
 int media_nand_add(struct media_nand *mn)
 {
-	int err = add_device(mn);
+	int err = media_nand_add_mtd(mn);
 
-	if (err)
-		return err;
-	err = add_mtd(mn);
-	if (err)
-		remove_device(mn);
+	if (!err)
+		media_nand_add_files(mn);
 	return err;
 }
 
+/**
+ * media_nand_remove() - takes both away
+ * @mn: the chip
+ */
 void media_nand_remove(struct media_nand *mn)
 {
+	debugfs_remove_recursive(mn->files);
 	WARN_ON(mtd_device_unregister(nand_to_mtd(&mn->chip)));
 	nand_cleanup(&mn->chip);
-	remove_device(mn);
 }

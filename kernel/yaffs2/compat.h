@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs for a file system between the kernels that are tested: 6.1 and 6.12. The rest is written as for 6.12. */
+/*
+ * What differs for a file system between the kernels that are tested: 6.1 and 6.12. The rest is
+ * written as for 6.12.
+ */
 #ifndef Y2_COMPAT_H
 #define Y2_COMPAT_H
 
@@ -14,7 +17,10 @@ typedef struct mnt_idmap y2_idmap;
 typedef struct user_namespace y2_idmap;
 #endif
 
-/* What write_begin(), write_end() and write_cache_pages() pass around: folios since 6.12, 6.12 and 6.3 */
+/*
+ * What write_begin(), write_end() and write_cache_pages() pass around: folios since 6.12, 6.12
+ * and 6.3
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 typedef struct folio y2_cached;
 
@@ -64,7 +70,10 @@ static inline struct folio *y2_grab_folio(struct address_space *mapping, pgoff_t
 #define filemap_splice_read generic_file_splice_read
 #endif
 
-/* An inode's times are behind functions since 6.7; some 6.1 have a part of them, under the same names */
+/*
+ * An inode's times are behind functions since 6.7; some 6.1 have a part of them, under the same
+ * names
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 #define Y2_TIME(which) \
 	static inline time64_t y2_get_##which(const struct inode *inode) \

@@ -5,7 +5,7 @@
 
 #include "vfs.h"
 
-static void from_object(struct inode *inode, struct y2_object *obj)
+static void y2_vfs_from_object(struct inode *inode, struct y2_object *obj)
 {
 	inode->i_mode = (umode_t)obj->mode;
 	i_uid_write(inode, obj->uid);
@@ -37,7 +37,7 @@ static void from_object(struct inode *inode, struct y2_object *obj)
 }
 
 /* A damaged header may say one type in its mode and another in its tags */
-static bool type_agrees(const struct y2_object *obj)
+static bool y2_vfs_type_agrees(const struct y2_object *obj)
 {
 	switch (obj->type) {
 	case Y2_FILE:
@@ -47,13 +47,14 @@ static bool type_agrees(const struct y2_object *obj)
 	case Y2_SYMLINK:
 		return S_ISLNK(obj->mode) && obj->alias;
 	default:
-		return obj->type == Y2_SPECIAL && !S_ISREG(obj->mode) && !S_ISDIR(obj->mode) && !S_ISLNK(obj->mode);
+		return obj->type == Y2_SPECIAL && !S_ISREG(obj->mode) && !S_ISDIR(obj->mode) &&
+		       !S_ISLNK(obj->mode);
 	}
 }
 
 /*
- * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock is given back for
- * the search. Meanwhile the object is held by a ref.
+ * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock
+ * is given back for the search. Meanwhile the object is held by a ref.
  */
 struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 {
@@ -63,7 +64,7 @@ struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 
 	if (err)
 		return ERR_PTR(err);
-	if (!type_agrees(obj))
+	if (!y2_vfs_type_agrees(obj))
 		return ERR_PTR(-EUCLEAN);
 	obj->refs++;
 	y2_unlock(sbi);
@@ -74,7 +75,7 @@ struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 		return inode ? inode : ERR_PTR(-ENOMEM);
 	}
 	container_of(inode, struct y2_inode, vfs)->obj = obj;
-	from_object(inode, obj);
+	y2_vfs_from_object(inode, obj);
 	unlock_new_inode(inode);
 	return inode;
 }
@@ -129,7 +130,7 @@ void y2_evict_inode(struct inode *inode)
 	y2_unlock(sbi);
 }
 
-static int resize(struct inode *inode, loff_t size)
+static int y2_vfs_resize(struct inode *inode, loff_t size)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	loff_t old = i_size_read(inode);
@@ -154,8 +155,12 @@ static int resize(struct inode *inode, loff_t size)
 	return err;
 }
 
-/* All that a file has in use, holes too: what is in the cache only has no place on flash yet, and du must not say 0 */
-static int get_attributes(y2_idmap *idmap, const struct path *path, struct kstat *stat, u32 wanted, unsigned int flags)
+/*
+ * All that a file has in use, holes too: what is in the cache only has no place on flash yet, and
+ * du must not say 0
+ */
+static int y2_vfs_get_attributes(y2_idmap *idmap, const struct path *path, struct kstat *stat,
+				 u32 wanted, unsigned int flags)
 {
 	struct inode *inode = d_inode(path->dentry);
 
@@ -165,7 +170,8 @@ static int get_attributes(y2_idmap *idmap, const struct path *path, struct kstat
 }
 
 /* The target is freed with the inode, so who has no ref to that may not look at it */
-static const char *get_link(struct dentry *dentry, struct inode *inode, struct delayed_call *done)
+static const char *y2_vfs_get_link(struct dentry *dentry, struct inode *inode,
+				   struct delayed_call *done)
 {
 	return dentry ? y2_object(inode)->alias : ERR_PTR(-ECHILD);
 }
@@ -176,7 +182,7 @@ int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 	int err = setattr_prepare(idmap, dentry, attr);
 
 	if (!err && attr->ia_valid & ATTR_SIZE)
-		err = resize(inode, attr->ia_size);
+		err = y2_vfs_resize(inode, attr->ia_size);
 	if (err)
 		return err;
 	if (attr->ia_valid & ATTR_SIZE)
@@ -186,6 +192,8 @@ int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 	return 0;
 }
 
-const struct inode_operations y2_file_inode_ops = { .setattr = y2_setattr, .getattr = get_attributes };
+const struct inode_operations y2_file_inode_ops = { .setattr = y2_setattr,
+						    .getattr = y2_vfs_get_attributes };
 const struct inode_operations y2_special_inode_ops = { .setattr = y2_setattr };
-const struct inode_operations y2_symlink_inode_ops = { .get_link = get_link, .setattr = y2_setattr };
+const struct inode_operations y2_symlink_inode_ops = { .get_link = y2_vfs_get_link,
+						       .setattr = y2_setattr };

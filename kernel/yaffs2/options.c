@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mount options: parsing and showing them, under the names that users of YAFFS know; deferred-erase is ours. */
+/*
+ * Mount options: parsing and showing them, under the names that users of YAFFS know; deferred-erase
+ * is ours.
+ */
 #include <linux/seq_file.h>
 
 #include "vfs.h"
 
 enum option {
-	INBAND_TAGS, TAGS_ECC_ON, TAGS_ECC_OFF, NO_CHECKPOINT, NO_CHECKPOINT_READ, NO_CHECKPOINT_WRITE, NO_CACHE,
-	EMPTY_LOST_AND_FOUND, DISABLE_BACKGROUND, DISABLE_SUMMARY, CHECKPOINT_ON_SYNC,
+	INBAND_TAGS,
+	TAGS_ECC_ON,
+	TAGS_ECC_OFF,
+	NO_CHECKPOINT,
+	NO_CHECKPOINT_READ,
+	NO_CHECKPOINT_WRITE,
+	NO_CACHE,
+	EMPTY_LOST_AND_FOUND,
+	DISABLE_BACKGROUND,
+	DISABLE_SUMMARY,
+	CHECKPOINT_ON_SYNC,
 	DEFERRED_ERASE,
 };
 
@@ -82,8 +94,10 @@ int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_option
 	const struct y2_options *is = &options->core, *asked = &more->core;
 
 	if ((asked->inband_tags && !is->inband_tags) || (asked->no_tags_ecc && !is->no_tags_ecc) ||
-	    (asked->no_checkpoint && !is->no_checkpoint) || (asked->no_checkpoint_read && !is->no_checkpoint_read) ||
-	    (asked->no_checkpoint_write && !is->no_checkpoint_write) || (asked->no_summary && !is->no_summary) ||
+	    (asked->no_checkpoint && !is->no_checkpoint) ||
+	    (asked->no_checkpoint_read && !is->no_checkpoint_read) ||
+	    (asked->no_checkpoint_write && !is->no_checkpoint_write) ||
+	    (asked->no_summary && !is->no_summary) ||
 	    (asked->empty_lost_and_found && !is->empty_lost_and_found) ||
 	    (asked->deferred_erase && !is->deferred_erase))
 		return -EINVAL;

@@ -9,18 +9,18 @@
 #include "vfs.h"
 
 #define BACKGROUND_BUSY		(HZ / 20)	/* between two small steps of the collection */
-#define BACKGROUND_IDLE		(2 * HZ)	/* between two looks whether there is something to do */
+#define BACKGROUND_IDLE (2 * HZ) /* between two looks whether there is something to do */
 
-static struct kmem_cache *inode_cache;
+static struct kmem_cache *y2_inode_cache;
 
-static u32 now(void)
+static u32 y2_now(void)
 {
 	return (u32)ktime_get_real_seconds();
 }
 
-static struct inode *alloc_inode(struct super_block *sb)
+static struct inode *y2_alloc_inode(struct super_block *sb)
 {
-	struct y2_inode *inode = alloc_inode_sb(sb, inode_cache, GFP_KERNEL);
+	struct y2_inode *inode = alloc_inode_sb(sb, y2_inode_cache, GFP_KERNEL);
 
 	if (!inode)
 		return NULL;
@@ -28,12 +28,12 @@ static struct inode *alloc_inode(struct super_block *sb)
 	return &inode->vfs;
 }
 
-static void free_inode(struct inode *inode)
+static void y2_free_inode(struct inode *inode)
 {
-	kmem_cache_free(inode_cache, container_of(inode, struct y2_inode, vfs));
+	kmem_cache_free(y2_inode_cache, container_of(inode, struct y2_inode, vfs));
 }
 
-static int sync_fs(struct super_block *sb, int wait)
+static int y2_sync_fs(struct super_block *sb, int wait)
 {
 	struct y2_sb *sbi = y2_sb(sb);
 	int err;
@@ -46,7 +46,7 @@ static int sync_fs(struct super_block *sb, int wait)
 	return err;
 }
 
-static int statfs(struct dentry *dentry, struct kstatfs *buf)
+static int y2_statfs(struct dentry *dentry, struct kstatfs *buf)
 {
 	struct y2_sb *sbi = y2_sb(dentry->d_sb);
 	struct y2_fs *fs = sbi->fs;
@@ -65,7 +65,7 @@ static int statfs(struct dentry *dentry, struct kstatfs *buf)
 }
 
 /* Collects while nobody writes, and brings headers that are behind to the flash */
-static void background(struct work_struct *work)
+static void y2_background(struct work_struct *work)
 {
 	struct y2_sb *sbi = container_of(to_delayed_work(work), struct y2_sb, background);
 	int more;
@@ -76,10 +76,11 @@ static void background(struct work_struct *work)
 		y2_sync(sbi->fs, false);
 	y2_unlock(sbi);
 	if (!sbi->options.no_background)
-		queue_delayed_work(system_long_wq, &sbi->background, more > 0 ? BACKGROUND_BUSY : BACKGROUND_IDLE);
+		queue_delayed_work(system_long_wq, &sbi->background,
+				   more > 0 ? BACKGROUND_BUSY : BACKGROUND_IDLE);
 }
 
-static void put_super(struct super_block *sb)
+static void y2_put_super(struct super_block *sb)
 {
 	struct y2_sb *sbi = y2_sb(sb);
 	int err;
@@ -88,27 +89,33 @@ static void put_super(struct super_block *sb)
 	cancel_delayed_work_sync(&sbi->background);
 	err = y2_unmount(sbi->fs);
 	if (err)
-		pr_err("yaffs2: mtd%d: the last changes could not be written: %d\n", sb->s_mtd->index, err);
+		pr_err("yaffs2: mtd%d: the last changes could not be written: %d\n",
+		       sb->s_mtd->index, err);
 	mtd_sync(sb->s_mtd);
 	kfree(sbi);
 	sb->s_fs_info = NULL;
 }
 
-static const struct super_operations super_ops = {
-	.alloc_inode = alloc_inode, .free_inode = free_inode, .write_inode = y2_write_inode,
+static const struct super_operations y2_super_ops = {
+	.alloc_inode = y2_alloc_inode,
+	.free_inode = y2_free_inode,
+	.write_inode = y2_write_inode,
 	.evict_inode = y2_evict_inode,
-	.put_super = put_super, .sync_fs = sync_fs, .statfs = statfs, .show_options = y2_show_options,
+	.put_super = y2_put_super,
+	.sync_fs = y2_sync_fs,
+	.statfs = y2_statfs,
+	.show_options = y2_show_options,
 };
 
 /* The MTD layer's own has no write-back: nothing that is cached there would ever reach the flash */
-static int own_bdi(struct super_block *sb)
+static int y2_own_bdi(struct super_block *sb)
 {
 	bdi_put(sb->s_bdi);
 	sb->s_bdi = &noop_backing_dev_info;
 	return super_setup_bdi_name(sb, "yaffs2-mtd%d", sb->s_mtd->index);
 }
 
-static int mount_core(struct y2_sb *sbi)
+static int y2_mount_core(struct y2_sb *sbi)
 {
 	struct y2_geometry geometry;
 	int err = y2_mtd_geometry(sbi->sb->s_mtd, &sbi->options.core, &geometry);
@@ -116,14 +123,14 @@ static int mount_core(struct y2_sb *sbi)
 	if (err)
 		return err;
 	y2_lock(sbi);
-	err = y2_mount(&sbi->fs, &geometry, &y2_mtd_ops, sbi, &sbi->options.core, now);
+	err = y2_mount(&sbi->fs, &geometry, &y2_mtd_ops, sbi, &sbi->options.core, y2_now);
 	y2_unlock(sbi);
 	return err;
 }
 
-static void set_limits(struct super_block *sb, struct y2_sb *sbi)
+static void y2_set_limits(struct super_block *sb, struct y2_sb *sbi)
 {
-	sb->s_op = &super_ops;
+	sb->s_op = &y2_super_ops;
 	sb->s_magic = Y2_MAGIC;
 	sb->s_blocksize = PAGE_SIZE;
 	sb->s_blocksize_bits = PAGE_SHIFT;
@@ -136,7 +143,7 @@ static void set_limits(struct super_block *sb, struct y2_sb *sbi)
 		sbi->folio_chunks++;	/* it begins and ends within chunks */
 }
 
-static int fill_super(struct super_block *sb, struct fs_context *fc)
+static int y2_fill_super(struct super_block *sb, struct fs_context *fc)
 {
 	struct y2_sb *sbi = kzalloc(sizeof(*sbi), GFP_KERNEL);
 	struct inode *root;
@@ -146,27 +153,27 @@ static int fill_super(struct super_block *sb, struct fs_context *fc)
 		return -ENOMEM;
 	sbi->sb = sb;
 	sbi->options = *(struct y2_vfs_options *)fc->fs_private;
-	sbi->options.core.read_only = fc->sb_flags & SB_RDONLY || !(sb->s_mtd->flags & MTD_WRITEABLE);
+	sbi->options.core.read_only = fc->sb_flags & SB_RDONLY ||
+				      !(sb->s_mtd->flags & MTD_WRITEABLE);
 	if (sbi->options.core.read_only)
 		sb->s_flags |= SB_RDONLY;
 	mutex_init(&sbi->lock);
-	INIT_DELAYED_WORK(&sbi->background, background);
-	INIT_LIST_HEAD(&sbi->in_all);
-	err = own_bdi(sb);
+	INIT_DELAYED_WORK(&sbi->background, y2_background);
+	err = y2_own_bdi(sb);
 	if (!err)
-		err = mount_core(sbi);
+		err = y2_mount_core(sbi);
 	if (err) {
 		kfree(sbi);
 		return err;
 	}
 	sb->s_fs_info = sbi;
-	set_limits(sb, sbi);
+	y2_set_limits(sb, sbi);
 	y2_statistics_add(sbi);
 	root = y2_iget(sb, sbi->fs->root);
 	sb->s_root = IS_ERR(root) ? NULL : d_make_root(root);
 	if (!sb->s_root) {
 		/* Without a root, nobody calls put_super() */
-		put_super(sb);
+		y2_put_super(sb);
 		return IS_ERR(root) ? PTR_ERR(root) : -ENOMEM;
 	}
 	if (!sbi->options.no_background)
@@ -175,7 +182,7 @@ static int fill_super(struct super_block *sb, struct fs_context *fc)
 }
 
 /* get_tree_mtd() knows mtd0, mtd:name and block devices; also meant by users: /dev/mtd0, mtd:0 */
-static int plain_source(struct fs_context *fc)
+static int y2_plain_source(struct fs_context *fc)
 {
 	const char *digits = NULL;
 	char *source;
@@ -196,14 +203,14 @@ static int plain_source(struct fs_context *fc)
 	return 0;
 }
 
-static int get_tree(struct fs_context *fc)
+static int y2_get_tree(struct fs_context *fc)
 {
-	int err = plain_source(fc);
+	int err = y2_plain_source(fc);
 
-	return err ? err : get_tree_mtd(fc, fill_super);
+	return err ? err : get_tree_mtd(fc, y2_fill_super);
 }
 
-static int reconfigure(struct fs_context *fc)
+static int y2_reconfigure(struct fs_context *fc)
 {
 	struct super_block *sb = fc->root->d_sb;
 	struct y2_sb *sbi = y2_sb(sb);
@@ -216,38 +223,45 @@ static int reconfigure(struct fs_context *fc)
 	y2_lock(sbi);
 	err = y2_change_options(&sbi->options, fc->fs_private);
 	if (err)
-		errorf(fc, "yaffs2: only no-cache, disable-background and checkpoint-on-sync can be set by a remount");
+		errorf(fc,
+		       "yaffs2: only no-cache, disable-background and checkpoint-on-sync can be set by a remount");
 	else
 		err = y2_set_read_only(sbi->fs, read_only);
 	y2_unlock(sbi);
 	return err;
 }
 
-static void free_context(struct fs_context *fc)
+static void y2_free_context(struct fs_context *fc)
 {
 	kfree(fc->fs_private);
 }
 
-static const struct fs_context_operations context_ops = {
-	.free = free_context, .parse_param = y2_parse_parameter, .get_tree = get_tree, .reconfigure = reconfigure,
+static const struct fs_context_operations y2_context_ops = {
+	.free = y2_free_context,
+	.parse_param = y2_parse_parameter,
+	.get_tree = y2_get_tree,
+	.reconfigure = y2_reconfigure,
 };
 
-static int init_context(struct fs_context *fc)
+static int y2_init_context(struct fs_context *fc)
 {
 	fc->fs_private = kzalloc(sizeof(struct y2_vfs_options), GFP_KERNEL);
 	if (!fc->fs_private)
 		return -ENOMEM;
-	fc->ops = &context_ops;
+	fc->ops = &y2_context_ops;
 	return 0;
 }
 
 static struct file_system_type yaffs2_type = {
-	.owner = THIS_MODULE, .name = "yaffs2", .init_fs_context = init_context, .parameters = y2_parameters,
+	.owner = THIS_MODULE,
+	.name = "yaffs2",
+	.init_fs_context = y2_init_context,
+	.parameters = y2_parameters,
 	.kill_sb = kill_mtd_super,
 };
 MODULE_ALIAS_FS("yaffs2");
 
-static void init_once(void *memory)
+static void y2_init_once(void *memory)
 {
 	inode_init_once(&((struct y2_inode *)memory)->vfs);
 }
@@ -256,22 +270,16 @@ static int __init yaffs2_init(void)
 {
 	int err;
 
-	inode_cache = kmem_cache_create("yaffs2_inode", sizeof(struct y2_inode), 0, SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT,
-					init_once);
-	if (!inode_cache)
+	y2_inode_cache = kmem_cache_create("yaffs2_inode", sizeof(struct y2_inode), 0,
+					   SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT, y2_init_once);
+	if (!y2_inode_cache)
 		return -ENOMEM;
-	err = y2_statistics_init();
-	if (err)
-		goto no_statistics;
+	y2_statistics_init();
 	err = register_filesystem(&yaffs2_type);
-	if (err)
-		goto not_registered;
-	return 0;
-
-not_registered:
-	y2_statistics_exit();
-no_statistics:
-	kmem_cache_destroy(inode_cache);
+	if (err) {
+		y2_statistics_exit();
+		kmem_cache_destroy(y2_inode_cache);
+	}
 	return err;
 }
 
@@ -280,10 +288,11 @@ static void __exit yaffs2_exit(void)
 	unregister_filesystem(&yaffs2_type);
 	y2_statistics_exit();
 	rcu_barrier();
-	kmem_cache_destroy(inode_cache);
+	kmem_cache_destroy(y2_inode_cache);
 }
 
 module_init(yaffs2_init);
 module_exit(yaffs2_exit);
 MODULE_DESCRIPTION("YAFFS2, written from its on-flash format");
+MODULE_AUTHOR("The flashbed authors");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The glue between the VFS and the core. One lock a mount is held around every call into the core; it nests inside
- * inode and folio locks, and nothing that may fault or wait for a folio happens under it.
+ * The glue between the VFS and the core. One lock a mount is held around every call into the core;
+ * it nests inside inode and folio locks, and nothing that may fault or wait for a folio happens
+ * under it.
  */
 #ifndef Y2_VFS_H
 #define Y2_VFS_H
@@ -27,12 +28,12 @@ struct y2_vfs_options {
 	bool checkpoint_on_sync;
 };
 
-/* Where the time of a mount went; for /proc/yaffs */
+/* Where the time of a mount went; for its counters */
 struct y2_times {
 	u64 locked_at;			/* when the present holder got the lock */
-	u64 inside_ns;			/* with the lock held: all calls into the core, what they call of MTD too */
+	u64 inside_ns; /* with the lock held: all calls into the core, what they call of MTD too */
 	u64 mtd_ns;			/* in calls into MTD, waiting for the chip too */
-	u64 mtd_idle_us;		/* of that, how long the CPU was idle, too; right with one CPU only */
+	u64 mtd_idle_us; /* of that, how long the CPU was idle, too; right with one CPU only */
 };
 
 struct y2_sb {
@@ -44,7 +45,7 @@ struct y2_sb {
 	struct delayed_work background;
 	struct y2_vfs_options options;
 	u32 folio_chunks;		/* that one page of the cache may take on flash */
-	struct list_head in_all;	/* for /proc/yaffs */
+	struct dentry *file;		/* its counters in debugfs */
 };
 
 struct y2_inode {
@@ -62,7 +63,9 @@ static inline struct y2_object *y2_object(const struct inode *inode)
 	return container_of(inode, struct y2_inode, vfs)->obj;
 }
 
-/* Memory that MTD asks for meanwhile must not be sought by evicting our inodes, which take the lock */
+/*
+ * Memory that MTD asks for meanwhile must not be sought by evicting our inodes, which take the lock
+ */
 static inline void y2_lock(struct y2_sb *sbi)
 {
 	mutex_lock(&sbi->lock);
@@ -80,22 +83,26 @@ static inline void y2_unlock(struct y2_sb *sbi)
 /* options.c */
 extern const struct fs_parameter_spec y2_parameters[];
 int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param);
-int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_options *more);	/* of a mount */
+/* of a mount */
+int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_options *more);
 int y2_show_options(struct seq_file *m, struct dentry *root);
 
 /* mtd.c: the flash of y2_mtd_ops is the struct y2_sb, and its lock is held */
 extern const struct y2_flash_ops y2_mtd_ops;
-int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options, struct y2_geometry *geometry);
+int y2_mtd_geometry(struct mtd_info *mtd, const struct y2_options *options,
+		    struct y2_geometry *geometry);
 
 /* inode.c: sb->lock not held */
 struct inode *y2_iget(struct super_block *sb, struct y2_object *obj);
-struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj);	/* with sb->lock held; leaves it held */
+/* with sb->lock held; leaves it held */
+struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj);
 int y2_write_inode(struct inode *inode, struct writeback_control *wbc);
 void y2_evict_inode(struct inode *inode);
 int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr);
 void y2_to_object(struct inode *inode);		/* times and attributes; sb->lock held */
 
-extern const struct inode_operations y2_dir_inode_ops, y2_file_inode_ops, y2_symlink_inode_ops, y2_special_inode_ops;
+extern const struct inode_operations y2_dir_inode_ops, y2_file_inode_ops, y2_symlink_inode_ops,
+	y2_special_inode_ops;
 extern const struct file_operations y2_dir_ops, y2_file_ops;
 extern const struct address_space_operations y2_file_aops;
 
@@ -104,7 +111,10 @@ extern const struct address_space_operations y2_file_aops;
 u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio);
 /* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
 void y2_clean_cached_tail(struct inode *inode);
-/* A truncate failed: the end is at `size` again, and what the cache has behind the present one is what lies on flash */
+/*
+ * A truncate failed: the end is at `size` again, and what the cache has behind the present one is
+ * what lies on flash
+ */
 void y2_restore_end(struct inode *inode, loff_t size);
 
 /* writeback.c */
@@ -116,7 +126,7 @@ int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync);
 bool y2_try_again(struct super_block *sb, int err, bool *tried);
 
 /* statistics.c */
-int y2_statistics_init(void);
+void y2_statistics_init(void);
 void y2_statistics_exit(void);
 void y2_statistics_add(struct y2_sb *sbi);
 void y2_statistics_remove(struct y2_sb *sbi);

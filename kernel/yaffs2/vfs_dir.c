@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading directories. Positions: 0 and 1 are "." and "..", then an entry's cookie plus 1; so entries may come and
- * go.
+ * Reading directories. Positions: 0 and 1 are "." and "..", then an entry's cookie plus 1; so
+ * entries may come and go.
  */
 #include "vfs.h"
 
 #define BATCH	16	/* entries taken under the lock, and then given to the caller without it */
 
-static int iterate(struct file *file, struct dir_context *ctx)
+static int y2_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct inode *dir = file_inode(file);
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
@@ -25,8 +25,8 @@ static int iterate(struct file *file, struct dir_context *ctx)
 		y2_unlock(sbi);
 		for (int i = 0; i < count; i++) {
 			ctx->pos = (loff_t)entries[i].cookie + 1;
-			if (!dir_emit(ctx, entries[i].name, (int)strlen(entries[i].name), entries[i].id,
-				      fs_umode_to_dtype((umode_t)entries[i].mode))) {
+			if (!dir_emit(ctx, entries[i].name, (int)strlen(entries[i].name),
+				      entries[i].id, fs_umode_to_dtype((umode_t)entries[i].mode))) {
 				count = 0;
 				break;
 			}
@@ -38,5 +38,8 @@ static int iterate(struct file *file, struct dir_context *ctx)
 }
 
 const struct file_operations y2_dir_ops = {
-	.read = generic_read_dir, .iterate_shared = iterate, .llseek = generic_file_llseek, .fsync = y2_fsync,
+	.read = generic_read_dir,
+	.iterate_shared = y2_iterate,
+	.llseek = generic_file_llseek,
+	.fsync = y2_fsync,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files through the page cache. A folio that becomes dirty has its chunks on flash reserved at once, so that writing it
- * back later (writeback.c) cannot meet a full file system. Its private mark says that it has them.
+ * Files through the page cache. A folio that becomes dirty has its chunks on flash reserved at
+ * once, so that writing it back later (writeback.c) cannot meet a full file system. Its private
+ * mark says that it has them.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
@@ -10,7 +11,7 @@
 
 #define HEADER_CHUNKS	8u	/* left free beside all reservations, for headers */
 
-static int read_into(struct inode *inode, struct folio *folio)
+static int y2_read_into(struct inode *inode, struct folio *folio)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	u8 *to = kmap_local_folio(folio, 0);
@@ -26,9 +27,9 @@ static int read_into(struct inode *inode, struct folio *folio)
 	return got < 0 ? got : 0;
 }
 
-static int read_folio(struct file *file, struct folio *folio)
+static int y2_read_folio(struct file *file, struct folio *folio)
 {
-	int err = read_into(folio->mapping->host, folio);
+	int err = y2_read_into(folio->mapping->host, folio);
 
 	if (!err)
 		folio_mark_uptodate(folio);
@@ -36,16 +37,16 @@ static int read_folio(struct file *file, struct folio *folio)
 	return err;
 }
 
-static void readahead(struct readahead_control *rac)
+static void y2_readahead(struct readahead_control *rac)
 {
 	struct folio *folio;
 
 	while ((folio = readahead_folio(rac)))
-		read_folio(NULL, folio);
+		y2_read_folio(NULL, folio);
 }
 
 /* The folio is locked. It must not be dirtied without a reservation */
-static int reserve(struct inode *inode, struct folio *folio)
+static int y2_reserve(struct inode *inode, struct folio *folio)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	int err = 0;
@@ -73,7 +74,7 @@ u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio)
 	return sbi->folio_chunks;
 }
 
-static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
+static void y2_invalidate_folio(struct folio *folio, size_t offset, size_t length)
 {
 	struct y2_sb *sbi = y2_sb(folio->mapping->host->i_sb);
 
@@ -85,12 +86,13 @@ static void invalidate_folio(struct folio *folio, size_t offset, size_t length)
 }
 
 /* Only clean folios are asked for, and those have no reservation */
-static bool release_folio(struct folio *folio, gfp_t gfp)
+static bool y2_release_folio(struct folio *folio, gfp_t gfp)
 {
 	return false;
 }
 
-static int begin_once(struct address_space *mapping, loff_t pos, unsigned int len, y2_cached **cached)
+static int y2_begin_once(struct address_space *mapping, loff_t pos, unsigned int len,
+			 y2_cached **cached)
 {
 	struct inode *inode = mapping->host;
 	struct folio *folio = y2_grab_folio(mapping, pos >> PAGE_SHIFT);
@@ -99,12 +101,12 @@ static int begin_once(struct address_space *mapping, loff_t pos, unsigned int le
 	if (IS_ERR(folio))
 		return PTR_ERR(folio);
 	if (!folio_test_uptodate(folio) && len < PAGE_SIZE) {
-		err = read_into(inode, folio);
+		err = y2_read_into(inode, folio);
 		if (!err)
 			folio_mark_uptodate(folio);
 	}
 	if (!err)
-		err = reserve(inode, folio);
+		err = y2_reserve(inode, folio);
 	if (err) {
 		folio_unlock(folio);
 		folio_put(folio);
@@ -130,7 +132,7 @@ void y2_clean_cached_tail(struct inode *inode)
 }
 
 /* From `at` on, the folio gets what is on flash */
-static int read_tail(struct inode *inode, struct folio *folio, size_t at)
+static int y2_read_tail(struct inode *inode, struct folio *folio, size_t at)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	u8 *to = kmap_local_folio(folio, at);
@@ -145,18 +147,19 @@ static int read_tail(struct inode *inode, struct folio *folio, size_t at)
 }
 
 /*
- * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty they would be
- * written. The end moves back with the folio locked, for whoever writes it back meanwhile puts zeros behind the end,
- * too.
+ * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty
+ * they would be written. The end moves back with the folio locked, for whoever writes it back
+ * meanwhile puts zeros behind the end, too.
  */
 void y2_restore_end(struct inode *inode, loff_t size)
 {
 	loff_t end = i_size_read(inode);
-	struct page *page = offset_in_page(end) ? find_lock_page(inode->i_mapping, end >> PAGE_SHIFT) : NULL;
+	struct page *page =
+		offset_in_page(end) ? find_lock_page(inode->i_mapping, end >> PAGE_SHIFT) : NULL;
 	int err = 0;
 
 	if (page)
-		err = read_tail(inode, page_folio(page), offset_in_page(end));
+		err = y2_read_tail(inode, page_folio(page), offset_in_page(end));
 	i_size_write(inode, size);
 	if (!page)
 		return;
@@ -166,11 +169,12 @@ void y2_restore_end(struct inode *inode, loff_t size)
 		return;
 	/* What was not written yet of this page goes with it, and fsync() says so */
 	mapping_set_error(inode->i_mapping, err);
-	truncate_inode_pages_range(inode->i_mapping, round_down(end, PAGE_SIZE), round_up(end, PAGE_SIZE) - 1);
+	truncate_inode_pages_range(inode->i_mapping, round_down(end, PAGE_SIZE),
+				   round_up(end, PAGE_SIZE) - 1);
 }
 
-static int write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
-		       y2_cached **cached, void **fsdata)
+static int y2_write_begin(struct file *file, struct address_space *mapping, loff_t pos,
+			  unsigned int len, y2_cached **cached, void **fsdata)
 {
 	struct inode *inode = mapping->host;
 	bool tried = false;
@@ -179,19 +183,20 @@ static int write_begin(struct file *file, struct address_space *mapping, loff_t 
 	if (pos > i_size_read(inode))
 		y2_clean_cached_tail(inode);
 	do {
-		err = begin_once(mapping, pos, len, cached);
+		err = y2_begin_once(mapping, pos, len, cached);
 	} while (y2_try_again(inode->i_sb, err, &tried));
 	return err;
 }
 
-static int write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len,
-		     unsigned int copied, y2_cached *cached, void *fsdata)
+static int y2_write_end(struct file *file, struct address_space *mapping, loff_t pos,
+			unsigned int len, unsigned int copied, y2_cached *cached, void *fsdata)
 {
 	struct inode *inode = mapping->host;
 	struct folio *folio = y2_folio(cached);
 
 	if (copied < len && !folio_test_uptodate(folio))
-		copied = 0;	/* a part of a folio of which the rest is not known: from the beginning again */
+		/* a part of a folio of which the rest is not known: from the beginning again */
+		copied = 0;
 	if (copied) {
 		folio_mark_uptodate(folio);
 		folio_mark_dirty(folio);
@@ -200,7 +205,7 @@ static int write_end(struct file *file, struct address_space *mapping, loff_t po
 			mark_inode_dirty(inode);
 		}
 	} else if (!folio_test_dirty(folio)) {
-		invalidate_folio(folio, 0, folio_size(folio));
+		y2_invalidate_folio(folio, 0, folio_size(folio));
 	}
 	folio_unlock(folio);
 	folio_put(folio);
@@ -208,25 +213,31 @@ static int write_end(struct file *file, struct address_space *mapping, loff_t po
 }
 
 const struct address_space_operations y2_file_aops = {
-	.read_folio = read_folio, .readahead = readahead, .write_begin = write_begin, .write_end = write_end,
-	.writepages = y2_write_pages, .dirty_folio = filemap_dirty_folio, .invalidate_folio = invalidate_folio,
-	.release_folio = release_folio, .migrate_folio = filemap_migrate_folio,
+	.read_folio = y2_read_folio,
+	.readahead = y2_readahead,
+	.write_begin = y2_write_begin,
+	.write_end = y2_write_end,
+	.writepages = y2_write_pages,
+	.dirty_folio = filemap_dirty_folio,
+	.invalidate_folio = y2_invalidate_folio,
+	.release_folio = y2_release_folio,
+	.migrate_folio = filemap_migrate_folio,
 };
 
 /* 0: the folio is locked and has its reservation. -EAGAIN: it is no longer of the file */
-static int lock_reserved(struct inode *inode, struct folio *folio)
+static int y2_lock_reserved(struct inode *inode, struct folio *folio)
 {
 	int err = -EAGAIN;
 
 	folio_lock(folio);
 	if (folio->mapping == inode->i_mapping && folio_pos(folio) < i_size_read(inode))
-		err = reserve(inode, folio);
+		err = y2_reserve(inode, folio);
 	if (err)
 		folio_unlock(folio);
 	return err;
 }
 
-static vm_fault_t page_mkwrite(struct vm_fault *vmf)
+static vm_fault_t y2_page_mkwrite(struct vm_fault *vmf)
 {
 	struct folio *folio = page_folio(vmf->page);
 	struct inode *inode = file_inode(vmf->vma->vm_file);
@@ -236,7 +247,7 @@ static vm_fault_t page_mkwrite(struct vm_fault *vmf)
 	sb_start_pagefault(inode->i_sb);
 	file_update_time(vmf->vma->vm_file);
 	do {
-		err = lock_reserved(inode, folio);
+		err = y2_lock_reserved(inode, folio);
 	} while (y2_try_again(inode->i_sb, err, &tried));
 	if (!err) {
 		folio_mark_dirty(folio);
@@ -248,18 +259,18 @@ static vm_fault_t page_mkwrite(struct vm_fault *vmf)
 	return err == -EAGAIN ? VM_FAULT_NOPAGE : vmf_error(err);
 }
 
-static const struct vm_operations_struct vm_ops = {
-	.fault = filemap_fault, .map_pages = filemap_map_pages, .page_mkwrite = page_mkwrite,
+static const struct vm_operations_struct y2_vm_ops = {
+	.fault = filemap_fault, .map_pages = filemap_map_pages, .page_mkwrite = y2_page_mkwrite,
 };
 
-static int mmap_file(struct file *file, struct vm_area_struct *vma)
+static int y2_mmap_file(struct file *file, struct vm_area_struct *vma)
 {
 	file_accessed(file);
-	vma->vm_ops = &vm_ops;
+	vma->vm_ops = &y2_vm_ops;
 	return 0;
 }
 
-static ssize_t write_iter(struct kiocb *iocb, struct iov_iter *from)
+static ssize_t y2_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	ssize_t got = generic_file_write_iter(iocb, from);
@@ -281,6 +292,11 @@ int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 }
 
 const struct file_operations y2_file_ops = {
-	.read_iter = generic_file_read_iter, .write_iter = write_iter, .llseek = generic_file_llseek, .mmap = mmap_file,
-	.fsync = y2_fsync, .splice_read = filemap_splice_read, .splice_write = iter_file_splice_write,
+	.read_iter = generic_file_read_iter,
+	.write_iter = y2_write_iter,
+	.llseek = generic_file_llseek,
+	.mmap = y2_mmap_file,
+	.fsync = y2_fsync,
+	.splice_read = filemap_splice_read,
+	.splice_write = iter_file_splice_write,
 };

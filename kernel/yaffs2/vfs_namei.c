@@ -4,7 +4,7 @@
 
 #include "vfs.h"
 
-static struct dentry *lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
+static struct dentry *y2_vfs_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct inode *inode = NULL;
@@ -23,13 +23,13 @@ static struct dentry *lookup(struct inode *dir, struct dentry *dentry, unsigned 
 	return d_splice_alias(inode, dentry);
 }
 
-static void changed(struct inode *dir)
+static void y2_vfs_changed(struct inode *dir)
 {
 	inode_set_mtime_to_ts(dir, inode_set_ctime_current(dir));
 }
 
-static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
-		const char *alias)
+static int y2_vfs_make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode,
+		       dev_t rdev, const char *alias)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct y2_new how = { .rdev = new_encode_dev(rdev), .alias = alias };
@@ -49,7 +49,8 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 	how.gid = from_kgid(i_user_ns(dir), gid);
 	do {
 		y2_lock(sbi);
-		err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &how, &obj);
+		err = y2_create(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len,
+				&how, &obj);
 		inode = err ? NULL : y2_iget_locked(dir->i_sb, obj);
 		if (IS_ERR(inode)) {
 			err = PTR_ERR(inode);
@@ -60,32 +61,35 @@ static int make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode
 	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
-	changed(dir);
+	y2_vfs_changed(dir);
 	d_instantiate(dentry, inode);
 	return 0;
 }
 
-static int create(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, bool exclusive)
+static int y2_vfs_create(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode,
+			 bool exclusive)
 {
-	return make(idmap, dir, dentry, mode | S_IFREG, 0, NULL);
+	return y2_vfs_make(idmap, dir, dentry, mode | S_IFREG, 0, NULL);
 }
 
-static int make_dir(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
+static int y2_vfs_make_dir(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
 {
-	return make(idmap, dir, dentry, mode | S_IFDIR, 0, NULL);
+	return y2_vfs_make(idmap, dir, dentry, mode | S_IFDIR, 0, NULL);
 }
 
-static int make_node(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
+static int y2_vfs_make_node(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode,
+			    dev_t rdev)
 {
-	return make(idmap, dir, dentry, mode, rdev, NULL);
+	return y2_vfs_make(idmap, dir, dentry, mode, rdev, NULL);
 }
 
-static int make_symlink(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, const char *target)
+static int y2_vfs_make_symlink(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
+			       const char *target)
 {
-	return make(idmap, dir, dentry, S_IFLNK | 0777, 0, target);
+	return y2_vfs_make(idmap, dir, dentry, S_IFLNK | 0777, 0, target);
 }
 
-static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
+static int y2_vfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct inode *inode = d_inode(old);
@@ -94,12 +98,13 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 
 	do {
 		y2_lock(sbi);
-		err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name, dentry->d_name.len);
+		err = y2_link(sbi->fs, y2_object(inode), y2_object(dir), dentry->d_name.name,
+			      dentry->d_name.len);
 		y2_unlock(sbi);
 	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
-	changed(dir);
+	y2_vfs_changed(dir);
 	inode_set_ctime_current(inode);
 	inc_nlink(inode);
 	ihold(inode);
@@ -108,7 +113,7 @@ static int link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 }
 
 /* After a name of it has gone */
-static void count_links(struct inode *inode)
+static void y2_vfs_count_links(struct inode *inode)
 {
 	inode_set_ctime_current(inode);
 	if (S_ISDIR(inode->i_mode))
@@ -117,7 +122,7 @@ static void count_links(struct inode *inode)
 		drop_nlink(inode);
 }
 
-static int unlink(struct inode *dir, struct dentry *dentry)
+static int y2_vfs_unlink(struct inode *dir, struct dentry *dentry)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct y2_object *entry;
@@ -130,13 +135,13 @@ static int unlink(struct inode *dir, struct dentry *dentry)
 	y2_unlock(sbi);
 	if (err)
 		return err;
-	changed(dir);
-	count_links(d_inode(dentry));
+	y2_vfs_changed(dir);
+	y2_vfs_count_links(d_inode(dentry));
 	return 0;
 }
 
-static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry, struct inode *new_dir,
-		      struct dentry *new_dentry, unsigned int flags)
+static int y2_vfs_rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
+			     struct inode *new_dir, struct dentry *new_dentry, unsigned int flags)
 {
 	struct y2_sb *sbi = y2_sb(dir->i_sb);
 	struct inode *inode = d_inode(dentry), *replaced = d_inode(new_dentry);
@@ -146,14 +151,18 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 
 	if (flags & ~RENAME_NOREPLACE)
 		return -EINVAL;
-	/* Who replaces a file by a new one wants the old or the new contents after a power cut, not an empty file */
+	/*
+	 * Who replaces a file by a new one wants the old or the new contents after a power cut, not
+	 * an empty file
+	 */
 	if (replaced && S_ISREG(inode->i_mode))
 		err = filemap_write_and_wait(inode->i_mapping);
 	if (err)
 		return err;
 	do {
 		y2_lock(sbi);
-		err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len, &entry);
+		err = y2_lookup(sbi->fs, y2_object(dir), dentry->d_name.name, dentry->d_name.len,
+				&entry);
 		if (!err)
 			err = y2_rename(sbi->fs, entry, y2_object(new_dir), new_dentry->d_name.name,
 					new_dentry->d_name.len);
@@ -161,15 +170,23 @@ static int rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *dentry,
 	} while (y2_try_again(dir->i_sb, err, &tried));
 	if (err)
 		return err;
-	changed(dir);
-	changed(new_dir);
+	y2_vfs_changed(dir);
+	y2_vfs_changed(new_dir);
 	inode_set_ctime_current(inode);
 	if (replaced)
-		count_links(replaced);
+		y2_vfs_count_links(replaced);
 	return 0;
 }
 
 const struct inode_operations y2_dir_inode_ops = {
-	.lookup = lookup, .create = create, .link = link, .unlink = unlink, .symlink = make_symlink, .mkdir = make_dir,
-	.rmdir = unlink, .mknod = make_node, .rename = rename_one, .setattr = y2_setattr,
+	.lookup = y2_vfs_lookup,
+	.create = y2_vfs_create,
+	.link = y2_vfs_link,
+	.unlink = y2_vfs_unlink,
+	.symlink = y2_vfs_make_symlink,
+	.mkdir = y2_vfs_make_dir,
+	.rmdir = y2_vfs_unlink,
+	.mknod = y2_vfs_make_node,
+	.rename = y2_vfs_rename_one,
+	.setattr = y2_setattr,
 };

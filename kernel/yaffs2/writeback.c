@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is programmed once, not once
- * for each: so folios that follow one another are gathered up to an end that they share with a chunk, or of so many.
+ * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is
+ * programmed once, not once for each: so folios that follow one another are gathered up to an end
+ * that they share with a chunk, or of so many.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
@@ -11,7 +12,7 @@
 #define BATCH_MAX	16u	/* folios, where chunks do not end with them; assumed */
 
 /* Copies, so that nobody waits for them: who changes a folio meanwhile makes it dirty again */
-struct write_batch {
+struct y2_write_batch {
 	struct inode *inode;
 	u8 *data;
 	loff_t start;
@@ -21,7 +22,7 @@ struct write_batch {
 	int err;
 };
 
-static u32 batch_bytes(u32 chunk_bytes)
+static u32 y2_batch_bytes(u32 chunk_bytes)
 {
 	if (PAGE_SIZE % chunk_bytes == 0)
 		return PAGE_SIZE;
@@ -30,7 +31,7 @@ static u32 batch_bytes(u32 chunk_bytes)
 	return BATCH_MAX * PAGE_SIZE;
 }
 
-static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 bytes, u32 reserved)
+static int y2_write_back(struct inode *inode, loff_t start, const u8 *from, u32 bytes, u32 reserved)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
 	struct y2_object *obj = y2_object(inode);
@@ -50,13 +51,13 @@ static int write_back(struct inode *inode, loff_t start, const u8 *from, u32 byt
 	return got;
 }
 
-static void write_batch(struct write_batch *g)
+static void y2_write_batch(struct y2_write_batch *g)
 {
 	int err;
 
 	if (!g->bytes)
 		return;
-	err = write_back(g->inode, g->start, g->data, g->bytes, g->reserved);
+	err = y2_write_back(g->inode, g->start, g->data, g->bytes, g->reserved);
 	if (err)
 		g->err = err;
 	for (u32 i = 0; i < g->folios; i++)
@@ -64,7 +65,7 @@ static void write_batch(struct write_batch *g)
 	g->bytes = g->reserved = g->folios = 0;
 }
 
-static void batch_add(struct write_batch *g, struct folio *folio, u32 length, u32 reserved)
+static void y2_batch_add(struct y2_write_batch *g, struct folio *folio, u32 length, u32 reserved)
 {
 	const u8 *from = kmap_local_folio(folio, 0);
 
@@ -77,7 +78,7 @@ static void batch_add(struct write_batch *g, struct folio *folio, u32 length, u3
 	g->reserved += reserved;
 }
 
-static int write_folio(struct write_batch *g, struct folio *folio, u32 length)
+static int y2_write_folio(struct y2_write_batch *g, struct folio *folio, u32 length)
 {
 	u32 reserved = y2_take_reservation(y2_sb(g->inode->i_sb), folio);
 	loff_t end = folio_pos(folio) + length;
@@ -86,24 +87,24 @@ static int write_folio(struct write_batch *g, struct folio *folio, u32 length)
 
 	folio_start_writeback(folio);
 	if (g->max > PAGE_SIZE) {
-		batch_add(g, folio, length, reserved);
+		y2_batch_add(g, folio, length, reserved);
 		folio_unlock(folio);
 		if (length < PAGE_SIZE || !(end & (g->max - 1)))
-			write_batch(g);
+			y2_write_batch(g);
 		return g->err;
 	}
 	from = kmap_local_folio(folio, 0);
-	err = write_back(g->inode, folio_pos(folio), from, length, reserved);
+	err = y2_write_back(g->inode, folio_pos(folio), from, length, reserved);
 	kunmap_local(from);
 	folio_unlock(folio);
 	folio_end_writeback(folio);
 	return err;
 }
 
-static int write_page(y2_cached *cached, struct writeback_control *wbc, void *data)
+static int y2_write_page(y2_cached *cached, struct writeback_control *wbc, void *data)
 {
 	struct folio *folio = y2_folio(cached);
-	struct write_batch *g = data;
+	struct y2_write_batch *g = data;
 	loff_t left = i_size_read(g->inode) - folio_pos(folio);
 	u32 length = (u32)min_t(loff_t, left, PAGE_SIZE);
 
@@ -114,14 +115,15 @@ static int write_page(y2_cached *cached, struct writeback_control *wbc, void *da
 	if (length < PAGE_SIZE)
 		folio_zero_segment(folio, length, PAGE_SIZE);
 	if (g->bytes && folio_pos(folio) != g->start + g->bytes)
-		write_batch(g);
-	return write_folio(g, folio, length);
+		y2_write_batch(g);
+	return y2_write_folio(g, folio, length);
 }
 
 int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 {
 	struct inode *inode = mapping->host;
-	struct write_batch g = { .inode = inode, .max = batch_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
+	struct y2_write_batch g = { .inode = inode,
+				 .max = y2_batch_bytes(y2_sb(inode->i_sb)->fs->chunk_bytes) };
 	int err;
 
 	if (g.max > PAGE_SIZE) {
@@ -129,8 +131,8 @@ int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 		if (!g.data)
 			return -ENOMEM;
 	}
-	err = write_cache_pages(mapping, wbc, write_page, &g);
-	write_batch(&g);
+	err = write_cache_pages(mapping, wbc, y2_write_page, &g);
+	y2_write_batch(&g);
 	kvfree(g.data);
 	return err ? err : g.err;
 }

@@ -97,7 +97,7 @@ STACKS = {
 ROUNDS = """
 . /job/cell.env
 . /job/cuts.env
-CUT=/sys/devices/platform/media_nand/cut
+CUT=/sys/kernel/debug/media_nand/cut
 export POWER=$CUT
 random=$SEED
 next() { # below: a number in $drawn

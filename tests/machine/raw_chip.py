@@ -97,5 +97,5 @@ def marked_blocks(rig: Rig) -> list[int]:
 
 
 def yaffs_counters(lines: Iterable[str]) -> dict[str, int]:
-    """What the lines of /proc/yaffs said of its one device."""
+    """What the lines of /sys/kernel/debug/yaffs2/mtd0 said of its one device."""
     return {words[0]: int(words[1]) for words in map(str.split, lines) if words[0] != "device"}

@@ -15,7 +15,6 @@ IN_PLACE_ALWAYS, IN_PLACE_FOR_SMALL_FSYNCS = 1, 16
 PAGES = 256
 SCRIPT = f"""
 cat /sys/fs/f2fs/*/ipu_policy >/out/policy
-mount -t debugfs debugfs /sys/kernel/debug
 cd /mnt
 dd if=/dev/zero of=file bs=4k count={PAGES} conv=fsync
 grep IPU: /sys/kernel/debug/f2fs/status >/out/before

@@ -23,7 +23,7 @@ md5sum </mnt/file >/out/before
 MOUNT = """
 umount /mnt
 echo 3 >/proc/sys/vm/drop_caches
-pages() { cat /sys/devices/platform/media_nand/medium/flash_read_pages; }
+pages() { sed -n s/^flash_read_pages://p /sys/kernel/debug/media_nand/counters; }
 before=$(pages)
 sh /job/mount
 echo pages $(($(pages) - before)) >/out/pages

@@ -228,9 +228,9 @@ read_page() { # and note how many codewords cannot be corrected: the device give
     echo $1 $(($(cat ecc_failures) - before))
 }
 read_page with >/out/reads
-echo 1 1 >/sys/devices/platform/media_nand/cut
+echo 1 1 >/sys/kernel/debug/media_nand/cut
 /usr/sbin/flash_erase -q /dev/mtd0 0 1
-cat /sys/devices/platform/media_nand/cut >/out/power
+cat /sys/kernel/debug/media_nand/cut >/out/power
 read_page without >>/out/reads
 read_page again >>/out/reads
 echo corrected $(cat corrected_bits) >>/out/reads
@@ -266,7 +266,7 @@ def test_a_slow_controller_makes_bytes_slow_and_the_port_of_block_media_does_not
 
 UBI = """
 /usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0
-pages() { cat /sys/devices/platform/media_nand/medium/flash_read_pages; }
+pages() { sed -n s/^flash_read_pages://p /sys/kernel/debug/media_nand/counters; }
 now() { grep "^now at" /proc/timer_list; }
 before=$(pages)
 now >/out/attach

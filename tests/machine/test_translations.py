@@ -46,7 +46,7 @@ def finished(study_file, measure, tmp_path: Path):
 
 
 def numbers(done: Finished, name: str) -> dict[str, int]:
-    """Counters by name, from lines such as "/sys/block/mftl0/layer/bad_blocks:23"."""
+    """Counters by name, from lines such as "bad_blocks:23"."""
     pairs = (line.rsplit(":", 1) for line in done.files[f"out/{name}"].decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
 

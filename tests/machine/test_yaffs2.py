@@ -98,7 +98,7 @@ dd if=/dev/urandom of=/tmp/part bs=1024 count=4096
 cp /tmp/part /mnt/part
 sync
 cmp /tmp/part /mnt/part
-cat /proc/yaffs >/out/statistics
+cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 """
 
 
@@ -157,9 +157,9 @@ dd if=/dev/urandom of=/tmp/kept bs=1000 count=20
 cp /tmp/kept file
 sync
 cat file >/dev/null
-echo 100 >/sys/devices/platform/media_nand/fail_programs
+echo 100 >/sys/kernel/debug/media_nand/fail_programs
 truncate -s 6000 file && exit 1
-echo 0 >/sys/devices/platform/media_nand/fail_programs
+echo 0 >/sys/kernel/debug/media_nand/fail_programs
 cmp /tmp/kept file
 printf x | dd of=file bs=1 seek=5000 conv=notrunc
 printf x | dd of=/tmp/kept bs=1 seek=5000 conv=notrunc

@@ -149,7 +149,7 @@ umount /mnt
 try() {
     mount -t yaffs2 -o "$1" /dev/mtd0 /mnt
     grep " /mnt " /proc/mounts >>/out/mounts
-    grep "^$2 " /proc/yaffs | sed "s/^/$1 /" >>/out/statistics
+    grep "^$2 " /sys/kernel/debug/yaffs2/mtd0 | sed "s/^/$1 /" >>/out/statistics
     [ -f /mnt/file ]
     umount /mnt
 }
@@ -175,12 +175,12 @@ umount /mnt
 mount -t yaffs2 -o no-such-option /dev/mtd0 /mnt 2>/dev/null && exit 1
 mount -t yaffs2 /dev/mtd9 /mnt 2>/dev/null && exit 1
 mount -t yaffs2 -o checkpoint-on-sync mtd0 /mnt
-sed -n 1,6p /proc/yaffs >/out/head
+sed -n 1,6p /sys/kernel/debug/yaffs2/mtd0 >/out/head
 : >/mnt/other
 sync
-grep "^checkpoints_written " /proc/yaffs >/out/synced
+grep "^checkpoints_written " /sys/kernel/debug/yaffs2/mtd0 >/out/synced
 umount /mnt
-[ ! -s /proc/yaffs ]
+[ ! -e /sys/kernel/debug/yaffs2/mtd0 ]
 sh /job/mount
 """
 

@@ -56,7 +56,7 @@ check() {
     for seed in 3 4 5; do
         stress check-tree /mnt /tmp/t$seed $seed
     done
-    sed "s/^/$1 /" /proc/yaffs >>/out/statistics
+    sed "s/^/$1 /" /sys/kernel/debug/yaffs2/mtd0 >>/out/statistics
 }
 check running
 umount /mnt
@@ -71,7 +71,6 @@ rm -rf /mnt/f* /mnt/d*
 sync
 df -k /mnt | tail -n 1 >/out/space.after
 umount /mnt
-[ -d /sys/kernel/debug/block ] || mount -t debugfs debugfs /sys/kernel/debug
 if [ -e /sys/kernel/debug/kmemleak ]; then
     echo scan >/sys/kernel/debug/kmemleak
     sleep 6

@@ -56,7 +56,7 @@ sh /job/mount
 cd /mnt
 md5sum -c /tmp/sums
 rm *.0.0
-cat /proc/yaffs >/out/statistics
+cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 """
 
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches, deadlines and the sweep of the anticipatory scheduler. Whether to wait for a process: as_wait.c.
+ * Batches, deadlines and the sweep of the anticipatory scheduler. Whether to wait for a process:
+ * as_wait.c.
  */
 #include "as.h"
 #include "sweep.h"
 
 const struct ios_sweep as_sweep = { .back_max = 1024 * 1024, .back_penalty = 2 };
 
-/* How far the time of a write batch may be off before its size changes by a factor and not by one */
+/*
+ * How far the time of a write batch may be off before its size changes by a factor and not by one
+ */
 #define FAR_OFF			3
 
 /* A write batch's size before anything is known: a request for each 10 ms of its time (assumed) */
@@ -47,7 +50,8 @@ void as_init(struct as_scheduler *as, const struct as_tunables *tunables)
 	}
 	as->class = AS_READ;
 	as->batch_end_ns = IOS_NEVER;
-	as->writes_allowed = max_t(u32, div64_u64(tunables->batch_expire_ns[AS_WRITE], FIRST_WRITE_NS), 1);
+	as->writes_allowed =
+		max_t(u32, div64_u64(tunables->batch_expire_ns[AS_WRITE], FIRST_WRITE_NS), 1);
 }
 
 static void enqueue(struct as_scheduler *as, struct ios_request *rq)
@@ -76,7 +80,10 @@ void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *
 {
 	enum as_class class = class_of(rq);
 
-	/* A batch of reads may go on as long as no write waits; its clock starts with the first that does */
+	/*
+	 * A batch of reads may go on as long as no write waits; its clock starts with the first
+	 * that does
+	 */
 	if (class == AS_WRITE && as->class == AS_READ && !as->queues[AS_WRITE].queued)
 		as->batch_end_ns = now + as->tunables.batch_expire_ns[AS_READ];
 	if (as->exit_pending && rq->sync)
@@ -104,8 +111,9 @@ static struct ios_request *send(struct as_scheduler *as, struct ios_request *rq)
 	return rq;
 }
 
-/* The oldest request, if it is past its deadline. Looked at once in an expiry time, so that a queue full of such
- * requests is still served in a sweep.
+/*
+ * The oldest request, if it is past its deadline. Looked at once in an expiry time, so that a queue
+ * full of such requests is still served in a sweep.
  */
 static struct ios_request *overdue(struct as_scheduler *as, enum as_class class, u64 now)
 {
@@ -144,7 +152,9 @@ static void adapt_write_batch(struct as_scheduler *as)
 {
 	u64 wanted = as->tunables.batch_expire_ns[AS_WRITE], taken = 0;
 
-	/* A completion's time may be taken before the batch begins and told after, on several CPUs */
+	/*
+	 * A completion's time may be taken before the batch begins and told after, on several CPUs
+	 */
 	if (as->writes_done_ns > as->batch_start_ns)
 		taken = as->writes_done_ns - as->batch_start_ns;
 	if (taken > wanted && !as->writes_idled) {
@@ -208,13 +218,15 @@ struct ios_request *as_dispatch(struct as_scheduler *as, u64 now)
 		if (as->queues[!as->class].in_flight)
 			return NULL;
 		as->changing = false;
-		if (as->queues[as->class].queued)	/* unless they were merged away in the meantime */
+		if (as->queues[as->class].queued) /* unless they were merged away in the meantime */
 			return send(as, begin_batch(as, as->class, now));
 	}
 	if (as->waiting) {
 		if (now < as_wait_until(as))
 			return NULL;
-		as_wait_end(as, now >= as->last_done_ns + as->tunables.antic_expire_ns ? AS_EXPIRED : AS_OVERDUE);
+		as_wait_end(as, now >= as->last_done_ns + as->tunables.antic_expire_ns ?
+					AS_EXPIRED :
+					AS_OVERDUE);
 	}
 	if (as->class == AS_READ && as->tunables.antic_expire_ns && as->queues[AS_READ].in_flight)
 		return NULL;
@@ -295,7 +307,8 @@ void as_resize(struct as_scheduler *as, struct ios_request *rq, u64 sector, u32 
 
 void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_request *other)
 {
-	if (other->where == IOS_QUEUED && class_of(rq) == class_of(other) && other->deadline_ns < rq->deadline_ns) {
+	if (other->where == IOS_QUEUED && class_of(rq) == class_of(other) &&
+	    other->deadline_ns < rq->deadline_ns) {
 		rq->deadline_ns = other->deadline_ns;
 		list_del_init(&rq->fifo);
 		list_add_tail(&rq->fifo, &other->fifo);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The anticipatory scheduler: deadline's batches and expiry, and a short wait after a read for the next one from the
- * same process, before the head moves away.
+ * The anticipatory scheduler: deadline's batches and expiry, and a short wait after a read for the
+ * next one from the same process, before the head moves away.
  *
- * All times are ns. "Reads" are synchronous requests, "writes" asynchronous ones: a write that someone waits for
- * (O_DIRECT, fsync) counts as a read. The rules are described one by one in docs/schedulers.md.
+ * All times are ns. "Reads" are synchronous requests, "writes" asynchronous ones: a write that
+ * someone waits for (O_DIRECT, fsync) counts as a read. The rules are described one by one in
+ * docs/schedulers.md.
  *
- * The caller serialises all calls, and calls as_dispatch() again after each as_add(), as_complete(), as_forget(),
- * as_process_exits(), and at as_wake_ns().
+ * The caller serialises all calls, and calls as_dispatch() again after each as_add(),
+ * as_complete(), as_forget(), as_process_exits(), and at as_wake_ns().
  */
 #ifndef IOSCHED_AS_H
 #define IOSCHED_AS_H
@@ -18,22 +19,24 @@
 enum as_class { AS_READ, AS_WRITE, AS_CLASSES };
 
 struct as_tunables {
-	u64 expire_ns[AS_CLASSES];		/* a queued request older than this interrupts the sweep */
+	u64 expire_ns[AS_CLASSES]; /* a queued request older than this interrupts the sweep */
 	u64 batch_expire_ns[AS_CLASSES];
-	u64 antic_expire_ns;			/* longest wait; 0: none, and any number of reads in flight */
+	u64 antic_expire_ns; /* longest wait; 0: none, and any number of reads in flight */
 };
 
 /* Why a wait ended, or why there was none */
 enum as_reason {
-	AS_WAIT,		/* no reason against it: wait */
-	AS_SAME_PROCESS,	/* the next request is from the same process */
-	AS_PROCESS_HAS_IO,	/* it has other requests queued or in flight, so it is not waiting for this one alone */
-	AS_CLOSE,		/* the next request is close enough */
-	AS_THINKS_LONG,		/* the process's mean think time is above antic_expire */
-	AS_EXITED,		/* it has exited, and such have not been followed by a close request so far */
-	AS_EXPIRED,		/* antic_expire is over */
-	AS_OVERDUE,		/* a queued read is past its deadline */
-	AS_NO_PROCESS,	/* no read has completed since the last wait or write batch; or antic_expire is 0 */
+	AS_WAIT, /* no reason against it: wait */
+	AS_SAME_PROCESS, /* the next request is from the same process */
+	/* it has other requests queued or in flight, so it is not waiting for this one alone */
+	AS_PROCESS_HAS_IO,
+	AS_CLOSE, /* the next request is close enough */
+	AS_THINKS_LONG, /* the process's mean think time is above antic_expire */
+	AS_EXITED, /* it has exited, and such have not been followed by a close request so far */
+	AS_EXPIRED, /* antic_expire is over */
+	AS_OVERDUE, /* a queued read is past its deadline */
+	/* no read has completed since the last wait or write batch; or antic_expire is 0 */
+	AS_NO_PROCESS,
 	AS_REASONS,
 };
 
@@ -64,11 +67,11 @@ struct as_scheduler {
 
 	/* The batch */
 	enum as_class class;
-	bool changing;			/* the first request of this batch waits for the last of the old one */
+	bool changing; /* the first request of this batch waits for the last of the old one */
 	u64 batch_start_ns, batch_end_ns;
 	u32 writes_allowed;		/* requests in a write batch; adapts */
 	u32 writes_left;
-	bool writes_idled;		/* the write batch ran empty, so its time says nothing of its size */
+	bool writes_idled; /* the write batch ran empty, so its time says nothing of its size */
 	u64 writes_done_ns;		/* when a write completed last */
 
 	/* Anticipation */
@@ -78,7 +81,8 @@ struct as_scheduler {
 	struct ios_mean think_ns;	/* of all processes, for those without a history */
 	struct as_process exited_process; /* stands for the last process when that has exited */
 	bool exit_pending;		/* and no read that is close has come since */
-	struct ios_mean exit_no_coop;	/* 256: no close read came in time after an exit; 0: one did */
+	/* 256: no close read came in time after an exit; 0: one did */
+	struct ios_mean exit_no_coop;
 	u64 ended[AS_REASONS];		/* waits by the reason that ended them */
 };
 
@@ -91,7 +95,10 @@ void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *
 /* The request to send now; NULL: none for now */
 struct ios_request *as_dispatch(struct as_scheduler *as, u64 now);
 
-/* When as_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not before */
+/*
+ * When as_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not
+ * before
+ */
 u64 as_wake_ns(const struct as_scheduler *as);
 
 void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now);
@@ -105,7 +112,10 @@ void as_resize(struct as_scheduler *as, struct ios_request *rq, u64 sector, u32 
 /* `rq` has taken in `other`, which leaves: the earlier deadline holds */
 void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_request *other);
 
-/* No more requests of the process will come; its memory must live only until those that came are done */
+/*
+ * No more requests of the process will come; its memory must live only until those that came are
+ * done
+ */
 void as_process_exits(struct as_scheduler *as, struct as_process *process);
 
 static inline u32 as_queued(const struct as_scheduler *as)
@@ -114,10 +124,12 @@ static inline u32 as_queued(const struct as_scheduler *as)
 }
 
 /* Inside the core */
-void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now);
+void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq,
+	      u64 now);
 void as_learn_exit(struct as_scheduler *as, bool followed);
 void as_learn_after_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now);
-enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now);
+enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next,
+				 u64 now);
 void as_wait_end(struct as_scheduler *as, enum as_reason reason);
 void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now);
 u64 as_wait_until(const struct as_scheduler *as);

@@ -8,15 +8,21 @@
 /* Longer think times count as this: else one long pause would weigh for many requests */
 #define THINK_MAX_NS		(20 * IOS_NSEC_PER_MSEC)
 
-/* A request so near is close whatever the process's habits; the bound doubles with each ms waited */
+/*
+ * A request so near is close whatever the process's habits; the bound doubles with each ms waited
+ */
 #define CLOSE_SECTORS		8192ULL
 #define CLOSE_DOUBLINGS_MAX	32ULL	/* beyond any disk */
 
 /* "More often than not", of a mean of samples that are 0 or 256 */
 #define HALF			128
 
-/* The process's next read after a completed one tells its think time; two in a row tell its seek distance */
-void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq, u64 now)
+/*
+ * The process's next read after a completed one tells its think time; two in a row tell its seek
+ * distance
+ */
+void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq,
+	      u64 now)
 {
 	u64 think;
 
@@ -35,19 +41,23 @@ void as_learn(struct as_scheduler *as, struct as_process *process, const struct 
 	process->end_sector = ios_end(rq);
 }
 
-static bool is_close(const struct as_scheduler *as, const struct as_process *last, const struct ios_request *next,
-		     u64 now)
+static bool is_close(const struct as_scheduler *as, const struct as_process *last,
+		     const struct ios_request *next, u64 now)
 {
-	u64 waited_ms = min(div64_u64(now - as->last_done_ns, IOS_NSEC_PER_MSEC), CLOSE_DOUBLINGS_MAX);
+	u64 waited_ms =
+		min(div64_u64(now - as->last_done_ns, IOS_NSEC_PER_MSEC), CLOSE_DOUBLINGS_MAX);
 	u64 distance = ios_sweep_distance(&as_sweep, as->last_end, next->sector);
 
 	if (distance <= CLOSE_SECTORS << waited_ms)
 		return true;
-	return ios_mean_known(&last->seek_sectors) && distance < ios_mean_value(&last->seek_sectors);
+	return ios_mean_known(&last->seek_sectors) &&
+	       distance < ios_mean_value(&last->seek_sectors);
 }
 
-/* What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for each file of a
- * directory is followed by the next, at a near place; others are followed by nothing.
+/*
+ * What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for
+ * each file of a directory is followed by the next, at a near place; others are followed by
+ * nothing.
  */
 void as_learn_exit(struct as_scheduler *as, bool followed)
 {
@@ -66,11 +76,13 @@ void as_learn_after_exit(struct as_scheduler *as, const struct ios_request *rq, 
 
 static u64 think_ns(const struct as_scheduler *as)
 {
-	return ios_mean_value(ios_mean_known(&as->last->think_ns) ? &as->last->think_ns : &as->think_ns);
+	return ios_mean_value(ios_mean_known(&as->last->think_ns) ? &as->last->think_ns :
+								    &as->think_ns);
 }
 
 /* `next` is what would be sent instead of waiting; NULL: nothing */
-enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next, u64 now)
+enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next,
+				 u64 now)
 {
 	const struct as_process *last = as->last;
 	u64 antic_ns = as->tunables.antic_expire_ns;
@@ -79,7 +91,8 @@ enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios
 		return AS_NO_PROCESS;
 	if (next && next->owner == last)
 		return AS_SAME_PROCESS;
-	if (last->queued[AS_READ] || last->queued[AS_WRITE] || last->in_flight[AS_READ] || last->in_flight[AS_WRITE])
+	if (last->queued[AS_READ] || last->queued[AS_WRITE] || last->in_flight[AS_READ] ||
+	    last->in_flight[AS_WRITE])
 		return AS_PROCESS_HAS_IO;
 	if (now - as->last_done_ns >= antic_ns)
 		return AS_EXPIRED;

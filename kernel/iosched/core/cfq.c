@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CFQ's queues: requests come in, the queue whose turn it is gives its next one. How long a turn is, is decided in
- * cfq_slice.c; whether the disk waits for a process, in cfq_idle.c; who is next, in cfq_turn.c.
+ * CFQ's queues: requests come in, the queue whose turn it is gives its next one. How long a turn
+ * is, is decided in cfq_slice.c; whether the disk waits for a process, in cfq_idle.c; who is next,
+ * in cfq_turn.c.
  */
 #include "cfq.h"
 
-/* Before the first late synchronous request: the asynchronous depth starts ten slices up its ramp */
+/*
+ * Before the first late synchronous request: the asynchronous depth starts ten slices up its ramp
+ */
 #define RAMP_HEADSTART_NS	(1000 * IOS_NSEC_PER_MSEC)
 
 void cfq_default_tunables(struct cfq_tunables *tunables)
@@ -59,7 +62,8 @@ static struct cfq_queue *queue_of(const struct ios_request *rq)
 struct cfq_queue *cfq_queue_for(struct cfq_scheduler *cfq, bool sync, struct cfq_queue *process,
 				struct cfq_priority priority)
 {
-	return sync ? process : &cfq->async[priority.class][priority.class == CFQ_IDLE ? 0 : priority.level];
+	return sync ? process :
+		      &cfq->async[priority.class][priority.class == CFQ_IDLE ? 0 : priority.level];
 }
 
 static void count_busy(struct cfq_scheduler *cfq, const struct cfq_queue *queue, u32 change)
@@ -78,7 +82,8 @@ static void becomes_busy(struct cfq_scheduler *cfq, struct cfq_queue *queue)
 	count_busy(cfq, queue, 1);
 }
 
-static void set_priority(struct cfq_scheduler *cfq, struct cfq_queue *queue, struct cfq_priority priority)
+static void set_priority(struct cfq_scheduler *cfq, struct cfq_queue *queue,
+			 struct cfq_priority priority)
 {
 	bool on_turn = queue->on_turn;
 
@@ -141,8 +146,9 @@ static void expire_at(struct cfq_scheduler *cfq, u64 now, u64 left)
 	expire(cfq);
 }
 
-/* A request for `by` takes the slice. From asynchronous requests it takes it for all synchronous ones: the queue that
- * has waited longest goes on
+/*
+ * A request for `by` takes the slice. From asynchronous requests it takes it for all synchronous
+ * ones: the queue that has waited longest goes on
  */
 static void preempt(struct cfq_scheduler *cfq, struct cfq_queue *by, u64 now)
 {
@@ -168,7 +174,8 @@ void cfq_add(struct cfq_scheduler *cfq, struct ios_request *rq, struct cfq_queue
 		set_priority(cfq, queue, priority);
 	cfq_learn(cfq, queue, rq, now);
 	rq->arrived_ns = now;
-	rq->deadline_ns = now + (rq->sync ? cfq->tunables.fifo_expire_sync_ns : cfq->tunables.fifo_expire_async_ns);
+	rq->deadline_ns = now + (rq->sync ? cfq->tunables.fifo_expire_sync_ns :
+					    cfq->tunables.fifo_expire_async_ns);
 	enqueue(cfq, queue, rq);
 	if (queue == cfq->active) {
 		cfq->idle_until_ns = 0;
@@ -216,13 +223,15 @@ static bool may_dispatch(const struct cfq_scheduler *cfq, const struct cfq_queue
 	if (!queue->sync && cfq->in_flight[true])
 		return false;
 	/* A process that the disk will wait for gets it without others' leftovers */
-	if (queue->sync && cfq->tunables.slice_idle_ns && cfq->in_flight[false] && cfq_idles_alone(cfq, queue))
+	if (queue->sync && cfq->tunables.slice_idle_ns && cfq->in_flight[false] &&
+	    cfq_idles_alone(cfq, queue))
 		return false;
 	return queue->in_flight < cfq_depth(cfq, queue, now);
 }
 
 /* The oldest request, if it is overdue when the slice begins; else the next of the sweep */
-static struct ios_request *choose_request(struct cfq_scheduler *cfq, struct cfq_queue *queue, u64 now)
+static struct ios_request *choose_request(struct cfq_scheduler *cfq, struct cfq_queue *queue,
+					  u64 now)
 {
 	struct ios_request *oldest = ios_fifo_head(&queue->fifo);
 
@@ -258,9 +267,10 @@ struct ios_request *cfq_dispatch(struct cfq_scheduler *cfq, u64 now)
 	rq = choose_request(cfq, queue, now);
 	others = cfq_busy(cfq) > 1;
 	send(cfq, rq);
-	if (others && (queue->priority.class == CFQ_IDLE ||
-		       (!queue->sync && queue->slice_dispatched >= cfq_slice_async_max(&cfq->tunables,
-										       queue->priority.level))))
+	if (others &&
+	    (queue->priority.class == CFQ_IDLE ||
+	     (!queue->sync && queue->slice_dispatched >=
+				      cfq_slice_async_max(&cfq->tunables, queue->priority.level))))
 		expire_at(cfq, now, 0);
 	return rq;
 }
@@ -333,7 +343,8 @@ void cfq_resize(struct cfq_scheduler *cfq, struct ios_request *rq, u64 sector, u
 
 void cfq_absorb(struct cfq_scheduler *cfq, struct ios_request *rq, struct ios_request *other)
 {
-	if (other->where == IOS_QUEUED && rq->owner == other->owner && other->deadline_ns < rq->deadline_ns) {
+	if (other->where == IOS_QUEUED && rq->owner == other->owner &&
+	    other->deadline_ns < rq->deadline_ns) {
 		rq->deadline_ns = other->deadline_ns;
 		list_del_init(&rq->fifo);
 		list_add_tail(&rq->fifo, &other->fifo);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CFQ, completely fair queueing: each process that waits for its requests has a queue of its own, and the queues take
- * turns on the disk by time slices. Requests that nobody waits for share a queue for each priority.
+ * CFQ, completely fair queueing: each process that waits for its requests has a queue of its own,
+ * and the queues take turns on the disk by time slices. Requests that nobody waits for share a
+ * queue for each priority.
  *
  * All times are ns. The rules are described one by one in docs/schedulers.md.
  *
- * The caller serialises all calls, and calls cfq_dispatch() again after each cfq_add(), cfq_complete(), cfq_forget(),
- * cfq_process_exits(), and at cfq_wake_ns().
+ * The caller serialises all calls, and calls cfq_dispatch() again after each cfq_add(),
+ * cfq_complete(), cfq_forget(), cfq_process_exits(), and at cfq_wake_ns().
  */
 #ifndef IOSCHED_CFQ_H
 #define IOSCHED_CFQ_H
@@ -30,11 +31,13 @@ struct cfq_tunables {
 	u64 fifo_expire_sync_ns, fifo_expire_async_ns;
 	struct ios_sweep sweep;		/* back_seek_max, back_seek_penalty */
 	u64 slice_sync_ns, slice_async_ns;
-	u32 slice_async_rq;		/* scale of the number of asynchronous requests in a slice */
+	u32 slice_async_rq; /* scale of the number of asynchronous requests in a slice */
 	u64 slice_idle_ns;		/* longest wait for a process's next request */
-	u64 group_idle_ns;		/* between groups of processes; there is one group here, so nothing uses it */
+	/* between groups of processes; there is one group here, so nothing uses it */
+	u64 group_idle_ns;
 	bool low_latency;
-	u64 target_latency_ns;		/* with low_latency: all queues of a class get their turn within this */
+	/* with low_latency: all queues of a class get their turn within this */
+	u64 target_latency_ns;
 };
 
 struct cfq_queue {
@@ -42,7 +45,7 @@ struct cfq_queue {
 	bool sync;
 	bool exited;			/* its process has */
 	bool on_turn;			/* in its class's order of turns */
-	bool shares_idle;		/* as it was when its requests came: it has no wait of its own */
+	bool shares_idle; /* as it was when its requests came: it has no wait of its own */
 	struct list_head turn;
 	u64 turn_key;
 
@@ -57,7 +60,7 @@ struct cfq_queue {
 	u32 slice_dispatched;
 
 	/* Habits */
-	u32 seeks;			/* a bit for each of the last 32 requests: it was far from the one before */
+	u32 seeks; /* a bit for each of the last 32 requests: it was far from the one before */
 	u64 end_sector;			/* behind the last request, in the order of arrival */
 	bool has_sent;
 	bool more_follows;		/* as the last request said */
@@ -78,12 +81,13 @@ struct cfq_scheduler {
 	u32 queued;
 	u32 in_flight[2];		/* of asynchronous and of synchronous requests */
 	u32 max_in_flight;
-	u32 busy[CFQ_CLASSES];		/* queues with requests, with the active one if it has some */
+	u32 busy[CFQ_CLASSES]; /* queues with requests, with the active one if it has some */
 	u32 busy_sync[CFQ_CLASSES];
-	u32 busy_sharing;		/* synchronous queues that have requests and no wait of their own */
-	u64 shared_done_ns;		/* when a request of such a queue completed last; 0: none has */
+	u32 busy_sharing; /* synchronous queues that have requests and no wait of their own */
+	u64 shared_done_ns; /* when a request of such a queue completed last; 0: none has */
 	struct ios_mean shared_think_ns; /* from there to the next request of any of them */
-	u64 delayed_sync_ns;		/* when a synchronous request last completed late; at first: the start - 1 s */
+	/* when a synchronous request last completed late; at first: the start - 1 s */
+	u64 delayed_sync_ns;
 };
 
 void cfq_default_tunables(struct cfq_tunables *tunables);
@@ -91,8 +95,8 @@ void cfq_init(struct cfq_scheduler *cfq, const struct cfq_tunables *tunables, u6
 void cfq_queue_init(struct cfq_queue *queue, bool sync);
 
 /*
- * A request enters; its sector, sectors, sync and more_follows are set. `process` is the queue of the process that sent
- * it, for synchronous requests; it must live until they are done.
+ * A request enters; its sector, sectors, sync and more_follows are set. `process` is the queue of
+ * the process that sent it, for synchronous requests; it must live until they are done.
  */
 void cfq_add(struct cfq_scheduler *cfq, struct ios_request *rq, struct cfq_queue *process,
 	     struct cfq_priority priority, u64 now);
@@ -100,7 +104,10 @@ void cfq_add(struct cfq_scheduler *cfq, struct ios_request *rq, struct cfq_queue
 /* The request to send now; NULL: none for now */
 struct ios_request *cfq_dispatch(struct cfq_scheduler *cfq, u64 now);
 
-/* When cfq_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not before */
+/*
+ * When cfq_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not
+ * before
+ */
 u64 cfq_wake_ns(const struct cfq_scheduler *cfq);
 
 void cfq_complete(struct cfq_scheduler *cfq, struct ios_request *rq, u64 now);
@@ -114,7 +121,10 @@ void cfq_resize(struct cfq_scheduler *cfq, struct ios_request *rq, u64 sector, u
 /* `rq` has taken in `other`, which leaves: the earlier deadline holds */
 void cfq_absorb(struct cfq_scheduler *cfq, struct ios_request *rq, struct ios_request *other);
 
-/* No more requests of the process will come; its memory must live only until those that came are done */
+/*
+ * No more requests of the process will come; its memory must live only until those that came are
+ * done
+ */
 void cfq_process_exits(struct cfq_scheduler *cfq, struct cfq_queue *process);
 
 static inline u32 cfq_queued(const struct cfq_scheduler *cfq)
@@ -135,7 +145,8 @@ u32 cfq_depth(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u6
 u32 cfq_busy(const struct cfq_scheduler *cfq);
 
 /* Inside the core: habits and idling (cfq_idle.c) */
-void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct ios_request *rq, u64 now);
+void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct ios_request *rq,
+	       u64 now);
 bool cfq_is_seeky(const struct cfq_queue *queue);
 bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *queue);
 bool cfq_should_idle(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether to keep the disk idle for a process that is likely to send its next request soon, and the habits that tell.
+ * Whether to keep the disk idle for a process that is likely to send its next request soon, and the
+ * habits that tell.
  */
 #include "cfq.h"
 
 #define SEEK_SECTORS		800	/* a longer jump is a seek */
 #define SEEKY_ABOVE		4	/* of the last 32 */
 
-/* A medium without seeks that has taken more requests than this at a time works on several at once: no use in idling */
+/*
+ * A medium without seeks that has taken more requests than this at a time works on several at once:
+ * no use in idling
+ */
 #define QUEUES_DEEP_ABOVE	4
 
 bool cfq_is_seeky(const struct cfq_queue *queue)
@@ -15,7 +19,10 @@ bool cfq_is_seeky(const struct cfq_queue *queue)
 	return hweight32(queue->seeks) > SEEKY_ABOVE;
 }
 
-/* Whether the queue is waited for by itself; the others share one wait, when the last of them runs empty */
+/*
+ * Whether the queue is waited for by itself; the others share one wait, when the last of them runs
+ * empty
+ */
 bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
 	bool cheap_seeks = cfq->cheap_seeks && cfq->max_in_flight > QUEUES_DEEP_ABOVE;
@@ -24,15 +31,20 @@ bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 	       ios_mean_value(&queue->think_ns) <= cfq->tunables.slice_idle_ns;
 }
 
-/* Twice as long as the disk would wait is as good as for ever: else one long pause would weigh for many requests */
+/*
+ * Twice as long as the disk would wait is as good as for ever: else one long pause would weigh for
+ * many requests
+ */
 static u64 think_ns(const struct cfq_scheduler *cfq, u64 from, u64 to)
 {
 	return min(to - from, 2 * cfq->tunables.slice_idle_ns);
 }
 
-void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct ios_request *rq, u64 now)
+void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct ios_request *rq,
+	       u64 now)
 {
-	u64 jump = rq->sector >= queue->end_sector ? rq->sector - queue->end_sector : queue->end_sector - rq->sector;
+	u64 jump = rq->sector >= queue->end_sector ? rq->sector - queue->end_sector :
+						     queue->end_sector - rq->sector;
 
 	if (queue->done_ns && !queue->queued && !queue->in_flight)
 		ios_mean_add(&queue->think_ns, think_ns(cfq, queue->done_ns, now));
@@ -40,7 +52,8 @@ void cfq_learn(struct cfq_scheduler *cfq, struct cfq_queue *queue, const struct 
 	queue->has_sent = true;
 	queue->end_sector = ios_end(rq);
 	queue->more_follows = rq->more_follows;
-	if (queue->sync && cfq->shared_done_ns && !cfq->busy_sharing && !cfq_idles_alone(cfq, queue))
+	if (queue->sync && cfq->shared_done_ns && !cfq->busy_sharing &&
+	    !cfq_idles_alone(cfq, queue))
 		ios_mean_add(&cfq->shared_think_ns, think_ns(cfq, cfq->shared_done_ns, now));
 }
 
@@ -49,10 +62,12 @@ bool cfq_should_idle(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 {
 	u64 think;
 
-	if (!queue->sync || queue->exited || queue->priority.class == CFQ_IDLE || !cfq->tunables.slice_idle_ns)
+	if (!queue->sync || queue->exited || queue->priority.class == CFQ_IDLE ||
+	    !cfq->tunables.slice_idle_ns)
 		return false;
 	if (!cfq_idles_alone(cfq, queue))
-		return !cfq->busy_sharing && ios_mean_value(&cfq->shared_think_ns) <= cfq->tunables.slice_idle_ns;
+		return !cfq->busy_sharing &&
+		       ios_mean_value(&cfq->shared_think_ns) <= cfq->tunables.slice_idle_ns;
 	think = ios_mean_value(&queue->think_ns);
 	return !queue->slice_running || now + think < queue->slice_end_ns;
 }
@@ -62,5 +77,6 @@ u64 cfq_idle_end_ns(const struct cfq_scheduler *cfq)
 {
 	const struct cfq_queue *queue = cfq->active;
 
-	return queue->slice_running ? min(queue->slice_end_ns, cfq->idle_until_ns) : cfq->idle_until_ns;
+	return queue->slice_running ? min(queue->slice_end_ns, cfq->idle_until_ns) :
+				      cfq->idle_until_ns;
 }

@@ -6,17 +6,23 @@
 
 #define UNLIMITED	0xffffffffu
 
-/* Each level above or below the normal one is worth a fifth of the base: 180 %, 100 % and 40 % at 0, 4 and 7 */
+/*
+ * Each level above or below the normal one is worth a fifth of the base: 180 %, 100 % and 40 % at
+ * 0, 4 and 7
+ */
 u64 cfq_slice_ns(const struct cfq_tunables *tunables, bool sync, u32 level)
 {
 	u64 base = sync ? tunables->slice_sync_ns : tunables->slice_async_ns;
 	u64 step = div64_u64(base, 5);
 
-	return level <= CFQ_NORMAL ? base + step * (CFQ_NORMAL - level) : base - step * (level - CFQ_NORMAL);
+	return level <= CFQ_NORMAL ? base + step * (CFQ_NORMAL - level) :
+				     base - step * (level - CFQ_NORMAL);
 }
 
-/* With low_latency, slices shrink so that all synchronous queues of a class have their turn within target_latency, but
- * to no less than two idle waits, for then nothing but waiting would be in them.
+/*
+ * With low_latency, slices shrink so that all synchronous queues of a class have their turn within
+ * target_latency, but to no less than two idle waits, for then nothing but waiting would be in
+ * them.
  */
 u64 cfq_scaled_slice_ns(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
@@ -31,17 +37,23 @@ u64 cfq_scaled_slice_ns(const struct cfq_scheduler *cfq, const struct cfq_queue 
 		return slice;
 	shortest = div64_u64(2 * tunables->slice_idle_ns * (slice / IOS_NSEC_PER_USEC),
 			     tunables->slice_sync_ns / IOS_NSEC_PER_USEC);
-	scaled = div64_u64(slice / IOS_NSEC_PER_USEC * tunables->target_latency_ns, round / IOS_NSEC_PER_USEC);
+	scaled = div64_u64(slice / IOS_NSEC_PER_USEC * tunables->target_latency_ns,
+			   round / IOS_NSEC_PER_USEC);
 	return max(scaled, min(shortest, slice));
 }
 
-/* A slice's clock starts when its first request completes: the seek to it is not the queue's fault */
+/*
+ * A slice's clock starts when its first request completes: the seek to it is not the queue's fault
+ */
 bool cfq_slice_is_used(const struct cfq_queue *queue, u64 now)
 {
 	return queue->slice_running && now >= queue->slice_end_ns;
 }
 
-/* Asynchronous requests in a slice while others wait: 4 x slice_async_rq to 32 x, by level; 16 at the normal level */
+/*
+ * Asynchronous requests in a slice while others wait: 4 x slice_async_rq to 32 x, by level; 16 at
+ * the normal level
+ */
 u32 cfq_slice_async_max(const struct cfq_tunables *tunables, u32 level)
 {
 	return 2 * tunables->slice_async_rq * (CFQ_LEVELS - level);
@@ -58,10 +70,14 @@ static bool is_early(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 	       now + cfq->tunables.slice_idle_ns * queue->in_flight < queue->slice_end_ns;
 }
 
-/* One more at a time for each synchronous slice that has gone by since a synchronous request was late */
+/*
+ * One more at a time for each synchronous slice that has gone by since a synchronous request was
+ * late
+ */
 static u32 async_depth(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
 {
-	u64 depth = div64_u64(now - cfq->delayed_sync_ns, cfq_slice_ns(&cfq->tunables, true, CFQ_NORMAL));
+	u64 depth = div64_u64(now - cfq->delayed_sync_ns,
+			      cfq_slice_ns(&cfq->tunables, true, CFQ_NORMAL));
 
 	if (!depth && !queue->in_flight)
 		return 1;

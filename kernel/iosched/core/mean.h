@@ -2,8 +2,8 @@
 /*
  * An exponentially decaying mean: at each sample all earlier ones lose an eighth of their weight.
  *
- * In integers: a sample has the weight 4096, so the sum of the weights tends to 8 x 4096. What is rounded away moves a
- * mean by 1/5000 of itself at most.
+ * In integers: a sample has the weight 4096, so the sum of the weights tends to 8 x 4096. What is
+ * rounded away moves a mean by 1/5000 of itself at most.
  */
 #ifndef IOSCHED_MEAN_H
 #define IOSCHED_MEAN_H

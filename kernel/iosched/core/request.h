@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a scheduler knows of a request. Times are ns on one clock that never goes back; sectors have 512 bytes.
+ * What a scheduler knows of a request. Times are ns on one clock that never goes back; sectors have
+ * 512 bytes.
  *
- * Whoever owns the record fills in the upper part and calls ios_request_init(); the rest belongs to the scheduler.
+ * Whoever owns the record fills in the upper part and calls ios_request_init(); the rest belongs to
+ * the scheduler.
  */
 #ifndef IOSCHED_REQUEST_H
 #define IOSCHED_REQUEST_H

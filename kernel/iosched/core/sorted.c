@@ -8,7 +8,10 @@ static struct ios_request *request_of(struct rb_node *node)
 	return node ? rb_entry(node, struct ios_request, node) : NULL;
 }
 
-/* No request is below one at the same sector, so rb_add_cached() puts it behind those that came before */
+/*
+ * No request is below one at the same sector, so rb_add_cached() puts it behind those that came
+ * before
+ */
 static bool is_below(struct rb_node *node, const struct rb_node *other)
 {
 	return rb_entry(node, struct ios_request, node)->sector <

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests in the order of their sectors, in a red-black tree. Requests at the same sector are kept in the order in
- * which they came. An empty tree is RB_ROOT_CACHED.
+ * Requests in the order of their sectors, in a red-black tree. Requests at the same sector are kept
+ * in the order in which they came. An empty tree is RB_ROOT_CACHED.
  */
 #ifndef IOSCHED_SORTED_H
 #define IOSCHED_SORTED_H

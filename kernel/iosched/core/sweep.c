@@ -7,7 +7,8 @@ u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector)
 	return sector >= head ? sector - head : (head - sector) * sweep->back_penalty;
 }
 
-struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct rb_root_cached *tree, u64 head)
+struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct rb_root_cached *tree,
+				   u64 head)
 {
 	struct ios_request *ahead = ios_sorted_from(tree, head);
 	struct ios_request *behind = ios_sorted_below(tree, head);
@@ -18,6 +19,8 @@ struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct r
 		return behind ? behind : ios_sorted_first(tree);
 	if (!behind)
 		return ahead;
-	return ios_sweep_distance(sweep, head, behind->sector) < ios_sweep_distance(sweep, head, ahead->sector) ?
-	       behind : ahead;
+	return ios_sweep_distance(sweep, head, behind->sector) <
+			       ios_sweep_distance(sweep, head, ahead->sector) ?
+		       behind :
+		       ahead;
 }

@@ -2,8 +2,8 @@
 /*
  * The one-way elevator: forward by sector and then from the lowest again, with short seeks back.
  *
- * A seek back is allowed up to `back_max` sectors and counts `back_penalty` times its distance, so that it is chosen
- * only where it is that much shorter than the seek forward.
+ * A seek back is allowed up to `back_max` sectors and counts `back_penalty` times its distance, so
+ * that it is chosen only where it is that much shorter than the seek forward.
  */
 #ifndef IOSCHED_SWEEP_H
 #define IOSCHED_SWEEP_H
@@ -16,7 +16,8 @@ struct ios_sweep {
 };
 
 /* Where to go next from `head`; NULL if the tree is empty */
-struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct rb_root_cached *tree, u64 head);
+struct ios_request *ios_sweep_next(const struct ios_sweep *sweep, const struct rb_root_cached *tree,
+				   u64 head);
 
 /* What the seek from `head` to `sector` counts, sectors */
 u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The head of the log: chunks are written in order into the allocating block; a full block gets its summary; a new
- * one gets the next sequence number. A write that fails is tried again in another block, and the block is retired by
- * the collection.
+ * The head of the log: chunks are written in order into the allocating block; a full block gets its
+ * summary; a new one gets the next sequence number. A write that fails is tried again in another
+ * block, and the block is retired by the collection.
  */
 #include "yaffs2.h"
 
-#define WRITE_TRIES		4u	/* blocks, assumed: more failures in a row are no bad blocks */
+#define WRITE_TRIES 4u /* blocks, assumed: more failures in a row are no bad blocks */
 #define BLOCKS_FOR_GC	2u	/* empty ones that only critical writes may take */
 
 static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
@@ -52,12 +52,14 @@ static void note_shrink(const struct y2_fs *fs, struct y2_block *block, const st
 {
 	if (fs->yaffs1 || tags->chunk || tags->object == Y2_ID_SUMMARY)
 		return;
-	if (tags->shrink || tags->shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
+	if (tags->shrink || tags->shadows || tags->parent == Y2_ID_DELETED ||
+	    tags->parent == Y2_ID_UNLINKED)
 		block->shrink_header = true;
 }
 
 /* The chunk counts as live. tags->seq is filled in. */
-int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency, u32 *chunk)
+int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency,
+	      u32 *chunk)
 {
 	int err = fs->options.read_only ? -EROFS : y2_checkpoint_invalidate(fs);
 

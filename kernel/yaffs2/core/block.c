@@ -4,7 +4,8 @@
 
 size_t y2_live_bytes(const struct y2_fs *fs)
 {
-	return BITS_TO_LONGS((size_t)fs->geometry.blocks * fs->geometry.chunks_per_block) * sizeof(long);
+	return BITS_TO_LONGS((size_t)fs->geometry.blocks * fs->geometry.chunks_per_block) *
+	       sizeof(long);
 }
 
 int y2_blocks_init(struct y2_fs *fs)
@@ -31,17 +32,21 @@ void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 }
 
 /*
- * A block without live chunks is erased at once, unless it holds shrink headers or erases are deferred: then it waits
- * for the collection, which minds the order.
+ * A block without live chunks is erased at once, unless it holds shrink headers or erases are
+ * deferred: then it waits for the collection, which minds the order.
  */
 bool y2_block_goes_at_once(const struct y2_fs *fs, u32 number)
 {
 	const struct y2_block *block = &fs->blocks[number];
 
-	return !block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header && !fs->options.deferred_erase;
+	return !block->live && block->state == Y2_BLOCK_FULL && !block->shrink_header &&
+	       !fs->options.deferred_erase;
 }
 
-/* What replaces the chunk is on flash already. On pages of 512 bytes it gets a mark, unless its block is erased */
+/*
+ * What replaces the chunk is on flash already. On pages of 512 bytes it gets a mark, unless its
+ * block is erased
+ */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {
 	u32 number = chunk / fs->geometry.chunks_per_block;
@@ -62,8 +67,8 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 }
 
 /*
- * A mount would find the chunks of a block that is neither erased nor marked bad, and by then the headers that hide
- * them may be gone. So those headers must stay: nothing is changed any more.
+ * A mount would find the chunks of a block that is neither erased nor marked bad, and by then the
+ * headers that hide them may be gone. So those headers must stay: nothing is changed any more.
  */
 static void retire(struct y2_fs *fs, u32 number, bool erased)
 {
@@ -73,9 +78,11 @@ static void retire(struct y2_fs *fs, u32 number, bool erased)
 	if (marked) {
 		y2_warn("block %u failed and is marked bad", number);
 	} else if (erased || block->state == Y2_BLOCK_EMPTY) {
-		y2_warn("block %u failed and cannot be marked bad: the next mount will use it again", number);
+		y2_warn("block %u failed and cannot be marked bad: the next mount will use it again",
+			number);
 	} else {
-		y2_warn("block %u can neither be erased nor marked bad: read-only from now on", number);
+		y2_warn("block %u can neither be erased nor marked bad: read-only from now on",
+			number);
 		fs->failed = fs->options.read_only = true;
 	}
 	if (block->state == Y2_BLOCK_EMPTY)

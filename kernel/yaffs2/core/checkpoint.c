@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The checkpoint: the state in memory, written at unmount and when asked for, so that the next mount need not scan. The
- * first change of the flash after it makes it false, so before that change it is erased.
+ * The checkpoint: the state in memory, written at unmount and when asked for, so that the next
+ * mount need not scan. The first change of the flash after it makes it false, so before that change
+ * it is erased.
  */
 #include "checkpoint.h"
 
@@ -17,8 +18,9 @@ static bool too_small(const struct y2_fs *fs)
 
 u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs)
 {
-	u64 bytes = HEAD_BYTES + (u64)fs->geometry.blocks * BLOCK_BYTES + (u64)fs->objects * OBJECT_BYTES +
-		    (u64)fs->leaves * LEAF_BYTES + (u64)fs->summary_chunks * fs->chunk_bytes;
+	u64 bytes = HEAD_BYTES + (u64)fs->geometry.blocks * BLOCK_BYTES +
+		    (u64)fs->objects * OBJECT_BYTES + (u64)fs->leaves * LEAF_BYTES +
+		    (u64)fs->summary_chunks * fs->chunk_bytes;
 
 	if (fs->options.no_checkpoint || fs->options.no_checkpoint_write || too_small(fs))
 		return 0;
@@ -46,8 +48,8 @@ int y2_checkpoint_read(struct y2_fs *fs)
 
 		if (fs->blocks[i].state != Y2_BLOCK_EMPTY)
 			continue;
-		if (y2_chunk_read(fs, i * fs->geometry.chunks_per_block, NULL, &tags) < 0 || !tags.used ||
-		    tags.seq != Y2_SEQ_CHECKPOINT)
+		if (y2_chunk_read(fs, i * fs->geometry.chunks_per_block, NULL, &tags) < 0 ||
+		    !tags.used || tags.seq != Y2_SEQ_CHECKPOINT)
 			continue;
 		fs->blocks[i].state = Y2_BLOCK_CHECKPOINT;
 		fs->empty_blocks--;
@@ -80,7 +82,10 @@ static void erase_blocks(struct y2_fs *fs)
 	}
 }
 
-/* Everything else is on flash already. Without room for it there is none, which only costs the next mount its time. */
+/*
+ * Everything else is on flash already. Without room for it there is none, which only costs the next
+ * mount its time.
+ */
 int y2_checkpoint_write(struct y2_fs *fs)
 {
 	u32 needed = y2_checkpoint_blocks_needed(fs);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One walk serves both
- * ways: a field is written, or read over. What was read is checked before it is believed, beside the CRC.
+ * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One
+ * walk serves both ways: a field is written, or read over. What was read is checked before it is
+ * believed, beside the CRC.
  */
 #include "checkpoint.h"
 
-#define MAGIC		0x79326370u	/* "y2cp", ours: other implementations have a layout of their own */
+#define MAGIC 0x79326370u /* "y2cp", ours: other implementations have a layout of their own */
 #define LAYOUT		2u
 #define END_OF_LEAVES	0xffffffffu
 
@@ -36,7 +37,8 @@ static void head(struct y2_stream *stream)
 	y2_stream_u32(stream, &fs->erased_since_forced);
 	if (fs->alloc_block != Y2_NO_BLOCK && fs->alloc_block >= fs->geometry.blocks)
 		stream->err = -EINVAL;
-	if (fs->last_alloc >= fs->geometry.blocks || fs->next_id > Y2_ID_NEW_MAX || fs->next_id < Y2_ID_FIRST_FREE)
+	if (fs->last_alloc >= fs->geometry.blocks || fs->next_id > Y2_ID_NEW_MAX ||
+	    fs->next_id < Y2_ID_FIRST_FREE)
 		stream->err = -EINVAL;
 }
 
@@ -88,7 +90,8 @@ static void reference(struct y2_stream *stream, u32 chunk)
 	if (stream->writing || stream->err)
 		return;
 	if (number >= fs->geometry.blocks || y2_chunk_is_live(fs, chunk) ||
-	    (fs->blocks[number].state != Y2_BLOCK_FULL && fs->blocks[number].state != Y2_BLOCK_ALLOCATING)) {
+	    (fs->blocks[number].state != Y2_BLOCK_FULL &&
+	     fs->blocks[number].state != Y2_BLOCK_ALLOCATING)) {
 		stream->err = -EINVAL;
 		return;
 	}
@@ -176,7 +179,8 @@ static void read_object(struct y2_stream *stream)
 	if (stream->err)
 		return;
 	obj = y2_object_find(fs, id);
-	if (obj && (!(obj == fs->root || obj == fs->lost_and_found) || type != Y2_DIRECTORY || obj->scan_seen)) {
+	if (obj && (!(obj == fs->root || obj == fs->lost_and_found) || type != Y2_DIRECTORY ||
+		    obj->scan_seen)) {
 		stream->err = -EINVAL;
 		return;
 	}

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of a checkpoint. Its blocks are empty ones in ascending order, found again in that order by the sequence
- * number of their first page.
+ * The stream of a checkpoint. Its blocks are empty ones in ascending order, found again in that
+ * order by the sequence number of their first page.
  */
 #include "checkpoint.h"
 
 void y2_stream_begin(struct y2_stream *stream, struct y2_fs *fs, bool writing)
 {
-	*stream = (struct y2_stream) { .fs = fs, .writing = writing, .block = Y2_NO_BLOCK, .crc = ~0u };
+	*stream = (struct y2_stream){
+		.fs = fs, .writing = writing, .block = Y2_NO_BLOCK, .crc = ~0u
+	};
 	stream->end = writing ? fs->chunk_bytes : 0;
 }
 
@@ -36,7 +38,10 @@ static int put_chunk(struct y2_stream *stream)
 {
 	struct y2_fs *fs = stream->fs;
 	struct y2_tags tags = {
-		.used = true, .seq = Y2_SEQ_CHECKPOINT, .object = Y2_ID_CHECKPOINT, .chunk = ++stream->chunks,
+		.used = true,
+		.seq = Y2_SEQ_CHECKPOINT,
+		.object = Y2_ID_CHECKPOINT,
+		.chunk = ++stream->chunks,
 		.bytes = stream->at,
 	};
 	int err = 0;
@@ -66,7 +71,8 @@ static int take_chunk(struct y2_fs *fs, struct y2_stream *stream, u32 number)
 	if (y2_is_readable(result) && tags.used && tags.seq == Y2_SEQ_CHECKPOINT)
 		result = y2_chunk_read(fs, chunk, fs->page, &tags);
 	if (!y2_is_readable(result) || !tags.used || tags.seq != Y2_SEQ_CHECKPOINT ||
-	    tags.object != Y2_ID_CHECKPOINT || tags.chunk != stream->chunks + 1 || tags.bytes > fs->chunk_bytes)
+	    tags.object != Y2_ID_CHECKPOINT || tags.chunk != stream->chunks + 1 ||
+	    tags.bytes > fs->chunk_bytes)
 		return -ENOENT;
 	stream->chunks++;
 	stream->page++;
@@ -104,7 +110,8 @@ void y2_stream_bytes(struct y2_stream *stream, u8 *bytes, u32 count)
 			stream->err = stream->writing ? put_chunk(stream) : get_chunk(stream);
 			continue;
 		}
-		memcpy(stream->writing ? buffer : bytes + done, stream->writing ? bytes + done : buffer, part);
+		memcpy(stream->writing ? buffer : bytes + done,
+		       stream->writing ? bytes + done : buffer, part);
 		stream->at += part;
 		done += part;
 	}

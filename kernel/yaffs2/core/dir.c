@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories: the list of a directory's children, in the order of their cookies, and one table of names for the
- * whole file system. A name is in the table once its header has been loaded; a lookup first loads what its directory
- * still misses.
+ * Directories: the list of a directory's children, in the order of their cookies, and one table of
+ * names for the whole file system. A name is in the table once its header has been loaded; a lookup
+ * first loads what its directory still misses.
  */
 #include "yaffs2.h"
 
@@ -23,13 +23,17 @@ static void enter_name(struct y2_fs *fs, struct y2_object *obj)
 
 struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir)
 {
-	return (struct y2_dir_pos) { .dir = dir, .cookie = dir->next_cookie++, .next = &dir->children };
+	return (struct y2_dir_pos){ .dir = dir,
+				    .cookie = dir->next_cookie++,
+				    .next = &dir->children };
 }
 
 /* Of an entry; also after it has gone, as long as nothing else changes there */
 struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj)
 {
-	return (struct y2_dir_pos) { .dir = obj->parent, .cookie = obj->cookie, .next = obj->siblings.next };
+	return (struct y2_dir_pos){ .dir = obj->parent,
+				    .cookie = obj->cookie,
+				    .next = obj->siblings.next };
 }
 
 void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_dir_pos *pos)
@@ -80,7 +84,8 @@ int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 l
 	return 0;
 }
 
-static struct y2_object *find(struct y2_fs *fs, const struct y2_object *dir, const char *name, u32 length)
+static struct y2_object *find(struct y2_fs *fs, const struct y2_object *dir, const char *name,
+			      u32 length)
 {
 	u32 hash = hash_of(dir->id, name, length);
 	struct y2_object *obj;
@@ -108,7 +113,8 @@ int y2_dir_load(struct y2_fs *fs, struct y2_object *dir)
 }
 
 /* The entry itself, which may be a hard link */
-int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object **obj)
+int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
+	      struct y2_object **obj)
 {
 	int err = y2_dir_load(fs, dir);
 
@@ -123,14 +129,18 @@ static struct y2_object *before(struct y2_object *obj)
 	return list_entry(obj->siblings.prev, struct y2_object, siblings);
 }
 
-/* Near where the last call has ended, most likely; so all calls together take time in proportion to the entries */
+/*
+ * Near where the last call has ended, most likely; so all calls together take time in proportion to
+ * the entries
+ */
 static struct y2_object *first_from(const struct y2_object *dir, u64 from)
 {
 	struct y2_object *obj = dir->last_read;
 
 	if (!obj || !from)
 		obj = list_first_entry(&dir->children, struct y2_object, siblings);
-	while (obj->siblings.prev != &dir->children && &obj->siblings != &dir->children && before(obj)->cookie >= from)
+	while (obj->siblings.prev != &dir->children && &obj->siblings != &dir->children &&
+	       before(obj)->cookie >= from)
 		obj = before(obj);
 	while (&obj->siblings != &dir->children && obj->cookie < from)
 		obj = list_next_entry(obj, siblings);
@@ -146,7 +156,8 @@ int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entr
 	if (err)
 		return err;
 	obj = first_from(dir, from);
-	for (; &obj->siblings != &dir->children && count < max; obj = list_next_entry(obj, siblings)) {
+	for (; &obj->siblings != &dir->children && count < max;
+	     obj = list_next_entry(obj, siblings)) {
 		struct y2_object *real = y2_object_resolve(obj);
 
 		err = y2_object_load(fs, real);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contents of files. A chunk is always written whole; a write of part of it reads the rest first. What a chunk holds
- * beyond the end of the file is not zero: whoever moves the end beyond it cleans it, and hides what older chunks may
- * lie behind it.
+ * Contents of files. A chunk is always written whole; a write of part of it reads the rest first.
+ * What a chunk holds beyond the end of the file is not zero: whoever moves the end beyond it cleans
+ * it, and hides what older chunks may lie behind it.
  */
 #include "yaffs2.h"
 
@@ -42,7 +42,10 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 	return 0;
 }
 
-/* Chunk k to fs->cached, where what was there before may be it: a chunk does not change until its block is erased */
+/*
+ * Chunk k to fs->cached, where what was there before may be it: a chunk does not change until its
+ * block is erased
+ */
 static int read_cached(struct y2_fs *fs, struct y2_object *obj, u32 k)
 {
 	u32 chunk = y2_index_get(&obj->index, k) - 1;	/* a hole: Y2_NO_CHUNK */
@@ -102,7 +105,10 @@ int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 len
 	return (int)length;
 }
 
-/* Where the space for new chunks comes from: what was reserved is there, whatever a checkpoint would want meanwhile */
+/*
+ * Where the space for new chunks comes from: what was reserved is there, whatever a checkpoint
+ * would want meanwhile
+ */
 enum space { FREE, RESERVED };
 
 static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
@@ -113,8 +119,8 @@ static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
 }
 
 /*
- * The end is about to move away from the chunk that it is in: what is behind it must read as zeros. Takes no space:
- * the chunk replaces one.
+ * The end is about to move away from the chunk that it is in: what is behind it must read as zeros.
+ * Takes no space: the chunk replaces one.
  */
 static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -133,8 +139,9 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The file is about to get a hole, of the chunks between its last one and that of offset. There may be old chunks,
- * which another driver has cut off with a header that does not say so: it leaves that to whoever lets the file grow.
+ * The file is about to get a hole, of the chunks between its last one and that of offset. There may
+ * be old chunks, which another driver has cut off with a header that does not say so: it leaves
+ * that to whoever lets the file grow.
  */
 static int shrink_before_hole(struct y2_fs *fs, struct y2_object *obj, u64 offset)
 {
@@ -180,7 +187,8 @@ static int write_part(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	return err;
 }
 
-static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, enum space space)
+static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from,
+		      u32 length, enum space space)
 {
 	u32 done = 0, since = STEP_CHUNKS;
 	int err = 0;
@@ -194,11 +202,13 @@ static int write_from(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	if (!err && length && offset > obj->size)
 		err = shrink_before_hole(fs, obj, offset);
 	while (!err && done < length) {
-		u32 left = fs->chunk_bytes - (u32)(offset + done - start_of(fs, chunk_of(fs, offset + done)));
+		u32 left = fs->chunk_bytes -
+			   (u32)(offset + done - start_of(fs, chunk_of(fs, offset + done)));
 		u32 part = min(left, length - done);
 
 		if (since == STEP_CHUNKS) {
-			u32 step = chunk_of(fs, offset + length - 1) - chunk_of(fs, offset + done) + 1;
+			u32 step =
+				chunk_of(fs, offset + length - 1) - chunk_of(fs, offset + done) + 1;
 
 			err = space_for(fs, min(step, STEP_CHUNKS), space);
 			if (err == -ENOSPC && step > 1) {
@@ -227,7 +237,8 @@ int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from
 	return write_from(fs, obj, offset, from, length, FREE);
 }
 
-int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks)
+int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from,
+		      u32 length, u32 chunks)
 {
 	fs->reserved -= chunks;
 	return write_from(fs, obj, offset, from, length, RESERVED);
@@ -254,8 +265,9 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 }
 
 /*
- * After another size: others take the length and the bytes of the last chunk for good. On pages of 512 bytes, most of
- * them know the end of a file from nothing else; so a file that ends in a hole gets a last chunk there.
+ * After another size: others take the length and the bytes of the last chunk for good. On pages of
+ * 512 bytes, most of them know the end of a file from nothing else; so a file that ends in a hole
+ * gets a last chunk there.
  */
 int y2_file_rewrite_last(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -281,8 +293,8 @@ static void drop_beyond(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond the end is marked,
- * another header says that from now on chunks beyond the size count again.
+ * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond
+ * the end is marked, another header says that from now on chunks beyond the size count again.
  */
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -300,7 +312,8 @@ int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 {
-	const struct y2_header_change change = { .shrink = size < obj->size, .urgency = Y2_CRITICAL };
+	const struct y2_header_change change = { .shrink = size < obj->size,
+						 .urgency = Y2_CRITICAL };
 	u64 old = obj->size;
 	int err;
 
@@ -309,7 +322,8 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	if (size > y2_file_max(fs))
 		return -EFBIG;
 	/* For its last chunk, see y2_file_rewrite_last() */
-	if (fs->yaffs1 && size > old && !y2_index_get(&obj->index, chunk_of(fs, size - 1)) && !y2_chunks_free(fs))
+	if (fs->yaffs1 && size > old && !y2_index_get(&obj->index, chunk_of(fs, size - 1)) &&
+	    !y2_chunks_free(fs))
 		return -ENOSPC;
 	err = y2_object_load(fs, obj);
 	if (!err && size > old)
@@ -329,7 +343,9 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 	}
 	obj->tail_hidden |= size < old;
 	/* It has been done, whatever else cannot be written now */
-	err = size < old ? y2_file_end_shrink(fs, obj) : fs->yaffs1 ? y2_file_rewrite_last(fs, obj) : 0;
+	err = size < old ? y2_file_end_shrink(fs, obj) :
+	      fs->yaffs1 ? y2_file_rewrite_last(fs, obj) :
+			   0;
 	if (err)
 		y2_mark_dirty(fs, obj);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages with their tags, in the spare area or in-band. In-band tags are the last 16 bytes of the page, under the data's
- * ECC and without one of their own.
+ * Pages with their tags, in the spare area or in-band. In-band tags are the last 16 bytes of the
+ * page, under the data's ECC and without one of their own.
  */
 #include "yaffs2.h"
 
@@ -15,7 +15,10 @@ static u32 page_of(const struct y2_fs *fs, u32 chunk)
 	return chunk % fs->geometry.chunks_per_block;
 }
 
-/* The page as the MTD gives it. From how many corrected bits on a block should be rewritten, is for the MTD to say */
+/*
+ * The page as the MTD gives it. From how many corrected bits on a block should be rewritten, is for
+ * the MTD to say
+ */
 static int read_page(struct y2_fs *fs, u32 chunk, u8 *data, u8 *oob)
 {
 	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, oob);
@@ -56,7 +59,8 @@ static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 /* A result of enum y2_read, or a negative errno. Tags beyond correction read as unused. */
 int y2_chunk_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 {
-	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) : read_oob(fs, chunk, data, tags);
+	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) :
+					       read_oob(fs, chunk, data, tags);
 
 	fs->stats.pages_read++;
 	fs->stats.bits_fixed += result == Y2_READ_FIXED;
@@ -91,7 +95,9 @@ int y2_chunk_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_
 	return fs->ops->write(fs->flash, block, page, data, fs->oob);
 }
 
-/* A mark that does not get there leaves a chunk that a mount would find again: see y2_gc_unmarked() */
+/*
+ * A mark that does not get there leaves a chunk that a mount would find again: see y2_gc_unmarked()
+ */
 void y2_chunk_mark(struct y2_fs *fs, u32 chunk)
 {
 	fs->stats.pages_marked++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flash under the file system: what it must be able to do. The core knows no MTD, the tests bring a flash of RAM.
+ * The flash under the file system: what it must be able to do. The core knows no MTD, the tests
+ * bring a flash of RAM.
  */
 #ifndef Y2_FLASH_H
 #define Y2_FLASH_H
@@ -31,8 +32,9 @@ struct y2_flash_ops {
 	/* data or oob may be NULL. The spare area need not be under the data's ECC. */
 	int (*read)(void *flash, u32 block, u32 page, u8 *data, u8 *oob);
 	/*
-	 * Pages of a block come in order, each once between two erases. oob may be NULL. Without data: a mark is
-	 * programmed on top of the spare area of a page that is written, once; only where pages have 512 bytes.
+	 * Pages of a block come in order, each once between two erases. oob may be NULL. Without
+	 * data: a mark is programmed on top of the spare area of a page that is written, once; only
+	 * where pages have 512 bytes.
 	 */
 	int (*write)(void *flash, u32 block, u32 page, const u8 *data, const u8 *oob);
 	int (*erase)(void *flash, u32 block);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's notes on
- * YAFFS2, the publicly known values of ids and sequence numbers. All integers are little endian.
+ * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth
+ * Kit's notes on YAFFS2, the publicly known values of ids and sequence numbers. All integers are
+ * little endian.
  *
- * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header, chunk k > 0 holds
- * the bytes from (k - 1) * chunk_bytes of a file.
+ * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header,
+ * chunk k > 0 holds the bytes from (k - 1) * chunk_bytes of a file.
  */
 #ifndef Y2_FORMAT_H
 #define Y2_FORMAT_H
@@ -14,7 +15,8 @@
 #define Y2_ID_LOST_AND_FOUND	2u
 #define Y2_ID_UNLINKED		3u	/* parent of what is unlinked and still open */
 #define Y2_ID_DELETED		4u	/* parent of what is gone: such a header is a tombstone */
-#define Y2_ID_SUMMARY		0x10u	/* chunks that belong to no object: other implementations pass them over */
+#define Y2_ID_SUMMARY \
+	0x10u /* chunks that belong to no object: other implementations pass them over */
 #define Y2_ID_CHECKPOINT	0x20u
 #define Y2_ID_FIRST_FREE	0x101u
 #define Y2_ID_MAX		0xfffffu	/* that is understood */
@@ -36,14 +38,18 @@
 #define Y2_TAGS_YAFFS1_BYTES	8u
 #define Y2_YAFFS1_CHUNK_MAX	0xfffffu
 
-/* In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of obj_id */
+/*
+ * In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of
+ * obj_id
+ */
 #define Y2_EXTRA_HEADER		0x80000000u
 #define Y2_EXTRA_SHRINK		0x40000000u
 #define Y2_EXTRA_SHADOWS	0x20000000u
 #define Y2_EXTRA_FLAGS		0xf0000000u
 #define Y2_EXTRA_TYPE_SHIFT	28
 #define Y2_CHUNK_MAX		0x0fffffffu	/* that is understood */
-#define Y2_CHUNK_NEW_MAX	0x01ffffffu	/* that is given: older drivers refuse a flash with larger ones */
+#define Y2_CHUNK_NEW_MAX \
+	0x01ffffffu /* that is given: older drivers refuse a flash with larger ones */
 
 enum y2_type {
 	Y2_UNKNOWN,	/* a file whose header has not been met yet */
@@ -83,24 +89,25 @@ enum y2_type {
 #define Y2_OH_SHRINK		508
 
 /*
- * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A head of version,
- * block, sequence number and the sum of the bytes that follow; then obj_id, chunk_id, n_bytes of each chunk of the
- * block. Blocks are numbered from 1, as others do whose first block is 0. An entry without object is a gap: the tags
- * of that page tell.
+ * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A
+ * head of version, block, sequence number and the sum of the bytes that follow; then obj_id,
+ * chunk_id, n_bytes of each chunk of the block. Blocks are numbered from 1, as others do whose
+ * first block is 0. An entry without object is a gap: the tags of that page tell.
  */
 #define Y2_SUMMARY_VERSION	1u
 #define Y2_SUMMARY_HEAD_BYTES	16u
 #define Y2_SUMMARY_ENTRY_BYTES	12u
 
 /*
- * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted". Drivers that know
- * summaries pass over that object; to older ones it is a file that is gone. What it says lies behind the header.
+ * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted".
+ * Drivers that know summaries pass over that object; to older ones it is a file that is gone. What
+ * it says lies behind the header.
  */
 #define Y2_NOTE			Y2_HEADER_BYTES
 #define Y2_NOTE_MAGIC		0x746e3279u	/* "y2nt" */
 #define Y2_NOTE_KIND		(Y2_NOTE + 4)
 #define Y2_NOTE_BLOCK		(Y2_NOTE + 8)
-#define Y2_NOTE_SEQ		(Y2_NOTE + 12)	/* of the block: has it another now, the note is void */
+#define Y2_NOTE_SEQ (Y2_NOTE + 12) /* of the block: has it another now, the note is void */
 enum y2_note {
 	Y2_NOTE_VOID = 1,	/* it is about to be erased; see gc.c */
 	Y2_NOTE_TORN,		/* its last page is torn; see mount.c */

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Garbage collection: what lives in a block is written again at the head of the log, then the block is erased.
+ * Garbage collection: what lives in a block is written again at the head of the log, then the block
+ * is erased.
  *
- * A block with shrink headers may only be erased when no older block holds obsolete chunks: they would come back.
- * Within the block the same could happen if the power fails during the erase and takes the header first. So before
- * such an erase a note goes to the log that the block, with this sequence number, is void.
+ * A block with shrink headers may only be erased when no older block holds obsolete chunks: they
+ * would come back. Within the block the same could happen if the power fails during the erase and
+ * takes the header first. So before such an erase a note goes to the log that the block, with this
+ * sequence number, is void.
  */
 #include "yaffs2.h"
 
 #define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
-#define ERASED_PER_FREE	4u	/* passive only while less than this part of the free chunks is erased */
+#define ERASED_PER_FREE 4u /* passive only while less than this part of the free chunks is erased \
+			    */
 #define FORCE_EVERY	500u	/* erases between two forced collections, of the oldest block */
-#define GC_MISSES_MAX	10u	/* then the oldest dirty block, for which those with shrink headers wait */
+#define GC_MISSES_MAX \
+	10u /* then the oldest dirty block, for which those with shrink headers wait */
 #define GIVEN_UP	1
 
 static int copy_header(struct y2_fs *fs, struct y2_object *obj)
@@ -24,16 +28,22 @@ static int copy_header(struct y2_fs *fs, struct y2_object *obj)
 	return err ? err : y2_header_write(fs, obj, &change);
 }
 
-static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old, const struct y2_tags *was)
+static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old,
+		     const struct y2_tags *was)
 {
-	struct y2_tags tags = { .used = true, .object = obj->id, .chunk = k, .serial = (was->serial + 1) & 3 };
+	struct y2_tags tags = {
+		.used = true, .object = obj->id, .chunk = k, .serial = (was->serial + 1) & 3
+	};
 	u32 bytes = was->bytes;
 	u64 start = (u64)(k - 1) * fs->chunk_bytes;
 	u64 inside = obj->size > start ? obj->size - start : 0;
 	u32 chunk = 0;
 	int err;
 
-	/* Beyond the end there may be what a truncation left: a scan would take it for part of the file */
+	/*
+	 * Beyond the end there may be what a truncation left: a scan would take it for part of the
+	 * file
+	 */
 	if (inside < bytes) {
 		memset(fs->page + inside, 0, fs->chunk_bytes - inside);
 		bytes = (u32)inside;
@@ -55,12 +65,13 @@ static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct
 		return NULL;
 	if (!tags->chunk)
 		return obj->header == chunk ? obj : NULL;
-	return obj->type == Y2_FILE && y2_index_get(&obj->index, tags->chunk) == chunk + 1 ? obj : NULL;
+	return obj->type == Y2_FILE && y2_index_get(&obj->index, tags->chunk) == chunk + 1 ? obj :
+											     NULL;
 }
 
 /*
- * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other block to collect:
- * the second time it is err.
+ * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other
+ * block to collect: the second time it is err.
  */
 static int give_up(struct y2_fs *fs, u32 chunk, int err)
 {
@@ -111,7 +122,11 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number, u32 *chunk)
 {
 	struct y2_tags tags = {
-		.used = true, .object = Y2_ID_SUMMARY, .extra = true, .type = Y2_FILE, .parent = Y2_ID_DELETED,
+		.used = true,
+		.object = Y2_ID_SUMMARY,
+		.extra = true,
+		.type = Y2_FILE,
+		.parent = Y2_ID_DELETED,
 	};
 	struct y2_header *header = y2_zalloc(sizeof(*header));
 
@@ -199,8 +214,8 @@ int y2_gc_block(struct y2_fs *fs, u32 number)
 }
 
 /*
- * Before the next change, and before the header goes that tells what went: else what is obsolete there could come
- * back
+ * Before the next change, and before the header goes that tells what went: else what is obsolete
+ * there could come back
  */
 int y2_gc_unmarked(struct y2_fs *fs)
 {
@@ -215,7 +230,8 @@ int y2_gc_unmarked(struct y2_fs *fs)
 		if (i == fs->alloc_block)
 			y2_append_close(fs);
 		/* A second time, for what cannot be read in it */
-		for (u32 tries = 0; !err && tries < 2 && fs->blocks[i].state == Y2_BLOCK_FULL; tries++)
+		for (u32 tries = 0; !err && tries < 2 && fs->blocks[i].state == Y2_BLOCK_FULL;
+		     tries++)
 			err = y2_gc_block(fs, i);
 		if (err) {
 			fs->mark_failed = true;
@@ -282,10 +298,14 @@ static bool gc_is_due(const struct y2_fs *fs, u32 part)
 	return (u64)fs->empty_blocks * fs->data_chunks * part <= total - fs->live_chunks;
 }
 
-/* Before an operation that writes so many chunks. That it could not make enough shows when they are written. */
+/*
+ * Before an operation that writes so many chunks. That it could not make enough shows when they are
+ * written.
+ */
 int y2_gc_make_room(struct y2_fs *fs, u32 chunks)
 {
-	u32 must = 4 + chunks / fs->data_chunks, should = Y2_RESERVED_BLOCKS + 1 + y2_checkpoint_blocks_needed(fs);
+	u32 must = 4 + chunks / fs->data_chunks,
+	    should = Y2_RESERVED_BLOCKS + 1 + y2_checkpoint_blocks_needed(fs);
 	u32 tries = 2 * fs->geometry.blocks;
 	int err;
 
@@ -309,5 +329,7 @@ int y2_gc_background(struct y2_fs *fs)
 
 	if (fs->options.read_only)
 		return 0;
-	return gc_passive(fs, gc_is_due(fs, 2)) ? 0 : fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
+	return gc_passive(fs, gc_is_due(fs, 2)) ?
+		       0 :
+		       fs->stats.gc_copies != copies || fs->stats.gc_blocks != blocks;
 }

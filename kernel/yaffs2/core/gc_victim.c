@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it is under half
- * full. In the background, however much space there is: what fails or fades, and now and then the oldest.
+ * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it
+ * is under half full. In the background, however much space there is: what fails or fades, and now
+ * and then the oldest.
  */
 #include "yaffs2.h"
 
@@ -60,8 +61,8 @@ static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
 }
 
 /*
- * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains nothing, but what is
- * obsolete in it is in the way of others.
+ * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains
+ * nothing, but what is obsolete in it is in the way of others.
  */
 static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
@@ -74,7 +75,9 @@ static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest
 	return obsolete(block) ? 1 : 0;
 }
 
-/* If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up */
+/*
+ * If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up
+ */
 u32 y2_gc_victim_best(struct y2_fs *fs)
 {
 	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, max = 0;
@@ -102,7 +105,8 @@ u32 y2_gc_victim_prioritised(struct y2_fs *fs)
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
 		const struct y2_block *block = &fs->blocks[i];
 
-		if ((block->state != Y2_BLOCK_FULL && block->state != Y2_BLOCK_ALLOCATING) || block->unreadable)
+		if ((block->state != Y2_BLOCK_FULL && block->state != Y2_BLOCK_ALLOCATING) ||
+		    block->unreadable)
 			continue;
 		left |= block->retire || block->refresh;
 		if (block->state != Y2_BLOCK_FULL || !is_urgent(fs, block))
@@ -133,13 +137,16 @@ u32 y2_gc_victim_sampled(struct y2_fs *fs)
 	return best;
 }
 
-/* The oldest block of all, so that also what never changes is read and written again now and then */
+/*
+ * The oldest block of all, so that also what never changes is read and written again now and then
+ */
 u32 y2_gc_victim_oldest(struct y2_fs *fs)
 {
 	u32 best = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
 
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
-		if (fs->blocks[i].state == Y2_BLOCK_FULL && !fs->blocks[i].unreadable && fs->blocks[i].seq < seq) {
+		if (fs->blocks[i].state == Y2_BLOCK_FULL && !fs->blocks[i].unreadable &&
+		    fs->blocks[i].seq < seq) {
 			seq = fs->blocks[i].seq;
 			best = i;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packing and unpacking object headers. Unused fields hold ones, like erased flash. A header has no checksum: the
- * data's ECC stands for it.
+ * Packing and unpacking object headers. Unused fields hold ones, like erased flash. A header has no
+ * checksum: the data's ECC stands for it.
  */
 #include "header.h"
 
@@ -73,7 +73,8 @@ bool y2_header_unpack(const u8 *in, struct y2_header *header)
 	header->mtime = get_unaligned_le32(in + Y2_OH_MTIME);
 	header->ctime = get_unaligned_le32(in + Y2_OH_CTIME);
 	if (header->type == Y2_FILE)
-		header->size = get_unaligned_le32(in + Y2_OH_SIZE_LOW) | (u64)(high == NO_SIZE ? 0 : high) << 32;
+		header->size = get_unaligned_le32(in + Y2_OH_SIZE_LOW) |
+			       (u64)(high == NO_SIZE ? 0 : high) << 32;
 	if (header->type == Y2_HARDLINK)
 		header->equivalent = get_unaligned_le32(in + Y2_OH_EQUIVALENT);
 	/* Of the longest, others leave the last byte as it was */

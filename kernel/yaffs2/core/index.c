@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The index of a file's chunks, a radix tree. Its own and not Linux's XArray: the leaf is made before the chunk is
- * written, so that y2_index_set() cannot fail, and a checkpoint holds the leaves as they are. Nodes are not freed one
- * by one while a file lives, but by y2_index_cut() when it is truncated or goes.
+ * The index of a file's chunks, a radix tree. Its own and not Linux's XArray: the leaf is made
+ * before the chunk is written, so that y2_index_set() cannot fail, and a checkpoint holds the
+ * leaves as they are. Nodes are not freed one by one while a file lives, but by y2_index_cut() when
+ * it is truncated or goes.
  */
 #include "index.h"
 
@@ -93,7 +94,8 @@ static struct y2_leaf *next_leaf(void *at, u32 level, u32 from, u32 *base)
 		u32 below = *base + (i << step_bits);
 		u32 start = max(below, from);
 		u32 found_base = below;
-		struct y2_leaf *leaf = next_leaf(((struct node *)at)->slot[i], level - 1, start, &found_base);
+		struct y2_leaf *leaf =
+			next_leaf(((struct node *)at)->slot[i], level - 1, start, &found_base);
 
 		if (leaf) {
 			*base = found_base;
@@ -111,7 +113,9 @@ struct y2_leaf *y2_index_next_leaf(const struct y2_index *index, u32 k, u32 *bas
 	return next_leaf(index->root, index->height, k, base);
 }
 
-/* Frees below *at all that starts at or after from; base is the first k of *at. True: *at is gone */
+/*
+ * Frees below *at all that starts at or after from; base is the first k of *at. True: *at is gone
+ */
 static bool cut(void **at, u32 level, u32 base, u32 from, u32 *leaves)
 {
 	u32 left = 0;

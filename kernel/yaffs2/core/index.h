@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16 places a level, as high
- * as the largest k needs; a place without subtree is a hole. What it stores is the flash chunk's number plus 1; 0:
- * hole.
+ * The index of a file: which chunk of the flash holds chunk k of the file. A radix tree of 16
+ * places a level, as high as the largest k needs; a place without subtree is a hole. What it stores
+ * is the flash chunk's number plus 1; 0: hole.
  */
 #ifndef Y2_INDEX_H
 #define Y2_INDEX_H
@@ -27,7 +27,10 @@ int y2_index_prepare(struct y2_index *index, u32 k, u32 *leaves);
 void y2_index_set(struct y2_index *index, u32 k, u32 value);
 /* The leaf that holds the first place at or after k: its first k in *base. NULL: none */
 struct y2_leaf *y2_index_next_leaf(const struct y2_index *index, u32 k, u32 *base);
-/* Frees all leaves whose places are all >= from; the caller has cleared them. Takes from *leaves what it freed */
+/*
+ * Frees all leaves whose places are all >= from; the caller has cleared them. Takes from *leaves
+ * what it freed
+ */
 void y2_index_cut(struct y2_index *index, u32 from, u32 *leaves);
 
 #endif

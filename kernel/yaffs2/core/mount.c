@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mounting, synchronising and unmounting: what a mount sets up, and what it mends on the flash once it may write. */
+/*
+ * Mounting, synchronising and unmounting: what a mount sets up, and what it mends on the flash once
+ * it may write.
+ */
 #include "checkpoint.h"
 #include "scan.h"
 
@@ -17,9 +20,9 @@ static int init_sizes(struct y2_fs *fs)
 		tags = Y2_TAGS_YAFFS1_BYTES;
 		fs->options.no_summary = fs->options.no_checkpoint = true;
 	}
-	if ((!fs->yaffs1 && geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES) || geometry->page_bytes > 65536 ||
-	    geometry->chunks_per_block < 4 || geometry->chunks_per_block > 4096 ||
-	    geometry->blocks < Y2_RESERVED_BLOCKS + 3 ||
+	if ((!fs->yaffs1 && geometry->page_bytes < Y2_HEADER_BYTES + Y2_TAGS_BYTES) ||
+	    geometry->page_bytes > 65536 || geometry->chunks_per_block < 4 ||
+	    geometry->chunks_per_block > 4096 || geometry->blocks < Y2_RESERVED_BLOCKS + 3 ||
 	    (u64)geometry->blocks * geometry->chunks_per_block > 0x7fffffffu)
 		return -EINVAL;
 	if (fs->yaffs1 && fs->options.inband_tags)
@@ -137,8 +140,8 @@ static void erase_dirty(struct y2_fs *fs)
 }
 
 /*
- * First a note, should the power fail meanwhile. With its shrink headers the block waits for all that is dirty and
- * older
+ * First a note, should the power fail meanwhile. With its shrink headers the block waits for all
+ * that is dirty and older
  */
 static void gc_torn_full(struct y2_fs *fs)
 {
@@ -151,7 +154,8 @@ static void gc_torn_full(struct y2_fs *fs)
 	err = y2_note_write(fs, Y2_NOTE_TORN, block, &note);
 	if (err)
 		return;
-	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_gc_may_erase(fs, block); tries--) {
+	for (u32 tries = fs->geometry.blocks; !err && tries && !y2_gc_may_erase(fs, block);
+	     tries--) {
 		u32 oldest = y2_gc_oldest_dirty(fs);
 
 		err = oldest == Y2_NO_BLOCK ? -ENOENT : y2_gc_block(fs, oldest);
@@ -199,7 +203,10 @@ static bool remove_one(struct y2_fs *fs, struct y2_object *dir)
 	return false;
 }
 
-/* Begun anew after each, because a file that goes on under another name takes the link of that name off the list */
+/*
+ * Begun anew after each, because a file that goes on under another name takes the link of that name
+ * off the list
+ */
 static void empty_lost_and_found(struct y2_fs *fs)
 {
 	if (y2_dir_load(fs, fs->lost_and_found))
@@ -226,8 +233,9 @@ static int mount(struct y2_fs *fs)
 	return 0;
 }
 
-int y2_mount(struct y2_fs **mounted, const struct y2_geometry *geometry, const struct y2_flash_ops *ops, void *flash,
-	     const struct y2_options *options, u32 (*now)(void))
+int y2_mount(struct y2_fs **mounted, const struct y2_geometry *geometry,
+	     const struct y2_flash_ops *ops, void *flash, const struct y2_options *options,
+	     u32 (*now)(void))
 {
 	struct y2_fs *fs = y2_zalloc(sizeof(*fs));
 	int err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes names. Each of these is on flash when it returns, and a power cut in between leaves the old or the new
- * state: one header decides.
+ * What changes names. Each of these is on flash when it returns, and a power cut in between leaves
+ * the old or the new state: one header decides.
  */
 #include "yaffs2.h"
 
@@ -38,7 +38,8 @@ static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
 }
 
 /* A new object that is in the directory in memory and has its header on flash */
-static int add(struct y2_fs *fs, const struct y2_dir_pos *pos, const char *name, u32 length, struct y2_object *obj)
+static int add(struct y2_fs *fs, const struct y2_dir_pos *pos, const char *name, u32 length,
+	       struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_USER };
 	int err = y2_dir_name(fs, obj, name, length);
@@ -66,8 +67,8 @@ static int new_object(struct y2_fs *fs, u8 type, struct y2_object **obj)
 	return *obj ? 0 : -ENOMEM;
 }
 
-int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
-	      struct y2_object **made)
+int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
+	      const struct y2_new *how, struct y2_object **made)
 {
 	struct y2_dir_pos pos;
 	struct y2_object *obj;
@@ -101,7 +102,8 @@ int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 len
 	return err;
 }
 
-int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length)
+int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name,
+	    u32 length)
 {
 	struct y2_dir_pos pos;
 	struct y2_object *obj;
@@ -157,21 +159,29 @@ static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Whoever reads the directory meanwhile must meet the new name once if it was there before, and never for ever: so it
- * takes the place of what it replaces, or stays in its own if the directory is the same.
+ * Whoever reads the directory meanwhile must meet the new name once if it was there before, and
+ * never for ever: so it takes the place of what it replaces, or stays in its own if the directory
+ * is the same.
  */
-static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object *dir, struct y2_object *over)
+static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object *dir,
+					struct y2_object *over)
 {
 	if (over)
-		return (struct y2_dir_pos) { .dir = dir, .cookie = over->cookie, .next = &over->siblings };
+		return (struct y2_dir_pos){ .dir = dir,
+					    .cookie = over->cookie,
+					    .next = &over->siblings };
 	return obj->parent == dir ? y2_dir_pos_of(obj) : y2_dir_pos_last(dir);
 }
 
-/* Gives the object another name, that of over if there is one; if the header cannot be written, nothing has happened */
-static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name, u32 length,
-		struct y2_object *over)
+/*
+ * Gives the object another name, that of over if there is one; if the header cannot be written,
+ * nothing has happened
+ */
+static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name,
+		u32 length, struct y2_object *over)
 {
-	const struct y2_header_change change = { .shadows = over ? over->id : 0, .urgency = Y2_CRITICAL };
+	const struct y2_header_change change = { .shadows = over ? over->id : 0,
+						 .urgency = Y2_CRITICAL };
 	const struct y2_dir_pos old = y2_dir_pos_of(obj), pos = pos_after_move(obj, dir, over);
 	char *old_name = obj->name;
 	int err;
@@ -224,8 +234,9 @@ static void touch(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The header of by has given the name of the object to by: the change is done. If no tombstone can be written now, the
- * object loses its name in memory, and y2_flush() tries again, before it may write by without its shadow.
+ * The header of by has given the name of the object to by: the change is done. If no tombstone can
+ * be written now, the object loses its name in memory, and y2_flush() tries again, before it may
+ * write by without its shadow.
  */
 static void drop_shadowed(struct y2_fs *fs, struct y2_object *obj, struct y2_object *by)
 {
@@ -265,14 +276,17 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another driver was about to give the name of the object to another one, and the power failed before it moved to a
- * link. No room is made before, for the collection would have to write a header that has no name.
+ * Another driver was about to give the name of the object to another one, and the power failed
+ * before it moved to a link. No room is made before, for the collection would have to write a
+ * header that has no name.
  */
 int y2_promote_link(struct y2_fs *fs, struct y2_object *obj)
 {
 	struct y2_object *link = list_first_entry(&obj->links, struct y2_object, links);
 	const struct y2_header_change change = { .shadows = link->id, .urgency = Y2_CRITICAL };
-	const struct y2_dir_pos pos = { .dir = link->parent, .cookie = link->cookie, .next = &link->siblings };
+	const struct y2_dir_pos pos = { .dir = link->parent,
+					.cookie = link->cookie,
+					.next = &link->siblings };
 	int err = y2_object_load(fs, obj);
 
 	if (!err)
@@ -336,8 +350,9 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 }
 
 /*
- * The old file of this name lives on under other names. A second link to it keeps the name while it moves to one of
- * them; then that link, not the file, is what the rename replaces. The caller gets it in *old.
+ * The old file of this name lives on under other names. A second link to it keeps the name while it
+ * moves to one of them; then that link, not the file, is what the rename replaces. The caller gets
+ * it in *old.
  */
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
@@ -351,7 +366,9 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 		return err;
 	link->target = file;
 	link->mode = file->mode;
-	pos = (struct y2_dir_pos) { .dir = file->parent, .cookie = file->cookie, .next = &file->siblings };
+	pos = (struct y2_dir_pos){ .dir = file->parent,
+				   .cookie = file->cookie,
+				   .next = &file->siblings };
 	err = add(fs, &pos, file->name, (u32)strlen(file->name), link);
 	if (err)
 		return err;
@@ -367,7 +384,8 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 }
 
 /* Takes no space: a header replaces one */
-int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length)
+int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name,
+	      u32 length)
 {
 	struct y2_object *old = NULL, *old_dir = entry->parent;
 	int err;
@@ -406,8 +424,9 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 }
 
 /*
- * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not outlive that; so it
- * stays as long as there is no room for a tombstone, and is tried again with what is dirty.
+ * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not
+ * outlive that; so it stays as long as there is no room for a tombstone, and is tried again with
+ * what is dirty.
  */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 {

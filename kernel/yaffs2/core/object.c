@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Objects in memory: found by id; what only the header knows (name, mode, times) is read when it is first asked for. */
+/*
+ * Objects in memory: found by id; what only the header knows (name, mode, times) is read when it is
+ * first asked for.
+ */
 #include "yaffs2.h"
 
 struct y2_object *y2_object_find(struct y2_fs *fs, u32 id)
@@ -116,11 +119,14 @@ int y2_object_fill(struct y2_fs *fs, struct y2_object *obj, const struct y2_head
 }
 
 static const u32 type_modes[Y2_TYPES] = {
-	[Y2_UNKNOWN] = S_IFREG, [Y2_FILE] = S_IFREG, [Y2_SYMLINK] = S_IFLNK, [Y2_DIRECTORY] = S_IFDIR,
-	[Y2_HARDLINK] = S_IFREG, [Y2_SPECIAL] = S_IFIFO,
+	[Y2_UNKNOWN] = S_IFREG,	  [Y2_FILE] = S_IFREG,	   [Y2_SYMLINK] = S_IFLNK,
+	[Y2_DIRECTORY] = S_IFDIR, [Y2_HARDLINK] = S_IFREG, [Y2_SPECIAL] = S_IFIFO,
 };
 
-/* A header that is gone or makes no sense leaves an object that can be seen and removed: obj1234, no rights */
+/*
+ * A header that is gone or makes no sense leaves an object that can be seen and removed: obj1234,
+ * no rights
+ */
 static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_header *header)
 {
 	memset(header, 0, sizeof(*header));

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a tombstone (a header
- * whose parent is "deleted") that nothing older of its object counts; a shadowing header that another object is gone.
- * What others keep behind a header, such as extended attributes, goes along.
+ * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a
+ * tombstone (a header whose parent is "deleted") that nothing older of its object counts; a
+ * shadowing header that another object is gone. What others keep behind a header, such as extended
+ * attributes, goes along.
  */
 #include "yaffs2.h"
 
-static void describe(const struct y2_object *obj, const struct y2_header_change *change, struct y2_header *header,
-		     struct y2_tags *tags)
+static void describe(const struct y2_object *obj, const struct y2_header_change *change,
+		     struct y2_header *header, struct y2_tags *tags)
 {
 	memset(header, 0, sizeof(*header));
 	header->type = obj->type == Y2_UNKNOWN ? Y2_FILE : obj->type;
-	header->parent = obj->unlinked ? Y2_ID_UNLINKED : obj->parent ? obj->parent->id : Y2_ID_ROOT;
+	header->parent = obj->unlinked ? Y2_ID_UNLINKED :
+			 obj->parent   ? obj->parent->id :
+					 Y2_ID_ROOT;
 	if (obj->name)
 		memcpy(header->name, obj->name, strlen(obj->name));
 	if (obj->alias)
@@ -29,18 +32,25 @@ static void describe(const struct y2_object *obj, const struct y2_header_change 
 		header->equivalent = obj->target ? obj->target->id : obj->target_id;
 	header->shadows = change->shadows;
 	header->shrink = change->shrink;
-	*tags = (struct y2_tags) {
-		.used = true, .object = obj->id, .serial = (obj->serial + 1) & 3, .extra = true, .type = header->type,
+	*tags = (struct y2_tags){
+		.used = true,
+		.object = obj->id,
+		.serial = (obj->serial + 1) & 3,
+		.extra = true,
+		.type = header->type,
 		.parent = header->parent,
-		.shrink = header->shrink, .shadows = header->shadows, .size = header->size,
+		.shrink = header->shrink,
+		.shadows = header->shadows,
+		.size = header->size,
 		.equivalent = header->equivalent,
 	};
 }
 
-static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y2_tags *tags, enum y2_urgency urgency,
-		      u32 before, u32 *chunk)
+static int write_page(struct y2_fs *fs, const struct y2_header *header, struct y2_tags *tags,
+		      enum y2_urgency urgency, u32 before, u32 *chunk)
 {
-	int result = before == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, before, fs->page, NULL);
+	int result = before == Y2_NO_CHUNK ? Y2_READ_UNFIXED :
+					     y2_chunk_read(fs, before, fs->page, NULL);
 
 	if (result < 0)
 		return result;
@@ -72,7 +82,8 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 	if (!header)
 		return -ENOMEM;
 	describe(obj, change, header, &tags);
-	err = write_page(fs, header, &tags, change->urgency, obj->extended ? obj->header : Y2_NO_CHUNK, &chunk);
+	err = write_page(fs, header, &tags, change->urgency,
+			 obj->extended ? obj->header : Y2_NO_CHUNK, &chunk);
 	y2_free(header);
 	if (err)
 		return err;
@@ -82,8 +93,8 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 }
 
 /*
- * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages of 512 bytes it
- * stays the object's header until all else of it has been marked.
+ * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages
+ * of 512 bytes it stays the object's header until all else of it has been marked.
  */
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -109,7 +120,10 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 	return err;
 }
 
-/* Attributes, sizes and times reach the flash with y2_flush(), y2_sync() or when the collection moves the header */
+/*
+ * Attributes, sizes and times reach the flash with y2_flush(), y2_sync() or when the collection
+ * moves the header
+ */
 void y2_mark_dirty(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (list_empty(&obj->in_dirty))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that the core wants from its surroundings: Linux's own headers in the kernel; on the host, host_linux/ gives
- * the few of their names that the core uses.
+ * All that the core wants from its surroundings: Linux's own headers in the kernel; on the host,
+ * host_linux/ gives the few of their names that the core uses.
  */
 #ifndef Y2_PLATFORM_H
 #define Y2_PLATFORM_H

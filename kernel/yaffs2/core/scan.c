@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scan: mounting without checkpoint. A survey reads one page of each block for its sequence number; then the
- * blocks are scanned from the newest to the oldest, and in each from its last chunk to its first: of the chunks of
- * one place the first met wins.
+ * The scan: mounting without checkpoint. A survey reads one page of each block for its sequence
+ * number; then the blocks are scanned from the newest to the oldest, and in each from its last
+ * chunk to its first: of the chunks of one place the first met wins.
  */
 #include "scan.h"
 
-/* In-band tags have no check of their own, and whatever else lies there may look like a sequence number */
+/*
+ * In-band tags have no check of their own, and whatever else lies there may look like a sequence
+ * number
+ */
 static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
 {
 	if (!tags->object || tags->object > Y2_ID_MAX)
@@ -24,8 +27,8 @@ static bool is_seq(u32 seq)
 }
 
 /*
- * The tags of the first page that has any: a torn erase may have taken the first ones, or made others of them, which
- * look corrected.
+ * The tags of the first page that has any: a torn erase may have taken the first ones, or made
+ * others of them, which look corrected.
  */
 static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 {
@@ -44,11 +47,12 @@ static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 		if (found)
 			best = tags.seq;
 		else if (tags.used || result == Y2_READ_UNFIXED)
-			*swapped |= y2_chunk_swapped(fs, &other) && makes_sense(fs, &other) && is_seq(other.seq);
+			*swapped |= y2_chunk_swapped(fs, &other) && makes_sense(fs, &other) &&
+				    is_seq(other.seq);
 		if (found && result == Y2_READ_CLEAN)
 			break;
 		if (page == 0 && !tags.used && result != Y2_READ_UNFIXED)
-			return 0;	/* an empty block, or nearly erased: erased again before use */
+			return 0; /* an empty block, or nearly erased: erased again before use */
 	}
 	*seq = best;
 	return 0;
@@ -83,7 +87,8 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
 			scan->used = true;
-			scan->order[scan->count++] = (struct y2_scan_block) { .seq = seq, .number = i };
+			scan->order[scan->count++] =
+				(struct y2_scan_block){ .seq = seq, .number = i };
 		}
 	}
 	return 0;
@@ -143,7 +148,8 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		if (fs->blocks[i].state == Y2_BLOCK_ALLOCATING)
 			fs->blocks[i].state = Y2_BLOCK_FULL;
 		if (fs->blocks[i].state == Y2_BLOCK_EMPTY)
-			fs->blocks[i].needs_erase = scan->used;	/* a wholly blank flash is as it was erased */
+			/* a wholly blank flash is as it was erased */
+			fs->blocks[i].needs_erase = scan->used;
 	}
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of a scan share: the blocks that it has found, and the calls from one file to another. */
+/*
+ * What the parts of a scan share: the blocks that it has found, and the calls from one file to
+ * another.
+ */
 #ifndef Y2_SCAN_H
 #define Y2_SCAN_H
 
@@ -19,8 +22,8 @@ struct y2_scan_page {
 struct y2_scan {
 	struct y2_scan_block *order;	/* newest first */
 	u32 count;
-	u32 without_seq;			/* blocks that are written, and have no sequence number */
-	u32 swapped;			/* of these, blocks that have one in the other order of bytes */
+	u32 without_seq; /* blocks that are written, and have no sequence number */
+	u32 swapped; /* of these, blocks that have one in the other order of bytes */
 	bool used;			/* there is something on the flash */
 	struct y2_scan_page *pages;	/* of the block at hand */
 	struct y2_header header;
@@ -30,9 +33,12 @@ int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struc
 int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found);
 
 /* scan_torn.c: what a power cut has left half programmed or half erased */
-bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page);
-void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page);
-bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found);
+bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found,
+			 u32 page);
+void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found,
+		       u32 page);
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan,
+			    struct y2_scan_block *found);
 
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan);
 int y2_scan_refuse_big_endian(void);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one chunk tells a scan. Chunks come newest first. The newest header of an object tells its state, and nothing
- * older beyond its size counts. Of the headers before it, only a shrink header cuts off what is older and beyond its
- * size: the size of another one may be behind the data, for drivers of before March 2010 copy a header with the size
- * that it had. After a tombstone nothing older of the object counts. A header that shadows an object tells that it is
- * gone, if nothing newer is there of it and no link leads to it.
+ * What one chunk tells a scan. Chunks come newest first. The newest header of an object tells its
+ * state, and nothing older beyond its size counts. Of the headers before it, only a shrink header
+ * cuts off what is older and beyond its size: the size of another one may be behind the data, for
+ * drivers of before March 2010 copy a header with the size that it had. After a tombstone nothing
+ * older of the object counts. A header that shadows an object tells that it is gone, if nothing
+ * newer is there of it and no link leads to it.
  */
 #include "scan.h"
 
@@ -46,8 +47,8 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
 		return -ENOMEM;
-	if (obj->scan_deleted || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) || start >= obj->scan_limit ||
-	    y2_index_get(&obj->index, tags->chunk))
+	if (obj->scan_deleted || (obj->type != Y2_FILE && obj->type != Y2_UNKNOWN) ||
+	    start >= obj->scan_limit || y2_index_get(&obj->index, tags->chunk))
 		return 0;
 	err = y2_index_prepare(&obj->index, tags->chunk, &fs->leaves);
 	if (err)
@@ -60,11 +61,13 @@ static int data_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	return 0;
 }
 
-static void newest_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+static void newest_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk,
+			  const struct y2_tags *tags)
 {
 	bool is_file = tags->type == Y2_FILE;
 
-	if (tags->object > Y2_ID_DELETED && (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)) {
+	if (tags->object > Y2_ID_DELETED &&
+	    (tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)) {
 		apply_tombstone(fs, obj);
 		return;
 	}
@@ -101,7 +104,8 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 
 	if (!special_is_right(tags))
 		return 0;
-	if (tags->shrink || shadows || tags->parent == Y2_ID_DELETED || tags->parent == Y2_ID_UNLINKED)
+	if (tags->shrink || shadows || tags->parent == Y2_ID_DELETED ||
+	    tags->parent == Y2_ID_UNLINKED)
 		block->shrink_header = true;
 	obj = y2_scan_object(fs, tags->object);
 	if (!obj)
@@ -121,8 +125,8 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	if (!shadowed)
 		return -ENOMEM;
 	/*
-	 * What is newer than this lives on; what is older is gathered: if links lead to it, it only has lost this
-	 * name
+	 * What is newer than this lives on; what is older is gathered: if links lead to it, it only
+	 * has lost this name
 	 */
 	if (!shadowed->scan_deleted && !shadowed->scan_seen)
 		shadowed->scan_shadowed = true;
@@ -156,8 +160,8 @@ static void read_note(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 	    get_unaligned_le32(fs->page + Y2_NOTE_BLOCK) >= fs->geometry.blocks)
 		return;
 	block = &fs->blocks[get_unaligned_le32(fs->page + Y2_NOTE_BLOCK)];
-	if (block->state != Y2_BLOCK_ALLOCATING || block->seq != get_unaligned_le32(fs->page + Y2_NOTE_SEQ) ||
-	    block->seq >= tags->seq)
+	if (block->state != Y2_BLOCK_ALLOCATING ||
+	    block->seq != get_unaligned_le32(fs->page + Y2_NOTE_SEQ) || block->seq >= tags->seq)
 		return;
 	if (get_unaligned_le32(fs->page + Y2_NOTE_KIND) == Y2_NOTE_VOID)
 		block->state = Y2_BLOCK_DIRTY;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is put right after a scan: objects without parent go to lost+found, deleted ones go, links find their targets;
- * and what a power cut has left half done is finished.
+ * What is put right after a scan: objects without parent go to lost+found, deleted ones go, links
+ * find their targets; and what a power cut has left half done is finished.
  */
 #include "scan.h"
 
@@ -24,8 +24,8 @@ static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
 }
 
 /*
- * It was written to after its last name had gone, and then the power failed. Another tombstone, behind those chunks,
- * lest they are found without one when the first is collected.
+ * It was written to after its last name had gone, and then the power failed. Another tombstone,
+ * behind those chunks, lest they are found without one when the first is collected.
  */
 static void rewrite_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -57,7 +57,8 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 	bool is_file = obj->type == Y2_FILE || obj->type == Y2_UNKNOWN;
 	u32 base;
 
-	if (fs->yaffs1 || (obj->header == Y2_NO_CHUNK && is_file && !y2_index_next_leaf(&obj->index, 0, &base))) {
+	if (fs->yaffs1 ||
+	    (obj->header == Y2_NO_CHUNK && is_file && !y2_index_next_leaf(&obj->index, 0, &base))) {
 		drop(fs, obj);
 		return;
 	}
@@ -75,8 +76,8 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another object has its name. If links lead to it, it lives on without one until y2_scan_finish_shadows(). True: the
- * caller has nothing more to do with it.
+ * Another object has its name. If links lead to it, it lives on without one until
+ * y2_scan_finish_shadows(). True: the caller has nothing more to do with it.
  */
 static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -89,7 +90,9 @@ static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 	return true;
 }
 
-/* Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up */
+/*
+ * Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up
+ */
 static void fixup_objects(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
@@ -142,8 +145,8 @@ static void find_targets(struct y2_fs *fs)
 		if (obj->type != Y2_HARDLINK)
 			continue;
 		target = y2_object_find(fs, obj->target_id);
-		if (!target || (target->unlinked && !target->scan_linked) || target->type == Y2_HARDLINK ||
-		    target->type == Y2_DIRECTORY) {
+		if (!target || (target->unlinked && !target->scan_linked) ||
+		    target->type == Y2_HARDLINK || target->type == Y2_DIRECTORY) {
 			y2_warn("hard link %u leads nowhere", obj->id);
 			drop(fs, obj);
 			continue;
@@ -153,7 +156,10 @@ static void find_targets(struct y2_fs *fs)
 	}
 }
 
-/* A damaged flash may hold directories that are in each other; Brent's way of finding a loop, without marks */
+/*
+ * A damaged flash may hold directories that are in each other; Brent's way of finding a loop,
+ * without marks
+ */
 static bool reaches_root(const struct y2_fs *fs, const struct y2_object *dir)
 {
 	const struct y2_object *waiting = dir;
@@ -227,8 +233,8 @@ void y2_scan_finish_unlinked(struct y2_fs *fs)
 }
 
 /*
- * The target of a rename that has other links gets a second link of the same name for a moment (see namei.c). After a
- * power cut just then both are there, and one is enough.
+ * The target of a rename that has other links gets a second link of the same name for a moment (see
+ * namei.c). After a power cut just then both are there, and one is enough.
  */
 void y2_scan_finish_renames(struct y2_fs *fs)
 {
@@ -244,7 +250,10 @@ void y2_scan_finish_renames(struct y2_fs *fs)
 	}
 }
 
-/* The power failed between the header of a truncation and the shortened chunk, or another driver has left it at that */
+/*
+ * The power failed between the header of a truncation and the shortened chunk, or another driver
+ * has left it at that
+ */
 void y2_scan_finish_tails(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the options say: a mount
- * would erase all of it, or write over it. Of our own, few blocks have no sequence number: a first one that was torn,
- * and an erase. Where more are without than with one, those few look as if they had one by chance.
+ * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the
+ * options say: a mount would erase all of it, or write over it. Of our own, few blocks have no
+ * sequence number: a first one that was torn, and an erase. Where more are without than with one,
+ * those few look as if they had one by chance.
  */
 #include "scan.h"
 
 #define MAX_TORN	2u	/* blocks */
-#define LOOKED_AT	16u	/* blocks whose tags are blank; assumed: whoever writes begins near the first */
+#define LOOKED_AT \
+	16u /* blocks whose tags are blank; assumed: whoever writes begins near the first */
 #define MAX_FLIPPED	8u	/* bits of a blank page, assumed */
 
 static bool is_blank(const struct y2_fs *fs)
@@ -19,7 +21,10 @@ static bool is_blank(const struct y2_fs *fs)
 	return zeros <= MAX_FLIPPED;
 }
 
-/* Of the first blocks whose first page has no tags, how many have data there all the same; or a negative errno */
+/*
+ * Of the first blocks whose first page has no tags, how many have data there all the same; or a
+ * negative errno
+ */
 static int count_untagged(struct y2_fs *fs)
 {
 	int count = 0;
@@ -57,7 +62,6 @@ int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 	scan->used |= untagged;
 	if (scan->without_seq + (u32)untagged <= MAX_TORN + scan->count)
 		return 0;
-	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or "
-		"without; or erase it with flash_erase");
+	y2_warn("this flash holds something else, or other tags: mount it with inband-tags or tags-ecc-off, or without; or erase it with flash_erase");
 	return -EUCLEAN;
 }

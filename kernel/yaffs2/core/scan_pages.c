@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that goes on with a
- * block which it found half written leaves gaps in the summary: there the page's own tags tell.
+ * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that
+ * goes on with a block which it found half written leaves gaps in the summary: there the page's own
+ * tags tell.
  */
 #include "scan.h"
 
@@ -13,7 +14,9 @@ static int scan_gap(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block
 	at->result = y2_chunk_read(fs, chunk, NULL, &at->tags);
 	if (at->result < 0)
 		return at->result;
-	return y2_scan_page_counts(fs, scan, found, page) ? y2_scan_chunk(fs, scan, chunk, &at->tags) : 0;
+	return y2_scan_page_counts(fs, scan, found, page) ?
+		       y2_scan_chunk(fs, scan, chunk, &at->tags) :
+		       0;
 }
 
 static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found)
@@ -25,12 +28,15 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_sca
 	fs->stats.summaries_used++;
 	block->written = (u16)fs->geometry.chunks_per_block;
 	for (u32 page = fs->data_chunks; page-- > 0 && !err;) {
-		const u8 *entry = fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
+		const u8 *entry =
+			fs->summary + Y2_SUMMARY_HEAD_BYTES + page * Y2_SUMMARY_ENTRY_BYTES;
 		struct y2_tags tags;
 
-		y2_tags_from_words(block->seq, get_unaligned_le32(entry), get_unaligned_le32(entry + 4),
-				   get_unaligned_le32(entry + 8), &tags);
-		err = tags.object ? y2_scan_chunk(fs, scan, first + page, &tags) : scan_gap(fs, scan, found, page);
+		y2_tags_from_words(block->seq, get_unaligned_le32(entry),
+				   get_unaligned_le32(entry + 4), get_unaligned_le32(entry + 8),
+				   &tags);
+		err = tags.object ? y2_scan_chunk(fs, scan, first + page, &tags) :
+				    scan_gap(fs, scan, found, page);
 	}
 	block->written = (u16)fs->data_chunks;
 	return err;
@@ -44,7 +50,8 @@ static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 	for (u32 page = 0; page < fs->geometry.chunks_per_block; page++) {
 		struct y2_scan_page *at = &scan->pages[page];
 
-		at->result = y2_chunk_read(fs, number * fs->geometry.chunks_per_block + page, NULL, &at->tags);
+		at->result = y2_chunk_read(fs, number * fs->geometry.chunks_per_block + page, NULL,
+					   &at->tags);
 		if (at->result < 0)
 			return at->result;
 		if (!y2_is_readable(at->result) || at->tags.used)
@@ -54,7 +61,8 @@ static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 }
 
 /* A summary of which a page is lost is no obsolete data either */
-static void leave_out_summary(const struct y2_fs *fs, const struct y2_scan *scan, struct y2_block *block)
+static void leave_out_summary(const struct y2_fs *fs, const struct y2_scan *scan,
+			      struct y2_block *block)
 {
 	while (block->written > fs->data_chunks) {
 		const struct y2_tags *last = &scan->pages[block->written - 1].tags;

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a power cut has left half programmed or half erased. A code that corrects one bit takes any odd number of
- * wrong bits for one, so such a page often looks corrected, with other content, and now and then its tags do. That a
- * sound page needs a correction is rare, and rarer still where it would be taken for a torn one here.
+ * What a power cut has left half programmed or half erased. A code that corrects one bit takes any
+ * odd number of wrong bits for one, so such a page often looks corrected, with other content, and
+ * now and then its tags do. That a sound page needs a correction is rare, and rarer still where it
+ * would be taken for a torn one here.
  *
- * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, what was corrected
- * does not count if the block is not full or is the newest. A full block is emptied before it ceases to be the
- * newest.
+ * Torn programs: each mount begins a new block, so a torn page is the last of its block. There,
+ * what was corrected does not count if the block is not full or is the newest. A full block is
+ * emptied before it ceases to be the newest.
  *
- * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the data beside them is
- * not right either; and of the marks on pages of 512 bytes one bit may have gone.
+ * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the
+ * data beside them is not right either; and of the marks on pages of 512 bytes one bit may have
+ * gone.
  */
 #include "scan.h"
 
-#define LOST_PART	4u	/* of the wrong pages of a torn erase, one in so many is beyond correction; assumed */
-#define MANY_HALF_MARKS	4u	/* assumed; a cut in a mark leaves one at a time, which the next mount completes */
+#define LOST_PART \
+	4u /* of the wrong pages of a torn erase, one in so many is beyond correction; assumed */
+#define MANY_HALF_MARKS \
+	4u /* assumed; a cut in a mark leaves one at a time, which the next mount completes */
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 {
-	return y2_chunk_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page, NULL);
+	return y2_chunk_read(fs, found->number * fs->geometry.chunks_per_block + page, fs->page,
+			     NULL);
 }
 
 /* No wrong bit in all that was written of the block */
@@ -47,7 +52,8 @@ static bool last_counts(struct y2_fs *fs, struct y2_scan_block *found, int of_ta
 	return false;
 }
 
-bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found, u32 page)
+bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found,
+			 u32 page)
 {
 	const struct y2_scan_page *at = &scan->pages[page];
 	bool last = page + 1 == fs->blocks[found->number].written;
@@ -55,7 +61,8 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 
 	if (!y2_is_readable(at->result) || !at->tags.used || at->tags.seq != found->seq)
 		return false;
-	if (!last && (at->result == Y2_READ_CLEAN || fs->options.inband_tags) && !at->tags.half_marked)
+	if (!last && (at->result == Y2_READ_CLEAN || fs->options.inband_tags) &&
+	    !at->tags.half_marked)
 		return true;
 	of_data = read_data(fs, found, page);
 	if (!y2_is_readable(of_data))
@@ -68,10 +75,11 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 }
 
 /*
- * Another driver may go on with this block behind the torn page, which then is no longer the last. So it gets a mark,
- * or a newer block is begun.
+ * Another driver may go on with this block behind the torn page, which then is no longer the last.
+ * So it gets a mark, or a newer block is begun.
  */
-void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 page)
+void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found,
+		       u32 page)
 {
 	const struct y2_scan_page *at = &scan->pages[page];
 	u32 written = fs->blocks[found->number].written;
@@ -84,7 +92,10 @@ void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_s
 		fs->torn_newest = found->number;
 }
 
-/* In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a sound one */
+/*
+ * In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a
+ * sound one
+ */
 static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, int of_tags)
 {
 	if (of_tags != Y2_READ_FIXED || fs->options.inband_tags)
@@ -93,28 +104,32 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 }
 
 /*
- * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction. In-band tags are
- * wrong as soon as any bit of the page is: where all could be corrected the flash is only worn.
+ * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction.
+ * In-band tags are wrong as soon as any bit of the page is: where all could be corrected the flash
+ * is only worn.
  */
 static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {
-	return wrong > written / 2 && wrong > 1 && (!fs->options.inband_tags || lost * LOST_PART >= wrong);
+	return wrong > written / 2 && wrong > 1 &&
+	       (!fs->options.inband_tags || lost * LOST_PART >= wrong);
 }
 
 /* Its tags are right, and say that no mark has ever been begun on it */
 static bool seems_to_live(const struct y2_scan_page *at)
 {
-	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked && !at->tags.half_marked &&
-	       !at->tags.unused_clear;
+	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked &&
+	       !at->tags.half_marked && !at->tags.unused_clear;
 }
 
 /*
- * Pages that are not marked beside others that are: they live, or all were marked and the erase has begun. Then most
- * of the data is wrong, and some beyond correction. A page of ours that lives tells that no erase has begun; what is
- * not marked beside it is a torn mark, or as other drivers leave it. Of a torn erase, tags that seem to live are
- * rare, fewer than wrong ones, and data beside them is never right.
+ * Pages that are not marked beside others that are: they live, or all were marked and the erase has
+ * begun. Then most of the data is wrong, and some beyond correction. A page of ours that lives
+ * tells that no erase has begun; what is not marked beside it is a torn mark, or as other drivers
+ * leave it. Of a torn erase, tags that seem to live are rare, fewer than wrong ones, and data
+ * beside them is never right.
  */
-static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found, u32 written)
+static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan,
+			   struct y2_scan_block *found, u32 written)
 {
 	u32 wrong = 0, lost = 0, wrong_tags = 0, living = 0;
 
@@ -132,7 +147,8 @@ static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan, struct 
 	return wrong > 1 && lost * LOST_PART >= wrong && (!living || living < wrong_tags);
 }
 
-static bool is_yaffs1_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+static bool is_yaffs1_half_erased(struct y2_fs *fs, const struct y2_scan *scan,
+				  struct y2_scan_block *found)
 {
 	u32 written = fs->blocks[found->number].written, half_marked = 0, marked = 0, unclean = 0;
 
@@ -143,10 +159,12 @@ static bool is_yaffs1_half_erased(struct y2_fs *fs, const struct y2_scan *scan, 
 		marked += at->tags.marked;
 		unclean += at->result != Y2_READ_CLEAN || at->tags.unused_clear;
 	}
-	return half_marked >= MANY_HALF_MARKS || (marked && unclean && marks_are_torn(fs, scan, found, written));
+	return half_marked >= MANY_HALF_MARKS ||
+	       (marked && unclean && marks_are_torn(fs, scan, found, written));
 }
 
-bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found)
+bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan,
+			    struct y2_scan_block *found)
 {
 	u32 written = fs->blocks[found->number].written, wrong = 0, lost = 0;
 

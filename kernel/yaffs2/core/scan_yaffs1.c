@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a block, so blocks come
- * in any order. What is obsolete is marked on its page; of two chunks of one place that have no mark (the power
- * failed before the older was marked) the one counts whose serial number is one more. First all chunks are gathered,
- * then headers are read.
+ * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a
+ * block, so blocks come in any order. What is obsolete is marked on its page; of two chunks of one
+ * place that have no mark (the power failed before the older was marked) the one counts whose
+ * serial number is one more. First all chunks are gathered, then headers are read.
  *
- * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the marks of all that
- * goes, and at last the header is replaced or marked.
+ * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the
+ * marks of all that goes, and at last the header is replaced or marked.
  */
 #include "scan.h"
 
@@ -30,7 +30,8 @@ static bool replaces(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u3
 	return true;
 }
 
-static void header_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+static void header_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk,
+			 const struct y2_tags *tags)
 {
 	if (obj->header != Y2_NO_CHUNK && !replaces(fs, chunk, tags, obj->header))
 		return;
@@ -39,7 +40,8 @@ static void header_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, con
 	y2_chunk_live(fs, chunk);
 }
 
-static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk, const struct y2_tags *tags)
+static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk,
+		      const struct y2_tags *tags)
 {
 	u64 start = (u64)(tags->chunk - 1) * fs->chunk_bytes, end = start + tags->bytes;
 	u32 other;
@@ -92,7 +94,8 @@ int y2_scan_yaffs1_maybe_torn(struct y2_fs *fs, u32 chunk)
 	if (y2_chunk_read(fs, chunk, NULL, &tags) < 0 || !tags.used || tags.marked)
 		return 0;
 	obj = y2_object_find(fs, tags.object);
-	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 : obj->header != Y2_NO_CHUNK)) {
+	if (obj && (tags.chunk ? y2_index_get(&obj->index, tags.chunk) != 0 :
+				 obj->header != Y2_NO_CHUNK)) {
 		y2_scan_yaffs1_dismiss(fs, chunk);
 		return 0;
 	}
@@ -121,16 +124,18 @@ static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_
 }
 
 /*
- * Which of two headers is the newer nobody can know; but what has moved to another name since is not the one that is
- * meant
+ * Which of two headers is the newer nobody can know; but what has moved to another name since is
+ * not the one that is meant
  */
-static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj, const struct y2_header *header)
+static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj,
+			  const struct y2_header *header)
 {
-	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_UNFIXED : y2_chunk_read(fs, obj->header, fs->page, NULL);
+	int result = obj->header == Y2_NO_CHUNK ? Y2_READ_UNFIXED :
+						  y2_chunk_read(fs, obj->header, fs->page, NULL);
 
-	return !y2_is_readable(result) || (get_unaligned_le32(fs->page + Y2_OH_PARENT) == header->parent &&
-					   !strncmp((const char *)fs->page + Y2_OH_NAME, header->name,
-						    Y2_NAME_MAX + 1));
+	return !y2_is_readable(result) ||
+	       (get_unaligned_le32(fs->page + Y2_OH_PARENT) == header->parent &&
+		!strncmp((const char *)fs->page + Y2_OH_NAME, header->name, Y2_NAME_MAX + 1));
 }
 
 static void apply_shadows(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header)
@@ -165,7 +170,10 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 	apply_shadows(fs, obj, header);
 }
 
-/* A driver that is told to write big-endian on another computer turns headers, but not the tags of YAFFS1 */
+/*
+ * A driver that is told to write big-endian on another computer turns headers, but not the tags of
+ * YAFFS1
+ */
 int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 {
 	u32 right = 0, swapped = 0;
@@ -184,7 +192,8 @@ int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 				right++;
 			} else {
 				swapped += y2_is_readable(result) && y2_header_is_swapped(fs->page);
-				scan->header = (struct y2_header) { .type = Y2_FILE, .parent = Y2_ID_LOST_AND_FOUND };
+				scan->header = (struct y2_header){ .type = Y2_FILE,
+								   .parent = Y2_ID_LOST_AND_FOUND };
 			}
 			apply(fs, obj, &scan->header);
 		}
@@ -203,7 +212,8 @@ static void mark_all(struct y2_fs *fs, bool headers)
 		for (u32 page = 0; page < fs->blocks[i].written; page++) {
 			struct y2_tags tags;
 
-			if (y2_chunk_is_live(fs, first + page) || y2_chunk_read(fs, first + page, NULL, &tags) < 0)
+			if (y2_chunk_is_live(fs, first + page) ||
+			    y2_chunk_read(fs, first + page, NULL, &tags) < 0)
 				continue;
 			if (tags.used && !tags.marked && !tags.chunk == headers)
 				y2_chunk_mark(fs, first + page);
@@ -223,7 +233,8 @@ void y2_scan_yaffs1_write(struct y2_fs *fs)
 	}
 	for (u32 i = 0; i <= fs->hash_mask; i++) {
 		list_for_each_entry(obj, &fs->by_id[i], in_hash) {
-			if (!obj->scan_shrunk || y2_object_load(fs, obj) || y2_file_end_shrink(fs, obj))
+			if (!obj->scan_shrunk || y2_object_load(fs, obj) ||
+			    y2_file_end_shrink(fs, obj))
 				continue;
 			obj->scan_shrunk = false;
 		}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Block summaries: a full block's tags once more in its last chunks, so that a scan reads one place a block. */
+/*
+ * Block summaries: a full block's tags once more in its last chunks, so that a scan reads one place
+ * a block.
+ */
 #include "yaffs2.h"
 
 static u32 table_bytes(const struct y2_fs *fs)
@@ -45,7 +48,11 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 	for (u32 i = 0; i < fs->summary_chunks; i++) {
 		u32 bytes = min(left, fs->chunk_bytes);
 		struct y2_tags tags = {
-			.used = true, .seq = block->seq, .object = Y2_ID_SUMMARY, .chunk = i + 1, .bytes = bytes,
+			.used = true,
+			.seq = block->seq,
+			.object = Y2_ID_SUMMARY,
+			.chunk = i + 1,
+			.bytes = bytes,
 		};
 
 		if (y2_chunk_write(fs, first + i, fs->summary + at, &tags)) {
@@ -57,7 +64,10 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 	}
 }
 
-/* To fs->summary; true: it is whole and of this block, which a driver may number from 0 if its first one is not 0 */
+/*
+ * To fs->summary; true: it is whole and of this block, which a driver may number from 0 if its
+ * first one is not 0
+ */
 bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 {
 	u32 first = number * fs->geometry.chunks_per_block + fs->data_chunks;
@@ -71,7 +81,8 @@ bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 			return false;
 	}
 	return fs->summary_chunks && get_unaligned_le32(fs->summary) == Y2_SUMMARY_VERSION &&
-	       (get_unaligned_le32(fs->summary + 4) == number + 1 || get_unaligned_le32(fs->summary + 4) == number) &&
+	       (get_unaligned_le32(fs->summary + 4) == number + 1 ||
+		get_unaligned_le32(fs->summary + 4) == number) &&
 	       get_unaligned_le32(fs->summary + 8) == seq &&
 	       get_unaligned_le32(fs->summary + 12) == sum(fs);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packing and unpacking tags of YAFFS2 ("packed tags 2"), with the extra knowledge of headers folded into obj_id,
- * chunk_id and n_bytes.
+ * Packing and unpacking tags of YAFFS2 ("packed tags 2"), with the extra knowledge of headers
+ * folded into obj_id, chunk_id and n_bytes.
  */
 #include "tags.h"
 
-#define MAX_FLIPPED_BITS	4u	/* of an erased page's tags, assumed; more is a page that was written */
+#define MAX_FLIPPED_BITS 4u /* of an erased page's tags, assumed; more is a page that was written \
+			     */
 
 static bool extra_fits(const struct y2_tags *tags)
 {
-	return tags->extra && !tags->chunk && tags->object <= Y2_ID_MAX && tags->parent <= Y2_ID_MAX &&
-	       tags->size < 0xffffffffu;
+	return tags->extra && !tags->chunk && tags->object <= Y2_ID_MAX &&
+	       tags->parent <= Y2_ID_MAX && tags->size < 0xffffffffu;
 }
 
 void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *bytes)
@@ -26,12 +27,16 @@ void y2_tags_words(const struct y2_tags *tags, u32 *object, u32 *chunk, u32 *byt
 		*chunk |= Y2_EXTRA_SHRINK;
 	if (tags->shadows)
 		*chunk |= Y2_EXTRA_SHADOWS;
-	*bytes = tags->type == Y2_HARDLINK ? tags->equivalent : tags->type == Y2_FILE ? (u32)tags->size : 0;
+	*bytes = tags->type == Y2_HARDLINK ? tags->equivalent :
+		 tags->type == Y2_FILE	   ? (u32)tags->size :
+					     0;
 }
 
 void y2_tags_from_words(u32 seq, u32 object, u32 chunk, u32 bytes, struct y2_tags *tags)
 {
-	*tags = (struct y2_tags) { .used = true, .seq = seq, .object = object, .chunk = chunk, .bytes = bytes };
+	*tags = (struct y2_tags){
+		.used = true, .seq = seq, .object = object, .chunk = chunk, .bytes = bytes
+	};
 	if (!(chunk & Y2_EXTRA_HEADER))
 		return;
 	tags->extra = true;
@@ -87,13 +92,15 @@ static enum y2_read correct(u8 *tags, const u8 *stored)
 	complement = is.line_complement ^ get_unaligned_le32(stored + 8);
 	if (!column && !line && !complement)
 		return Y2_READ_CLEAN;
-	if (line == ~complement && line < Y2_TAGS_BYTES && ((column ^ column >> 1) & 0x15) == 0x15) {
+	if (line == ~complement && line < Y2_TAGS_BYTES &&
+	    ((column ^ column >> 1) & 0x15) == 0x15) {
 		u32 bit = (column >> 1 & 1) | (column >> 3 & 1) << 1 | (column >> 5 & 1) << 2;
 
 		tags[line] ^= 1u << bit;
 		return Y2_READ_FIXED;
 	}
-	return hweight32(column) + hweight32(line) + hweight32(complement) == 1 ? Y2_READ_FIXED : Y2_READ_UNFIXED;
+	return hweight32(column) + hweight32(line) + hweight32(complement) == 1 ? Y2_READ_FIXED :
+										  Y2_READ_UNFIXED;
 }
 
 enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
@@ -109,13 +116,15 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 		result = correct(words, in + Y2_TAGS_BYTES);
 	if (result != Y2_READ_UNFIXED)
 		y2_tags_from_words(get_unaligned_le32(words), get_unaligned_le32(words + 4),
-				   get_unaligned_le32(words + 8), get_unaligned_le32(words + 12), tags);
+				   get_unaligned_le32(words + 8), get_unaligned_le32(words + 12),
+				   tags);
 	return result;
 }
 
 /*
- * The ECC is over the bytes as they lie there; its first word is a single byte. Its other words are in the order of the
- * computer, which need not be that of the tags: drivers have an option for those
+ * The ECC is over the bytes as they lie there; its first word is a single byte. Its other words are
+ * in the order of the computer, which need not be that of the tags: drivers have an option for
+ * those
  */
 static bool swapped_ecc_is_right(const u8 *in)
 {
@@ -124,8 +133,10 @@ static bool swapped_ecc_is_right(const u8 *in)
 	y2_tags_ecc(in, &ecc);
 	if ((ecc.column ^ in[16]) & 0x3f)
 		return false;
-	return (ecc.line == get_unaligned_be32(in + 20) && ecc.line_complement == get_unaligned_be32(in + 24)) ||
-	       (ecc.line == get_unaligned_le32(in + 20) && ecc.line_complement == get_unaligned_le32(in + 24));
+	return (ecc.line == get_unaligned_be32(in + 20) &&
+		ecc.line_complement == get_unaligned_be32(in + 24)) ||
+	       (ecc.line == get_unaligned_le32(in + 20) &&
+		ecc.line_complement == get_unaligned_le32(in + 24));
 }
 
 bool y2_tags_unpack_swapped(const u8 *in, bool with_ecc, struct y2_tags *tags)

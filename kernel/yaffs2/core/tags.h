@@ -8,10 +8,13 @@
 
 struct y2_tags {
 	bool used;		/* false: the page is erased */
-	bool marked;		/* deleted, by a mark on the page: only pages of 512 bytes have such */
-	bool half_marked;	/* a bit of our mark is there, but not that which deletes: it is torn, or wrong */
-	bool unused_clear;	/* not marked, but with the unused bit zero: of another driver, or ours half erased */
-	u8 serial;		/* 0 to 3, one more than that of the chunk which it replaces; pages of 512 bytes only */
+	bool marked; /* deleted, by a mark on the page: only pages of 512 bytes have such */
+	/* a bit of our mark is there, but not that which deletes: it is torn, or wrong */
+	bool half_marked;
+	/* not marked, but with the unused bit zero: of another driver, or ours half erased */
+	bool unused_clear;
+	/* 0 to 3, one more than that of the chunk which it replaces; pages of 512 bytes only */
+	u8 serial;
 	u32 seq;
 	u32 object;
 	u32 chunk;		/* 0: header */

@@ -2,10 +2,10 @@
 /*
  * The ECC of packed tags 2: a Hamming code over 16 bytes, of the SmartMedia family.
  *
- * Column parity: six bits, two for each bit of a bit's number in its byte (0 to 7): the lower of a pair is the parity
- * of all bits where that number's bit is 0, the upper where it is 1. Line parity: the numbers of all bytes of odd
- * parity, XORed; and the same of their complements (32 bits). One wrong bit: each pair differs in exactly one, and
- * the ones spell its place.
+ * Column parity: six bits, two for each bit of a bit's number in its byte (0 to 7): the lower of a
+ * pair is the parity of all bits where that number's bit is 0, the upper where it is 1. Line
+ * parity: the numbers of all bytes of odd parity, XORed; and the same of their complements (32
+ * bits). One wrong bit: each pair differs in exactly one, and the ones spell its place.
  */
 #include "tags.h"
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20, serial number 2,
- * n_bytes 10, obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the numbers (from 1) of all bits that are
- * set, with its own field zero and "deleted" one; it corrects one bit, unless it is one of its own lower seven, which
- * looks like one of the tags'.
+ * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20,
+ * serial number 2, n_bytes 10, obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the
+ * numbers (from 1) of all bits that are set, with its own field zero and "deleted" one; it corrects
+ * one bit, unless it is one of its own lower seven, which looks like one of the tags'.
  *
- * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other implementations
- * leave the unused bit zero from the beginning, and clear the one bit only. We set it, and clear it with the mark, so
- * that a page which lives again because its erase was torn shows. Its number is 64, the only one that reaches bit 6
- * of the ECC; the mark clears that, too, and the ECC is right for others as before.
+ * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other
+ * implementations leave the unused bit zero from the beginning, and clear the one bit only. We set
+ * it, and clear it with the mark, so that a page which lives again because its erase was torn
+ * shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that, too,
+ * and the ECC is right for others as before.
  */
 #include "tags.h"
 
@@ -27,12 +28,14 @@
 #define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
-/* Bit j of the XOR: the parity of those bits whose number, one more than their place, has bit j set */
+/*
+ * Bit j of the XOR: the parity of those bits whose number, one more than their place, has bit j set
+ */
 static u32 ecc_of(u32 low, u32 high)
 {
 	static const u64 with_bit[6] = {
-		0x5555555555555555ull, 0x6666666666666666ull, 0x7878787878787878ull, 0x7f807f807f807f80ull,
-		0x7fff80007fff8000ull, 0x7fffffff80000000ull,
+		0x5555555555555555ull, 0x6666666666666666ull, 0x7878787878787878ull,
+		0x7f807f807f807f80ull, 0x7fff80007fff8000ull, 0x7fffffff80000000ull,
 	};
 	u64 bits = low | (u64)high << 32;
 	u32 ecc = (u32)(bits >> 63) << 6;
@@ -72,7 +75,8 @@ static u32 wrong_bit(u32 low, u32 high)
 /* What is torn looks corrected more often than not; so it must make sense, too */
 static bool makes_sense(const struct y2_tags *tags)
 {
-	return tags->object && (tags->bytes <= MAX_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
+	return tags->object &&
+	       (tags->bytes <= MAX_BYTES || (!tags->chunk && tags->bytes == HEADER_BYTES));
 }
 
 enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)
@@ -105,10 +109,14 @@ enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)
 		else
 			high ^= 1u << (wrong - 33);
 	}
-	*tags = (struct y2_tags) {
-		.used = true, .seq = Y2_SEQ_LOWEST, .object = high & OBJECT_MASK, .chunk = low & CHUNK_MASK,
-		.serial = low >> SERIAL_SHIFT & 3, .bytes = low >> BYTES_SHIFT & BYTES_MASK,
-		.half_marked = wrong == TAG_BITS,	/* the unused bit, or its ECC */
+	*tags = (struct y2_tags){
+		.used = true,
+		.seq = Y2_SEQ_LOWEST,
+		.object = high & OBJECT_MASK,
+		.chunk = low & CHUNK_MASK,
+		.serial = low >> SERIAL_SHIFT & 3,
+		.bytes = low >> BYTES_SHIFT & BYTES_MASK,
+		.half_marked = wrong == TAG_BITS, /* the unused bit, or its ECC */
 		.unused_clear = !(high & UNUSED),
 	};
 	if (makes_sense(tags))
@@ -124,9 +132,15 @@ bool y2_tags_yaffs1_unpack_swapped(const u8 *in, struct y2_tags *tags)
 	u32 plain = (high | 2) & ~(ECC_MASK << 2);
 	u8 bytes[4] = { (u8)(plain >> 24), (u8)(plain >> 16), (u8)(plain >> 8), (u8)plain };
 
-	*tags = (struct y2_tags) {
-		.used = true, .seq = Y2_SEQ_LOWEST, .object = high >> 14, .chunk = low >> 12, .serial = low >> 10 & 3,
+	*tags = (struct y2_tags){
+		.used = true,
+		.seq = Y2_SEQ_LOWEST,
+		.object = high >> 14,
+		.chunk = low >> 12,
+		.serial = low >> 10 & 3,
 		.bytes = low & BYTES_MASK,
 	};
-	return ecc_of(get_unaligned_le32(in), get_unaligned_le32(bytes)) == (high >> 2 & ECC_MASK) && makes_sense(tags);
+	return ecc_of(get_unaligned_le32(in), get_unaligned_le32(bytes)) ==
+		       (high >> 2 & ECC_MASK) &&
+	       makes_sense(tags);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A check of the state in memory, whether it agrees with itself: every live chunk has one owner, every count is
- * right. For tests.
+ * A check of the state in memory, whether it agrees with itself: every live chunk has one owner,
+ * every count is right. For tests.
  */
 #include "yaffs2.h"
 
@@ -39,7 +39,9 @@ static void one_object(struct verifier *v, struct y2_object *obj)
 	if (obj->header != Y2_NO_CHUNK)
 		one_reference(v, obj->header);
 	EXPECT(v, obj->parent || obj->unlinked || obj == v->fs->root, obj->id);
-	EXPECT(v, obj->type != Y2_HARDLINK || (obj->unlinked ? !obj->target : obj->target->type != Y2_HARDLINK),
+	EXPECT(v,
+	       obj->type != Y2_HARDLINK ||
+		       (obj->unlinked ? !obj->target : obj->target->type != Y2_HARDLINK),
 	       obj->id);
 	if (obj->type != Y2_FILE)
 		return;
@@ -67,7 +69,10 @@ static void blocks(struct verifier *v)
 		for (u32 page = 0; page < fs->geometry.chunks_per_block; page++)
 			of_block += y2_chunk_is_live(fs, i * fs->geometry.chunks_per_block + page);
 		EXPECT(v, of_block == block->live, i);
-		EXPECT(v, !of_block || block->state == Y2_BLOCK_FULL || block->state == Y2_BLOCK_ALLOCATING, i);
+		EXPECT(v,
+		       !of_block || block->state == Y2_BLOCK_FULL ||
+			       block->state == Y2_BLOCK_ALLOCATING,
+		       i);
 		EXPECT(v, (block->state == Y2_BLOCK_ALLOCATING) == (fs->alloc_block == i), i);
 		live += of_block;
 		empty += block->state == Y2_BLOCK_EMPTY;

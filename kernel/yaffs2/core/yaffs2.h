@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock around each call and
- * see objects; everything takes and returns negative errno values. A chunk is a page of the flash: `chunk` is its
- * number on the whole flash (block * chunks_per_block + page), `page` its number in its block, `k` a chunk of a file.
+ * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock
+ * around each call and see objects; everything takes and returns negative errno values. A chunk is
+ * a page of the flash: `chunk` is its number on the whole flash (block * chunks_per_block + page),
+ * `page` its number in its block, `k` a chunk of a file.
  */
 #ifndef Y2_YAFFS2_H
 #define Y2_YAFFS2_H
@@ -12,7 +13,7 @@
 #include "index.h"
 #include "tags.h"
 
-#define Y2_RESERVED_BLOCKS	5u	/* never filled by users: garbage collection works in them */
+#define Y2_RESERVED_BLOCKS 5u /* never filled by users: garbage collection works in them */
 #define Y2_CHECKPOINT_MIN_BLOCKS 60u	/* smaller devices are scanned */
 #define Y2_NO_BLOCK		0xffffffffu
 #define Y2_NO_CHUNK		0xffffffffu
@@ -31,20 +32,23 @@ struct y2_block {
 	u16 live;		/* chunks in use */
 	u16 written;		/* pages programmed since the erase, without its summary */
 	u8 state;
-	bool shrink_header:1;	/* holds headers without which older, obsolete chunks would come back */
+	/* holds headers without which older, obsolete chunks would come back */
+	bool shrink_header:1;
 	bool retire:1;		/* failed: empty it, then mark it bad */
 	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
 	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
 	bool needs_erase:1;		/* found empty by one page only: erase before use */
 	bool last_torn:1;	/* a scan has met a note that its last page is torn */
-	bool unreadable:1;	/* holds data that can no longer be read: copied, it would read as if it were right */
+	/* holds data that can no longer be read: copied, it would read as if it were right */
+	bool unreadable:1;
 };
 
 struct y2_object {
 	struct list_head in_hash;	/* by id */
 	struct list_head siblings;	/* in the parent's children, by cookie */
 	struct list_head in_names;	/* by parent and name; only if loaded */
-	struct list_head links;		/* of a hard link: the list of its target; else the list of links to this */
+	/* of a hard link: the list of its target; else the list of links to this */
+	struct list_head links;
 	struct list_head in_dirty;
 	struct y2_object *parent;	/* NULL: unlinked */
 	u64 cookie;			/* position in its directory, for readdir; never 0 */
@@ -53,16 +57,20 @@ struct y2_object {
 	u8 type;
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
-	bool unlinked:1;		/* goes when refs gets 0; without refs: when there is room for its tombstone */
-	bool tail_hidden:1;		/* of a file: nothing behind its end can come back when it grows */
-	bool extended:1;		/* something lies behind its header: it goes along when that is written again */
+	/* goes when refs gets 0; without refs: when there is room for its tombstone */
+	bool unlinked:1;
+	bool tail_hidden:1; /* of a file: nothing behind its end can come back when it grows */
+	/* something lies behind its header: it goes along when that is written again */
+	bool extended:1;
 	bool scan_seen:1;		/* a scan has met its newest header */
-	bool scan_shrunk:1;		/* what its shrink header tells of may be half way; pages of 512 bytes only */
-	bool scan_deleted:1;		/* a scan has met its tombstone: what is older does not count */
-	bool scan_needs_tombstone:1;		/* and before, chunks that are newer than that: it needs another */
-	bool scan_shadowed:1;		/* a header that is newer than all of it has taken its name */
+	/* what its shrink header tells of may be half way; pages of 512 bytes only */
+	bool scan_shrunk:1;
+	bool scan_deleted:1; /* a scan has met its tombstone: what is older does not count */
+	/* and before, chunks that are newer than that: it needs another */
+	bool scan_needs_tombstone:1;
+	bool scan_shadowed:1; /* a header that is newer than all of it has taken its name */
 	bool scan_linked:1;		/* and a link leads to it */
-	bool scan_tail:1;		/* its last chunk says that it holds more than the file has */
+	bool scan_tail:1; /* its last chunk says that it holds more than the file has */
 	u32 refs;			/* VFS inodes in memory */
 	u32 mode, uid, gid, atime, mtime, ctime, rdev;
 	u32 name_hash;
@@ -76,7 +84,8 @@ struct y2_object {
 		struct {
 			struct list_head children;
 			u32 unloaded;	/* children whose names are not known yet */
-			struct y2_object *last_read;	/* where readdir goes on; NULL: from the first */
+			/* where readdir goes on; NULL: from the first */
+			struct y2_object *last_read;
 			u64 next_cookie;
 		};
 		struct {
@@ -99,7 +108,7 @@ struct y2_options {
 };
 
 struct y2_stats {
-	u64 pages_read, pages_written, pages_marked, blocks_erased;	/* all that went to the flash */
+	u64 pages_read, pages_written, pages_marked, blocks_erased; /* all that went to the flash */
 	u64 user_chunks, header_chunks;			/* written because somebody asked for it */
 	u64 gc_copies, gc_blocks, passive_gc, aggressive_gc, forced_gc;
 	u64 summaries_used, blocks_scanned, checkpoint_mounts, checkpoints_written;
@@ -126,12 +135,13 @@ struct y2_fs {
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
 	u32 last_alloc;			/* the search for an empty block goes on behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
-	u32 torn_full;			/* a full block whose last page a scan has taken for torn; Y2_NO_BLOCK: none */
-	u32 torn_newest;		/* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
+	/* a full block whose last page a scan has taken for torn; Y2_NO_BLOCK: none */
+	u32 torn_full;
+	u32 torn_newest; /* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
 	bool mark_failed;		/* a block is unmarked */
-	bool unmarked;			/* what a mount without the right to write has found obsolete */
+	bool unmarked; /* what a mount without the right to write has found obsolete */
 	bool failed;			/* read-only until the next mount, see block.c */
-	u32 reserved;			/* chunks for what the caller has taken and will write later */
+	u32 reserved; /* chunks for what the caller has taken and will write later */
 	u8 *summary;			/* of alloc_block */
 
 	struct list_head *by_id, *by_name;
@@ -145,11 +155,11 @@ struct y2_fs {
 	u32 erased_since_forced;	/* blocks */
 	u32 gc_misses;			/* searches for a victim in a row that found none */
 	bool gc_running;
-	bool gc_prioritised;		/* blocks may want to be emptied or rewritten: retire, refresh */
+	bool gc_prioritised; /* blocks may want to be emptied or rewritten: retire, refresh */
 
 	bool checkpoint_valid;		/* the one on flash tells the present state */
-	u8 *page, *page2;		/* buffers of a chunk: for all of the core, and for flash.c */
-	u8 *cached;			/* the chunk that was last read in part: the next read may want the rest */
+	u8 *page, *page2; /* buffers of a chunk: for all of the core, and for flash.c */
+	u8 *cached; /* the chunk that was last read in part: the next read may want the rest */
 	u32 cached_chunk;		/* Y2_NO_CHUNK: none */
 	u8 *oob;
 };
@@ -174,7 +184,8 @@ u32 y2_chunks_free(const struct y2_fs *fs);	/* for users, beside all reserves */
 
 /* append.c: the head of the log */
 enum y2_urgency { Y2_USER, Y2_CRITICAL };	/* critical: may take the last block */
-int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency, u32 *chunk);
+int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency,
+	      u32 *chunk);
 void y2_append_close(struct y2_fs *fs);
 
 /* summary.c */
@@ -190,13 +201,15 @@ void y2_object_free(struct y2_fs *fs, struct y2_object *obj);
 u32 y2_object_new_id(struct y2_fs *fs);
 int y2_object_load(struct y2_fs *fs, struct y2_object *obj);
 int y2_object_fill(struct y2_fs *fs, struct y2_object *obj, const struct y2_header *header);
-struct y2_object *y2_object_resolve(struct y2_object *obj);	/* the target of a hard link, or itself */
+/* the target of a hard link, or itself */
+struct y2_object *y2_object_resolve(struct y2_object *obj);
 u32 y2_object_links(const struct y2_object *obj);
 /* Its own name went to another when the power failed; it takes that of a link */
 static inline bool y2_object_needs_name(const struct y2_object *obj)
 {
 	return obj->unlinked && !list_empty(&obj->links);
 }
+
 struct y2_object *y2_object_owner(struct y2_fs *fs, u32 chunk, u32 *k);
 
 /* object_header.c */
@@ -205,6 +218,7 @@ struct y2_header_change {
 	u32 shadows;
 	enum y2_urgency urgency;
 };
+
 int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_header_change *change);
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj);
 void y2_mark_dirty(struct y2_fs *fs, struct y2_object *obj);
@@ -217,32 +231,39 @@ struct y2_entry {
 	u32 mode;
 	char name[Y2_NAME_MAX + 1];
 };
+
 int y2_dir_load(struct y2_fs *fs, struct y2_object *dir);
 struct y2_dir_pos {
 	struct y2_object *dir;
 	u64 cookie;
 	struct list_head *next;		/* of the list of children */
 };
+
 struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir);
 struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj);
 void y2_dir_add(struct y2_fs *fs, struct y2_object *obj, const struct y2_dir_pos *pos);
 void y2_dir_add_last(struct y2_fs *fs, struct y2_object *dir, struct y2_object *obj);
 void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
-int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, struct y2_object **obj);
+int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
+	      struct y2_object **obj);
 /* The first entries with a cookie of at least from; returns how many */
-int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries, u32 max);
+int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries,
+	       u32 max);
 
 /* namei.c: what changes names */
 struct y2_new {
 	u32 mode, uid, gid, rdev;
 	const char *alias;
 };
-int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length, const struct y2_new *how,
-	      struct y2_object **obj);
-int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name, u32 length);
+
+int y2_create(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
+	      const struct y2_new *how, struct y2_object **obj);
+int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, const char *name,
+	    u32 length);
 int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
-int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name, u32 length);
+int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name,
+	      u32 length);
 void y2_object_put(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj);
 int y2_promote_link(struct y2_fs *fs, struct y2_object *obj);
@@ -251,8 +272,11 @@ int y2_promote_link(struct y2_fs *fs, struct y2_object *obj);
 int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
 /* Returns how much was written, if anything; from must not lie in the buffers of fs */
 int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
-/* The same, with chunks that the caller has reserved before; they are no longer reserved after it */
-int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length, u32 chunks);
+/*
+ * The same, with chunks that the caller has reserved before; they are no longer reserved after it
+ */
+int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from,
+		      u32 length, u32 chunks);
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first);
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj);
@@ -264,7 +288,10 @@ int y2_gc_make_room(struct y2_fs *fs, u32 chunks);
 int y2_gc_background(struct y2_fs *fs);	/* one small step; 0: nothing to do, 1: call again */
 int y2_gc_block(struct y2_fs *fs, u32 block);
 int y2_gc_unmarked(struct y2_fs *fs);
-/* The note lives until the caller makes its chunk obsolete: a block without live chunks is erased at once */
+/*
+ * The note lives until the caller makes its chunk obsolete: a block without live chunks is erased
+ * at once
+ */
 int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 block, u32 *chunk);
 u32 y2_gc_victim_best(struct y2_fs *fs);
 u32 y2_gc_victim_sampled(struct y2_fs *fs);
@@ -283,8 +310,8 @@ int y2_checkpoint_invalidate(struct y2_fs *fs);
 u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs);
 
 /* mount.c */
-int y2_mount(struct y2_fs **fs, const struct y2_geometry *geometry, const struct y2_flash_ops *ops, void *flash,
-	     const struct y2_options *options, u32 (*now)(void));
+int y2_mount(struct y2_fs **fs, const struct y2_geometry *geometry, const struct y2_flash_ops *ops,
+	     void *flash, const struct y2_options *options, u32 (*now)(void));
 int y2_sync(struct y2_fs *fs, bool checkpoint);
 int y2_set_read_only(struct y2_fs *fs, bool read_only);
 int y2_unmount(struct y2_fs *fs);

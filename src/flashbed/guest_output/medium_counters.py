@@ -44,7 +44,7 @@ beginning is the name alone, or says so too.
 
 
 def parse(text: bytes) -> Counters:
-    """Counters from lines such as "/sys/block/mblk0/medium/host_reads:17"."""
+    """Counters from lines such as "host_reads:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
 

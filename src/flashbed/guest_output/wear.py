@@ -132,6 +132,6 @@ def _erases(data: bytes) -> tuple[int, ...]:
 
 
 def _parse(text: bytes) -> dict[str, int]:
-    """Numbers from lines such as "/sys/block/mblk0/wear/erase_count_max:17"."""
+    """Numbers from lines such as "erase_count_max:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}

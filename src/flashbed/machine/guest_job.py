@@ -116,7 +116,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + log,
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
-        "TRACED": _forget(cell, device) if cell.traced else "",
+        "TRACED": _forget(cell) if cell.traced else "",
         "POWER_CUT": _power_cut(cell) if cell.power_cut else "",
         "SCHEDULER": scheduler.name,
         "SCHEDULER_MODULE": scheduler.module or "",
@@ -140,10 +140,10 @@ def medium_options(cell: Cell, medium_digest: str) -> str:
     return f"digest=0x{medium_digest}{record}"
 
 
-def _forget(cell: Cell, device: str) -> str:
+def _forget(cell: Cell) -> str:
     """The guest's command that makes whoever records the requests begin anew."""
     if cell.translation.device:
-        return f"echo forget >/sys/block/{device.removeprefix('/dev/')}/requests"
+        return f"echo forget >{cell.translation.counters.rpartition('/')[0]}/requests"
     return "medium forget"
 
 

@@ -64,7 +64,7 @@ INTERFACES: Mapping[str, Interface] = {
 }
 """By the word of a medium's profile."""
 
-CHIP = Interface("/dev/mtd0", module="media_nand", counters="/sys/devices/platform/media_nand")
+CHIP = Interface("/dev/mtd0", module="media_nand", counters="/sys/kernel/debug/media_nand")
 """A raw chip has a driver with the chip's model in it."""
 
 

@@ -25,7 +25,7 @@ class Translation(Profile):
     commands: tuple[str, ...] = Field(default=(), strict=False, description="what makes it, on the flash {device}")
     bad_blocks: bool = Field(default=True, description="it can live with blocks that are bad from the factory")
     logs_requests: bool = Field(default=False, description="its module takes record=N, for figures of requests")
-    counters: str = Field(default="", description="folder of the guest with its counters, a number in each file")
+    counters: str = Field(default="", description="file of the guest with its counters, name:value a line")
 
     @property
     def module_arguments(self) -> str:
