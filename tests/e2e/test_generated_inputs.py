@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 from flashbed import cli, image
 from flashbed.common.errors import SetupError
-from flashbed.execution import measurement, repetition
+from flashbed.execution import first_medium, measurement, repetition
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image.apt import Apt
 from flashbed.machine.base import Outcome
@@ -115,7 +115,7 @@ def bench() -> Iterator[Path]:
         patched.setattr(Apt, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)
         patched.setattr(measurement, "of", read_back)
-        patched.setattr(repetition, "conditioned", lambda *_: None)
+        patched.setattr(first_medium, "conditioned", lambda *_: None)
         patched.chdir(place)
         yield place
 

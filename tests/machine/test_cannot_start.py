@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
-from flashbed.execution import beforehand, repetition, run
+from flashbed.execution import beforehand, checking, repetition, run
 from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.study.loading import load_study
@@ -94,7 +94,7 @@ def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch, tmp_
     def gone(*_: object) -> None:
         raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
 
-    monkeypatch.setattr(repetition, "check", gone)
+    monkeypatch.setattr(checking, "check", gone)
     (wanted,) = run.prepare(study_on("arm64-1000"))
     finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
     assert finished.result["outcome"] == "failed"

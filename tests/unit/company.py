@@ -22,7 +22,6 @@ from typing import Any
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import beforehand, measurement, repetition, run
-from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished
 from flashbed.profiles.library import Library
 
@@ -48,10 +47,11 @@ def main() -> None:
                 translation=between,
             )
             image = SimpleNamespace(kernel=SimpleNamespace(changed=None, change_unknown=""))
-            made.append(SimpleNamespace(key=hashlib.sha256(name.encode()).hexdigest(), cell=cell, image=image))
+            key = hashlib.sha256(name.encode()).hexdigest()
+            made.append(SimpleNamespace(key=key, cell=cell, image=image, beginning=""))
         return made
 
-    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, _host: Memory) -> Finished:
+    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, *_: object) -> Finished:
         with (Path(cache) / "measured").open("a") as file:
             file.write(f"{wanted.cell.label}\n")
         while seconds < 0 and not (Path(cache) / "go").exists():

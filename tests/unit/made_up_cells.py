@@ -21,7 +21,6 @@ from typing import Any
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import attempt, measurement, measuring, repetition
-from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import Store
 from flashbed.image import GuestImage, emulator
@@ -50,7 +49,7 @@ def cell(number: int) -> Cell:
     return Cell(coordinates={"number": str(number)}, seed=1, medium=medium, translation=between)
 
 
-def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, _host: Memory) -> Finished:
+def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, *_: object) -> Finished:
     """Of all files that came with the order, and of the cell."""
     with Path(os.environ[ATTEMPTS]).open("a") as file:
         file.write(f"{os.getpid()} {wanted.key}\n")

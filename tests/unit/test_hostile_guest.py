@@ -28,7 +28,7 @@ LIMITS = Limits(30, 0)
 def cell(name: str) -> Any:
     medium = SimpleNamespace(size_bytes=0)
     made = SimpleNamespace(coordinates={"name": name}, label=name, seed=1, medium=medium)
-    return SimpleNamespace(cell=made, key=hashlib.sha256(name.encode()).hexdigest(), environment={})
+    return SimpleNamespace(cell=made, key=hashlib.sha256(name.encode()).hexdigest(), environment={}, beginning="")
 
 
 class Guests:
@@ -38,6 +38,12 @@ class Guests:
 
     def __init__(self, outcomes: dict[str, Outcome]) -> None:
         self._outcomes = outcomes
+
+    def expect(self, missing: Any) -> None:
+        pass
+
+    def would_wait(self, wanted: Any) -> bool:
+        return False
 
     def attempt(self, wanted: Any, limits: Limits, stop: threading.Event) -> Finished:
         return repetition._finished(wanted, self._outcomes[wanted.cell.label])

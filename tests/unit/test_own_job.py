@@ -53,13 +53,21 @@ def test_a_job_that_prepares_nothing_stays_as_it_is() -> None:
     assert list(portable_jobs({"job": plain, "variables": {}}, 1, "n")) == ["measure"]
 
 
-def test_it_is_run_before_with_the_same_variables() -> None:
+@pytest.mark.parametrize("names_it", [True, False])
+def test_what_prepares_is_told_the_variables_that_it_names(names_it: bool) -> None:
+    job = JOB + ("[prepare-more]\nsize=${size}\n" if names_it else "")
+    files = Fio().files({"job": job, "variables": {"size": "4M", "siz": "no"}}, 7)
+    assert files["prepare"].decode().startswith("export size=4M\ncd /mnt\n" if names_it else "cd /mnt\n")
+    assert files["measure"].decode().startswith("export siz=no\nexport size=4M\ncd /mnt\n")
+
+
+def test_it_is_run_before() -> None:
     files = Fio().files({"job": JOB, "variables": {"size": "4M"}}, 7)
     assert b"[reader]" not in files["prepare.fio"]
     assert b"ramp_time" not in files["prepare.fio"]
     assert b"[prepare" not in files["measure.fio"]
     script = files["prepare"].decode()
-    assert script.startswith("export size=4M\ncd /mnt\n/bin/fio ")
+    assert script.startswith("cd /mnt\n/bin/fio ")
     assert "--randseed=7" in script
     assert " /job/prepare.fio || {" in script
     assert "write_bw_log" not in script

@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,12 @@ class Cluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise self._scheduler_is_gone(error) from None
         return told
+
+    def expect(self, missing: Sequence[Repetition]) -> None:
+        """Of no use here: a worker runs each from power-on, for it keeps nothing between two orders."""
+
+    def would_wait(self, wanted: Repetition) -> bool:
+        return False
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
         """Raises FlashbedError for what a worker refuses, or if the scheduler is gone, InterruptedByUser."""

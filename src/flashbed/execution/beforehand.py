@@ -13,7 +13,7 @@ from flashbed.common import programs
 from flashbed.common.errors import InputError, SetupError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution.repetition import check_command
+from flashbed.execution.checking import check_command
 from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.profiles.library import Selector

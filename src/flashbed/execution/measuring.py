@@ -11,8 +11,7 @@ import json
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +91,15 @@ def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Lim
     if not missing:
         return
     stop = threading.Event()
+    site.expect(missing)
     with stage("Measuring", total=len(missing)) as progress, ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
         queue, running = Queue(store, missing), set[Future[Record]]()
         try:
             while queue.left or running:
-                while len(running) < min(site.guests, MOST_AT_A_TIME) and (taken := queue.take()) is not None:
+                while (
+                    len(running) < min(site.guests, MOST_AT_A_TIME)
+                    and (taken := queue.take(site.would_wait)) is not None
+                ):
                     claim, wanted = taken
                     running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop))
                 for record in queue.finished_elsewhere():
@@ -113,11 +116,16 @@ def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Lim
 
 
 class Queue:
-    """What is still to be measured. Who measures a repetition has its claim; what others have is left to the end."""
+    """What is still to be measured, those with one beginning behind each other. Who measures a repetition has its
+    claim; what others have is left to the end.
+    """
 
     def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
         self._store = store
-        self._mine = deque(missing)
+        groups: dict[str, list[Repetition]] = {}
+        for one in missing:
+            groups.setdefault(one.beginning or one.key, []).append(one)
+        self._mine = [one for group in groups.values() for one in group]
         self._others: list[tuple[Repetition, object]] = []
         """What others measured when this run came to it, and what was known of its failures then."""
         self._finished: list[Record] = []
@@ -127,10 +135,12 @@ class Queue:
     def left(self) -> int:
         return len(self._mine) + len(self._others)
 
-    def take(self) -> tuple[locks.Lock, Repetition] | None:
-        """The next repetition that nobody measures, with its claim; None if there is none at the moment."""
+    def take(self, would_wait: Callable[[Repetition], bool]) -> tuple[locks.Lock, Repetition] | None:
+        """The next repetition that nobody measures, with its claim; None if there is none at the moment. Those that
+        would wait for another come behind those that would not.
+        """
         while self._mine:
-            wanted = self._mine.popleft()
+            wanted = self._mine.pop(next((at for at, one in enumerate(self._mine) if not would_wait(one)), 0))
             if (claim := self._store.claim(wanted.key)) is None:
                 self._others.append((wanted, _state_of_failure(wanted.key)))
             elif not self._is_finished(claim, stored(self._store, wanted)):

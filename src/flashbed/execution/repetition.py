@@ -9,24 +9,24 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from flashbed.common.digest import digest_bytes
-from flashbed.common.errors import HostResourceError, InputError, SetupError
+from flashbed.common.digest import digest_bytes, digest_json
+from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import measurement, memory, ran
+from flashbed.execution import checking, first_medium, measurement, memory, ran
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import checker, guest_job, interfaces, process, qemu, sampled
+from flashbed.machine import guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
+from flashbed.machine.beginning import Beginning
 from flashbed.machine.cpus import Cpus
 from flashbed.machine.guest_job import Job
 from flashbed.medium import conditioning
-from flashbed.profiles import stored_medium
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.shrinking import packing
@@ -42,6 +42,8 @@ class Repetition:
     image: GuestImage
     environment: Mapping[str, str]
     key: str
+    beginning: str = ""
+    """The same for all that are the same until their load comes; "" if it shares its beginning with none."""
 
 
 @dataclass(frozen=True)
@@ -95,30 +97,73 @@ def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Gives a cell its key, over everything that can change its result."""
-    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(job(cell, image).files.items()))
+    its_job = job(cell, image)
     environment = {
         "emulator": emulator.digest(),
         **({emulator.PROFILE: emulator.observer_digest(emulator.PROFILE)} if samples(cell) else {}),
         "machine": " ".join(machine(cell, image)),
-        "job": digest_bytes(text.encode()),
+        "job": _digest(its_job.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
     }
-    return Repetition(cell, image, environment, key(cell, environment))
+    begins = _beginning(cell, image, {**environment, "job": _digest(its_job.beginning)})
+    return Repetition(cell, image, environment, key(cell, environment), begins)
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    text = "".join(f"{name}\0{digest_bytes(data)}\n" for name, data in sorted(files.items()))
+    return digest_bytes(text.encode())
+
+
+def _beginning(cell: Cell, image: GuestImage, environment: Mapping[str, str]) -> str:
+    """A digest of all that a guest has until its load comes. None is shared where code is noted when it first runs:
+    a forked guest has code that ran before.
+    """
+    if image.kernel.changed is not None:
+        return ""
+    medium = cell.medium
+    return digest_json(
+        {
+            "environment": environment,
+            "medium": medium.core_parameters,
+            "condition": medium.condition,
+            "start": medium.start_digest,
+        }
+    )
+
+
+def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
+    """Runs a repetition in the empty folder `folder` until its load comes; what came of it if it does not come so far
+    within `limit_s` seconds of the host's time. Raises InputError for a kept medium that is no longer what it was,
+    TooLargeError, HostResourceError, InterruptedByUser.
+    """
+    cell, image = repetition.cell, repetition.image
+    _need_room(cell.medium.size_bytes, folder)
+    files = _files(image, folder)
+    image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
+    (folder / qemu.LOAD).touch()
+    first_medium.make_medium(cell, image, StoredMedium(folder))
+    begun = Beginning(machine(cell, image), files, folder, samples=samples(cell))
+    return begun.reach(limit_s, stop) or begun
 
 
 def execute(
-    repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event, host: Memory = memory.NONE
+    repetition: Repetition,
+    folder: Path,
+    limit_s: float,
+    stop: threading.Event,
+    host: Memory = memory.NONE,
+    begun: Beginning | Outcome | None = None,
 ) -> Finished:
     """Runs a repetition in the empty folder `folder`, or in the host's memory where that has room, within `limit_s`
-    seconds of the host's time.
+    seconds of the host's time: from power-on, or from a beginning that was made for it or one that shares it.
 
     A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
     TooLargeError, HostResourceError, InterruptedByUser.
     """
     cell = repetition.cell
     _need_room(cell.medium.size_bytes, folder)
-    run = partial(_executed, repetition, limit_s, stop)
+    run = partial(_executed, repetition, limit_s, stop, begun)
     return host.carried(content_bytes(cell), cell.board.ram, run, _is_killed) or run(folder)
 
 
@@ -144,33 +189,47 @@ def _is_killed(finished: Finished) -> bool:
     return bool(finished.kept["outcome"] == "killed")
 
 
-def _executed(repetition: Repetition, limit_s: float, stop: threading.Event, folder: Path) -> Finished:
-    cell, image = repetition.cell, repetition.image
-    initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD))
-    files = qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program(), load=load)
-    its_job = job(cell, image)
-    image.write_initramfs(program_set(cell), its_job.beginning, files.initramfs)
-    load.write_bytes(its_job.packed_load())
+def _executed(
+    repetition: Repetition,
+    limit_s: float,
+    stop: threading.Event,
+    begun: Beginning | Outcome | None,
+    folder: Path,
+) -> Finished:
+    if isinstance(begun, Outcome):
+        return _finished(repetition, sampled.named(begun, repetition.image.kernel.symbols))
     try:
-        make_medium(cell, image, StoredMedium(folder))
+        outcome = _outcome(repetition, limit_s, stop, begun, folder)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    changed = image.kernel.changed
+    outcome = sampled.named(outcome, repetition.image.kernel.symbols)
+    if outcome.status == "measured":
+        outcome = checking.checked(repetition.cell, outcome, folder / DATA)
+    return _finished(repetition, outcome)
+
+
+def _files(image: GuestImage, folder: Path) -> qemu.Files:
+    initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD))
+    return qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program(), load=load)
+
+
+def _outcome(
+    repetition: Repetition, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
+) -> Outcome:
+    """Raises InputError for a kept medium that is no longer what it was."""
+    cell, image = repetition.cell, repetition.image
+    its_job = job(cell, image)
+    if begun is not None:
+        return begun.run(its_job.packed_load(), folder, limit_s, stop)
+    files, changed = _files(image, folder), image.kernel.changed
+    image.write_initramfs(program_set(cell), its_job.beginning, files.initramfs)
+    (folder / qemu.LOAD).write_bytes(its_job.packed_load())
+    first_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
     outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
     if changed is not None:
         ran.note(repetition.key, changed, folder / process.RAN)
-    outcome = sampled.named(outcome, image.kernel.symbols)
-    if outcome.status == "measured":
-        try:
-            outcome = replace(outcome, medium_check=check(cell, files.data))
-        except SetupError as error:  # it was there when the run began; without it this would be another result
-            outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
-        except checker.NoVerdict as error:
-            outcome = replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
-        except checker.Killed as killed:
-            outcome = replace(outcome, status="killed", reason=str(killed))
-    return _finished(repetition, outcome)
+    return outcome
 
 
 def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Finished:
@@ -197,13 +256,6 @@ def _packed_bytes(kernel_image: Path) -> bytes:
     return f"{packing.packed(kernel_image, packing.PROGRAMS['gzip'])}\n".encode()
 
 
-def conditioned(cell: Cell, image: GuestImage) -> Path | None:
-    """The state that the cell's medium starts from, made if it is not there yet; None where it starts otherwise."""
-    if cell.medium.start is not None or not cell.medium.conditioned:
-        return None
-    return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
-
-
 def medium_digest(cell: Cell, image: GuestImage) -> str:
     """Of the parameters of the cell's medium: by it the medium's model knows that it has got the right one."""
     return image.media_tool.digest(cell.medium.core_parameters)
@@ -223,53 +275,6 @@ def machine_setup(cell: Cell, image: GuestImage) -> qemu.Setup:
     options = guest_job.medium_options(cell, medium_digest(cell, image)) if between.controller else ""
     joined = (between.controller, between.kernel_words, options)
     return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus, *joined)
-
-
-def make_medium(cell: Cell, image: GuestImage, to: StoredMedium) -> None:
-    """Writes a medium's files: a new one, one in a condition, or a copy of the one that is kept.
-
-    Raises InputError if the kept one is no longer what it was.
-    """
-    if cell.medium.start is not None:
-        _copy_medium(cell, image, to, cell.medium.start)
-        return
-    if (aged := conditioned(cell, image)) is None:
-        image.media_tool.create(to.state, cell.medium.core_parameters)
-    else:
-        stored_medium.copy(aged, to.state)
-    image.media_tool.create_content(to.state, to.data)
-
-
-def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
-    """Raises InputError if the medium is no longer what the key says, or another than the cell's profile describes."""
-    stored_medium.copy(start.state, to.state)
-    stored_medium.copy(start.data, to.data)
-    if to.digest() != cell.medium.start_digest:
-        raise InputError(f"{start.folder}: has changed since the study was read; run the study again")
-    try:
-        told = image.media_tool.inspect(to.state, cell.medium.core_parameters)
-    except HostResourceError as error:
-        raise InputError(error.message.replace(str(to.state), str(start.state))) from None
-    if told["fault"] is not None:
-        raise InputError(f"{start.state}: damaged: {told['fault']}")
-    if to.data.stat().st_size != told["content_bytes"]:
-        raise InputError(
-            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {told['content_bytes']}; "
-            "make the medium anew"
-        )
-
-
-def check_command(cell: Cell, data: Path) -> list[str] | None:
-    """What looks at the image that the cell leaves; None where nothing can, or where a translation lies between."""
-    return None if cell.translation.device else cell.filesystem.check_command(data)
-
-
-def check(cell: Cell, data: Path) -> str | None:
-    """What the file system's checker says of an image: "" for clean, None where there is none. Raises SetupError if
-    there is no such program, checker.Killed, checker.NoVerdict.
-    """
-    command = check_command(cell, data)
-    return None if command is None else checker.verdict(command, data)
 
 
 def _finished(repetition: Repetition, outcome: Outcome) -> Finished:

@@ -20,7 +20,7 @@ from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution import attempt, beforehand, inputs, measuring, ran, repetition
+from flashbed.execution import attempt, beforehand, first_medium, inputs, measuring, ran, repetition
 from flashbed.execution.attempt import Site
 from flashbed.execution.measuring import Record as Record
 from flashbed.execution.ran import Ran
@@ -285,7 +285,7 @@ def _condition(study: Study, missing: Sequence[Repetition]) -> None:
     with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
         for one in wanted.values():
             try:
-                repetition.conditioned(one.cell, one.image)
+                first_medium.conditioned(one.cell, one.image)
             except conditioning.WornOutError as error:
                 text = one.cell.coordinates.get("medium") or study.fixed["medium"]
                 dead.append(parameter_list.told_of(study, text, ("condition",), error.message))

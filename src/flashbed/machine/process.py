@@ -7,11 +7,16 @@ Knows no cell and no medium.
 
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum, auto
 from pathlib import Path
+from typing import Protocol
 
 from flashbed.common import children
 from flashbed.common.errors import InterruptedByUser
@@ -31,51 +36,113 @@ RAN = "ran.log"
 PRICE = "price.txt"
 """What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
 
-CONSOLE = "console.log"
-GROWING = (CONSOLE, RAW, RAN, PRICE)
+CONSOLE, COMPLAINT = "console.log", "complaint.log"
+GROWING = (CONSOLE, COMPLAINT, RAW, RAN, PRICE)
 """What a guest can make grow in its folder."""
 
 MOST_WRITTEN = 64 << 20
 """Bytes of each file that grows while a guest runs: its console, and what the emulator notes. They lie in memory."""
 
 
-def execute(arguments: list[str], console: Path, limit_s: float, stop: threading.Event) -> tuple[int, str]:
-    """Exit status, or TIMED_OUT, and standard error. The guest dies with this process, even if that is killed."""
+class Running(Protocol):
+    """A guest that is under way."""
+
+    def has_ended(self, within_s: float) -> bool:
+        """Whether it ends within this time; waits for that."""
+
+    def end(self) -> None:
+        """Asks it to end."""
+
+
+class End(Enum):
+    """How a guest that was watched came to its end."""
+
+    ITS_OWN = auto()
+    MADE = auto()
+    """It had panicked, or wrote without an end."""
+    LATE = auto()
+
+
+def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.Event) -> int:
+    """The exit status, or TIMED_OUT. The guest dies with this process, even if that is killed."""
     begin = time.monotonic()
-    with children.started(
-        children.guarded(arguments, limit_s, KILL_AFTER_S),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as process:
-        complaint, ended = _wait(process, console, stop)
-    if ended:
-        return 0, complaint.decode(errors="replace")
+    with started(arguments, folder, limit_s) as process:
+        end = watch(Started(process), folder, stop)
+        status = process.wait()
+    if end is End.MADE:
+        return 0
     # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
-    late = time.monotonic() - begin >= limit_s and process.returncode in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
-    return TIMED_OUT if late else process.returncode, complaint.decode(errors="replace")
+    late = time.monotonic() - begin >= limit_s and status in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
+    return TIMED_OUT if late else status
 
 
-def _wait(process: subprocess.Popen[bytes], console: Path, stop: threading.Event) -> tuple[bytes, bool]:
-    """What it said, and whether it had to be ended: after a panic, or because it writes without an end.
+@contextmanager
+def started(
+    arguments: list[str], folder: Path, limit_s: float = 0, inherited: Sequence[int] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An emulator that has `limit_s` seconds (0: as long as it likes) and these open files of this process, and says
+    what it has against its guest in a file of `folder`. It is ended if the block is left by an exception.
+    """
+    with (
+        (folder / COMPLAINT).open("wb") as said,
+        children.started(
+            children.guarded(arguments, limit_s, KILL_AFTER_S),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            pass_fds=inherited,
+        ) as process,
+    ):
+        yield process
+
+
+class Started:
+    """A guest that is a process of this one."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def has_ended(self, within_s: float) -> bool:
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self) -> None:
+        self._process.terminate()
+
+
+def watch(guest: Running, folder: Path, stop: threading.Event, limit_s: float = math.inf) -> End:
+    """Returns when it has ended. It is asked to after `limit_s` seconds, after a panic, or if it writes without an end;
+    by who catches InterruptedByUser, which this raises if `stop` is set.
 
     A panic stops the other CPUs first, and waits a second for each that takes no interrupts. Many CPUs that spin make
     minutes of the host's time of that.
     """
-    seen = _Growing(console)
+    begin, seen, why = time.monotonic(), _Growing(folder / CONSOLE), End.ITS_OWN
     panicked_at: float | None = None
-    while True:
-        try:
-            return process.communicate(timeout=STOP_POLL_S)[1], False
-        except subprocess.TimeoutExpired:
-            if stop.is_set():
-                raise InterruptedByUser("stopped") from None
-        flooded = any(is_flooded(console.parent / name) for name in GROWING)
+    while not guest.has_ended(STOP_POLL_S):
+        now = time.monotonic()
+        if stop.is_set():
+            raise InterruptedByUser("stopped")
+        if why is not End.ITS_OWN:
+            continue
+        flooded = any(is_flooded(folder / name) for name in GROWING)
         if not flooded and panicked_at is None and seen.has(deaths.PANIC):
-            panicked_at = time.monotonic()
-        if flooded or (panicked_at is not None and time.monotonic() - panicked_at > PANIC_ENDS_S):
-            process.terminate()
-            return process.communicate()[1], True
+            panicked_at = now
+        if flooded or (panicked_at is not None and now - panicked_at > PANIC_ENDS_S):
+            why = End.MADE
+        elif now - begin > limit_s:
+            why = End.LATE
+        if why is not End.ITS_OWN:
+            guest.end()
+    return why
+
+
+def complaint(folder: Path) -> str:
+    """What the emulator said on standard error."""
+    return beginning(folder / COMPLAINT).decode(errors="replace")
 
 
 def is_flooded(path: Path) -> bool:

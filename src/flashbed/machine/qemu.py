@@ -14,7 +14,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -163,21 +164,53 @@ def run(
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
     """
-    box, console, profile = folder / OUTBOX, folder / process.CONSOLE, folder / RAW
-    (folder / NOTES).mkdir(exist_ok=True)
-    with box.open("wb") as file:
-        file.truncate(outbox.BYTES)
-    console.touch()
-    profile.touch()
+    with windows(fixed, files):
+        status = process.execute(command(fixed, files, folder, watched=watched, samples=samples), folder, limit_s, stop)
+    return outcome_of(files, folder, status, limit_s)
+
+
+@contextmanager
+def windows(fixed: Sequence[str], files: Files) -> Iterator[None]:
+    """Makes the two files of a raw chip as long as the windows that they are mapped in."""
     sizes = {path: path.stat().st_size for path in (files.state, files.data)} if _is_chip(fixed) else {}
     for path, size in sizes.items():
         os.truncate(path, _window(size))
-    command = _command(fixed, files, folder) + _noting(folder, samples)
-    command += _watching(watched, folder / process.RAN)
-    status, complaint = process.execute(command, console, limit_s, stop)
-    for path, size in sizes.items():
-        os.truncate(path, size)
-    said = process.beginning(console)
+    try:
+        yield
+    finally:
+        for path, size in sizes.items():
+            os.truncate(path, size)
+
+
+def command(
+    fixed: Sequence[str],
+    files: Files,
+    folder: Path,
+    *,
+    watched: Sequence[tuple[int, int]] = (),
+    samples: bool = False,
+    orders: int | None = None,
+) -> list[str]:
+    """Makes the files of `folder` that the emulator writes, and returns how it is called. It takes `orders` from this
+    file descriptor (emulator/lab-beginning.h).
+    """
+    (folder / NOTES).mkdir(exist_ok=True)
+    with (folder / OUTBOX).open("wb") as file:
+        file.truncate(outbox.BYTES)
+    (folder / process.CONSOLE).touch()
+    (folder / RAW).touch()
+    ordered = [] if orders is None else ["-icount", f"orders={orders}"]
+    return [
+        *(*_command(fixed, files, folder), *ordered, *_noting(folder, samples)),
+        *_watching(watched, folder / process.RAN),
+    ]
+
+
+def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outcome:
+    """What came of the run in `folder`, by the emulator's exit status. Raises HostResourceError if the host's disk
+    filled up under it.
+    """
+    said, complaint = process.beginning(folder / process.CONSOLE), process.complaint(folder)
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
@@ -194,14 +227,14 @@ def run(
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", said)
     try:
-        outcome = _outcome(outbox.read(box), said, complaint)
+        outcome = _outcome(outbox.read(folder / OUTBOX), said, complaint)
     except outbox.RefusedError as error:
         return Outcome("failed", f"the guest handed out {error}", said)
     try:
         noted = outbox.noted(folder / NOTES)
     except outbox.RefusedError as error:
         return Outcome("failed", f"the guest had noted {error}", said)
-    if raw := profile.read_bytes():
+    if raw := (folder / RAW).read_bytes():
         noted[RAW] = raw
     return replace(outcome, files={**outcome.files, **noted})
 

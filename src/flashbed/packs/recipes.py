@@ -11,7 +11,7 @@ from typing import Any
 
 from flashbed.common import programs
 from flashbed.common.digest import digest_file
-from flashbed.execution import repetition
+from flashbed.execution import checking, first_medium, repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, guest_parts, initramfs, kernel
 from flashbed.packs import libraries
@@ -79,7 +79,7 @@ class Shelf:
             folder = self._scratch / f"medium-{len(self._media)}"
             folder.mkdir()
             made = StoredMedium(folder)
-            repetition.make_medium(wanted.cell, wanted.image, made)
+            first_medium.make_medium(wanted.cell, wanted.image, made)
             state, told = self.put(made.state, "the state of a medium"), made.data.stat()
             content = told.st_size if told.st_blocks == 0 else self.put(made.data, "the content of a medium")
             self._media[known] = state, content
@@ -117,7 +117,7 @@ def _archives(wanted: Repetition, shelf: Shelf) -> Iterable[tuple[str, str]]:
 
 def _check(cell: Cell, shelf: Shelf) -> Check | None:
     data = Path(Check.DATA)
-    if (command := repetition.check_command(cell, data)) is None:
+    if (command := checking.check_command(cell, data)) is None:
         return None
     if (program := programs.found(command[0])) is None:
         raise programs.missing(command[0])

@@ -7,7 +7,7 @@ prints.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from flashbed.workload.base import Parameters
 from flashbed.workload.fio_call import EMPTY_SCRIPT, FIO, LATENCY, OUTPUT, OWN_RATE_MS, RANDOM, rate_log, section
@@ -19,26 +19,27 @@ _SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
 
 def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """The job and its scripts, run in /mnt with the study's other values as environment variables, which fio puts in
-    for ${name}. What the command line says are defaults: the job's own word wins.
+    for ${name}. What prepares gets only those that it names, so that it is the same for cells that differ in others.
+    What the command line says are defaults: the job's own word wins.
     """
-    exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(_variables(parameters)))
     before, text = split_off_preparation(str(parameters["job"]))
     rates = {} if keeps_logs(text) else rate_log(OWN_RATE_MS)
     defaults = {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"}
 
-    def script(job: str, output: str, more: Mapping[str, object]) -> bytes:
+    def script(job: str, output: str, more: Mapping[str, object], variables: Iterable[tuple[str, object]]) -> bytes:
+        exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables))
         said = [f"--output=/out/{output}", *(f"--{name}={value}" for name, value in {**defaults, **more}.items())]
         # Some of what it has against a job stands in its output, before the JSON
         refused = f"{{ status=$?; sed '/^{{/,$d' /out/{output}; exit $status; }}"
         return f"{exports}cd /mnt\n{FIO} {' '.join(said)} /job/{job}.fio || {refused}\n".encode()
 
-    prepared = {f"{PREPARE}.fio": before.encode()} if before else {}
-    return {
-        "measure.fio": with_warm_up(text).encode(),
-        **prepared,
-        "prepare": script(PREPARE, f"{PREPARE}.json", {}) if before else EMPTY_SCRIPT,
-        "measure": script("measure", OUTPUT, rates),
-    }
+    variables = _variables(parameters)
+    measured = {"measure.fio": with_warm_up(text).encode(), "measure": script("measure", OUTPUT, rates, variables)}
+    if not before:
+        return {**measured, "prepare": EMPTY_SCRIPT}
+    named = [(name, value) for name, value in variables if re.search(rf"\$\{{?{name}\b", before)]
+    prepared = {f"{PREPARE}.fio": before.encode(), "prepare": script(PREPARE, f"{PREPARE}.json", {}, named)}
+    return {**measured, **prepared}
 
 
 def portable(parameters: Parameters, seed: int) -> dict[str, bytes]:

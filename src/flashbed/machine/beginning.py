@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A beginning that several guests share: an emulator in which one has come as far as its load, and that is forked there
+for each (emulator/lab-beginning.h).
+
+Knows no cell. What a forked guest leaves is the same to the byte as if it had run from power-on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from flashbed.common.errors import InterruptedByUser
+from flashbed.machine import process, qemu
+from flashbed.machine.base import Outcome
+from flashbed.machine.process import End
+from flashbed.profiles import stored_medium
+
+READY = "ready"
+
+LOST = -9
+"""The status of a forked guest of which nothing is known, for the emulator that it came from is gone."""
+
+
+@dataclass
+class _Forked:
+    """A guest that goes on from the beginning."""
+
+    folder: Path
+    orders: _Orders
+    status: int = LOST
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def has_ended(self, within_s: float) -> bool:
+        return self.ended.wait(within_s)
+
+    def end(self) -> None:
+        self.orders.give(f"end {self.folder}")
+
+
+class _Orders:
+    """The line to the emulator: orders go there, and what it answers comes back."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line, self._lock = line, threading.Lock()
+        self._forked: dict[str, _Forked] = {}
+        self._is_gone = False
+        self.is_ready = False
+        self.moved = threading.Event()
+        """Set when it is ready, or gone."""
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def give(self, order: str) -> None:
+        with self._lock, suppress(OSError):  # whom it does not reach is gone, and so are its guests
+            self._line.sendall(f"{order}\n".encode())
+
+    def begin(self, folder: Path) -> _Forked:
+        forked = _Forked(folder, self)
+        with self._lock:
+            if self._is_gone:
+                forked.ended.set()
+            self._forked[str(folder)] = forked
+        self.give(f"begin {folder}")
+        return forked
+
+    def _listen(self) -> None:
+        with self._line.makefile("r") as answers, suppress(OSError):
+            for answer in answers:
+                self._take(answer.rstrip("\n"))
+        self.is_ready = False
+        self.moved.set()
+        with self._lock:
+            self._is_gone = True
+            for one in self._forked.values():
+                one.ended.set()
+
+    def _take(self, answer: str) -> None:
+        if answer == READY:
+            self.is_ready = True
+            self.moved.set()
+            return
+        folder, _, status = answer.rpartition(" ")
+        with self._lock:
+            forked = self._forked.pop(folder)
+        forked.status = int(status)
+        forked.ended.set()
+
+
+@dataclass
+class _Opening:
+    """The emulator on its way to the end of the beginning."""
+
+    orders: _Orders
+    process: subprocess.Popen[bytes]
+
+    def has_ended(self, within_s: float) -> bool:
+        return self.orders.moved.wait(within_s)
+
+    def end(self) -> None:
+        self.process.terminate()
+
+
+class Beginning:
+    """The beginning of guests with these fixed arguments and files. It takes `folder`, in which all files but the
+    kernel lie; `files.load`, an empty one, is no guest's: each brings its own.
+    """
+
+    def __init__(self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, samples: bool = False) -> None:
+        self._fixed, self._files, self._folder, self._samples = fixed, files, folder, samples
+        self._sizes = {path.name: path.stat().st_size for path in (files.state, files.data)}
+        self._held = ExitStack()
+        self._orders: _Orders
+
+    def reach(self, limit_s: float, stop: threading.Event) -> Outcome | None:
+        """Runs the guest until it asks for its load. Returns what came of it if it does not come that far within
+        `limit_s` seconds of the host's time. Raises HostResourceError, InterruptedByUser.
+        """
+        try:
+            outcome = self._reached(limit_s, stop)
+        except BaseException:
+            self.close()
+            raise
+        if outcome is not None:
+            self.close()
+        return outcome
+
+    def _reached(self, limit_s: float, stop: threading.Event) -> Outcome | None:
+        self._held.enter_context(qemu.windows(self._fixed, self._files))
+        mine, its = socket.socketpair()
+        self._held.callback(mine.close)
+        with its:
+            line = its.fileno()
+            command = qemu.command(self._fixed, self._files, self._folder, samples=self._samples, orders=line)
+            begun = self._held.enter_context(process.started(command, self._folder, inherited=[line]))
+        self._held.callback(begun.terminate)
+        self._orders = _Orders(mine)
+        end = process.watch(_Opening(self._orders, begun), self._folder, stop, limit_s)
+        if end is End.ITS_OWN and self._orders.is_ready:
+            return None
+        return qemu.outcome_of(self._files, self._folder, _status(end, begun.wait), limit_s)
+
+    def run(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+        """Runs a guest from here on in the empty folder `folder`, with this load, for at most `limit_s` seconds of the
+        host's time. Its medium is there afterwards. Raises HostResourceError, InterruptedByUser.
+        """
+        files = self._copied(folder)
+        (folder / qemu.LOAD).write_bytes(load)
+        forked = self._orders.begin(folder)
+        try:
+            end = process.watch(forked, folder, stop, limit_s)
+        except InterruptedByUser:
+            forked.end()
+            raise
+        for name, size in self._sizes.items():
+            os.truncate(folder / name, size)
+        return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
+
+    def _copied(self, folder: Path) -> qemu.Files:
+        """A copy of all that the emulator writes: its positions in these files are those of the forked guest."""
+        for path in self._folder.iterdir():
+            if path.is_dir():
+                shutil.copytree(path, folder / path.name)
+            elif path not in (self._files.initramfs, self._files.load):
+                stored_medium.copy(path, folder / path.name)
+        own = {name: folder / getattr(self._files, name).name for name in ("state", "data")}
+        return replace(self._files, **own, load=folder / qemu.LOAD)
+
+    def close(self) -> None:
+        """Ends the emulator, and with it all guests that go on from here."""
+        self._held.close()
+
+
+def _status(end: End, own: Callable[[], int]) -> int:
+    return {End.LATE: process.TIMED_OUT, End.MADE: 0}[end] if end is not End.ITS_OWN else own()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which repetitions share a beginning, and when it is made and ended; no guest is started."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flashbed.common.errors import HostResourceError
+from flashbed.execution import beginnings, memory, repetition
+from flashbed.execution.beginnings import Beginnings
+from flashbed.execution.measuring import Queue
+from flashbed.execution.store import Store
+from flashbed.machine.base import Outcome
+
+
+class MadeUp(beginnings.Beginning):
+    """A beginning without an emulator."""
+
+    def __init__(self, wanted: Any) -> None:
+        self.wanted, self.closed = wanted, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[MadeUp]:
+    """All that are made."""
+    found: list[MadeUp] = []
+
+    def begin(wanted: Any, *_: object) -> MadeUp:
+        found.append(MadeUp(wanted))
+        return found[-1]
+
+    monkeypatch.setattr(repetition, "begin", begin)
+    return found
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Beginnings]:
+    found = Beginnings(2, tmp_path, memory.NONE)
+    yield found
+    found.close()
+
+
+def wanted(name: str) -> Any:
+    """That of the beginning by which its name begins; with "-" none is shared."""
+    medium = SimpleNamespace(size_bytes=0, kind="ftl")
+    cell = SimpleNamespace(medium=medium, board=SimpleNamespace(ram=0), label=name)
+    return SimpleNamespace(key=name, beginning=name[0].strip("-"), cell=cell)
+
+
+def all_of(*names: str) -> list[Any]:
+    return [wanted(name) for name in names]
+
+
+def taken(shared: Beginnings, held: ExitStack, one: Any) -> Any:
+    return held.enter_context(shared.of(one, 1, threading.Event()))
+
+
+def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(shared: Beginnings, made: list[MadeUp]) -> None:
+    cells = all_of("a1", "a2", "a3", "b1", "-1", "-2")
+    shared.expect(cells)
+    for one in cells[:3]:
+        assert not made or not made[0].closed
+        with ExitStack() as held:
+            assert taken(shared, held, one) is made[0]
+    assert made[0].closed
+    for one in cells[3:]:  # one alone, and those that share with none
+        with ExitStack() as held:
+            assert taken(shared, held, one) is None
+    assert len(made) == 1
+
+
+def test_a_second_attempt_and_one_that_nobody_expected_run_from_power_on(
+    shared: Beginnings, made: list[MadeUp]
+) -> None:
+    cells = all_of("a1", "a2", "a3")
+    shared.expect(cells[:2])
+    for one, is_shared in ((cells[0], True), (cells[0], False), (cells[2], False), (cells[1], True)):
+        with ExitStack() as held:
+            assert (taken(shared, held, one) is not None) == is_shared
+
+
+def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
+    shared: Beginnings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes: Any = {"a": Outcome("failed", "mkfs"), "b": Outcome("killed", "9"), "c": HostResourceError("full")}
+
+    def begin(one: Any, *_: object) -> Outcome:
+        if isinstance(found := outcomes[one.beginning], Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(repetition, "begin", begin)
+    cells = all_of("a1", "a2", "b1", "b2", "c1", "c2")
+    shared.expect(cells)
+    found = []
+    for one in cells:
+        with ExitStack() as held:
+            found.append(taken(shared, held, one))
+    assert found == [outcomes["a"]] * 2 + [None] * 4
+
+
+def test_what_another_run_measures_keeps_no_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:
+    cells = all_of("a1", "a2", "b1", "b2", "c1", "c2")
+    shared.expect(cells)
+    with ExitStack() as held:
+        taken(shared, held, cells[2])
+        for number in (0, 4):  # the second of "a" never comes
+            with ExitStack() as briefly:
+                taken(shared, briefly, cells[number])
+        assert [(one.wanted.beginning, one.closed) for one in made] == [("b", False), ("a", True), ("c", False)]
+    shared.close()
+    assert all(one.closed for one in made)
+
+
+def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(tmp_path: Path) -> None:
+    queue = Queue(Store(tmp_path), all_of("a1", "b1", "-1", "a2", "-2", "b2", "a3"))
+    order: list[str] = []
+
+    def would_wait(one: Any) -> bool:
+        return one.beginning == "a" and order[-1:] in (["a1"], ["b1"])
+
+    while (found := queue.take(would_wait)) is not None:
+        claim, one = found
+        claim.release()
+        order.append(one.key)
+    assert order == ["a1", "b1", "b2", "a2", "a3", "-1", "-2"]
