@@ -31,7 +31,7 @@ seeds  = 2
 
 [axes]
 filesystem = ["ext2"]
-pattern    = ["write", "randwrite"]
+pattern    = ["randread", "randwrite"]
 
 [workload]
 tool    = "fio"
@@ -46,7 +46,7 @@ Members = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pack of four repetitions, beside its study, and a cache that has their results."""
+    """A pack of four repetitions, two of which share a beginning, beside its study; a cache that has their results."""
     folder = tmp_path_factory.mktemp("packs")
     cache = empty_cache(folder / "cache")
     (folder / "own.toml").write_text(STUDY)
