@@ -80,7 +80,11 @@ KINDS = (
     Kind("sysroot's product", r"image/sysroot-[^/]+/usr/(include/stdio\.h|lib/aarch64-linux-gnu/libc\.a)", ALL),
     Kind("sysroot", r"image/sysroot-[^/]+/(?!MANIFEST\.json|FILES\.txt).+", SHORT, weight=2),
     Kind("archive of the guest", r"image/cpio-[^/]+/archive\.cpio", ALL, weight=2),
-    Kind("program of the guest", r"image/(programs-[^/]+/root/.+|outbox-[^/]+/outbox|medium-[^/]+/medium)", ALL),
+    Kind(
+        "program of the guest",
+        r"image/(programs-[^/]+/root/.+|outbox-[^/]+/outbox|medium-[^/]+/medium|receive-[^/]+/receive)",
+        ALL,
+    ),
     Kind("module of the guest", r"image/(media_|kernel-|iosched|yaffs2)[^/]*/[^/]+\.ko", ALL, weight=0.7),
     Kind("program of the host", r"image/fbmedia-[^/]+/(?!MANIFEST).+", ALL),
     Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),

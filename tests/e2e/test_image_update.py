@@ -40,10 +40,10 @@ makes is made of it, so nothing is built.
 
 
 def lock_of_today(lock: Lock, folder: Path) -> Lock:
-    """What the lock becomes. The two empty packages are there, for they say what Debian's kernel is called."""
+    """What the lock becomes. The empty package is there, for it says what Debian's kernel is called."""
     asked = lock.requests["arm64"]
-    ((kernel, before),) = ((name, files) for name, files in asked.items() if name.startswith("alone linux-headers-6"))
-    called = kernel.split()[1].removeprefix("linux-headers-").removesuffix("-arm64")
+    ((kernel, before),) = ((name, files) for name, files in asked.items() if name.startswith("alone linux-image-6"))
+    called = kernel.split()[1].removeprefix("linux-image-").removesuffix("-arm64")
 
     def newer(words: str) -> str:
         return words.replace(called, TODAY[0]).replace(before[0].version, TODAY[1])
@@ -51,7 +51,7 @@ def lock_of_today(lock: Lock, folder: Path) -> Lock:
     def moved(one: File) -> File:
         return replace(one, name=newer(one.name), origin=newer(one.origin))
 
-    empty = "alone linux-image-arm64 linux-headers-arm64"
+    empty = "alone linux-image-arm64"
     now = {name: tuple(files) for name, files in asked.items() if name != kernel}
     now[newer(kernel)] = tuple(map(moved, before))
     now[empty] = tuple(

@@ -153,10 +153,13 @@ thinktime=500
 END
 . /job/cell.env
 volume=/sys/fs/f2fs/${DEVICE#/dev/}
-while :; do
-	echo 1 >$volume/gc_urgent # wakes the collector, which takes any segment with room in it; who finds none sleeps long
-	usleep 20000
-done &
+(
+	cd / # its sleep may outlive it, and must not keep the file system busy
+	while :; do
+		echo 1 >$volume/gc_urgent # wakes the collector, which takes any segment with room; who finds none sleeps long
+		usleep 20000
+	done
+) &
 collector=$!
 fio /out/jobs >/out/fio.txt 2>&1 || { cat /out/fio.txt; exit 1; }
 kill $collector

@@ -29,12 +29,15 @@ def built(archive: Archive) -> Kernel:
 def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
     """Everything but the kernel and fio, which take minutes: digests by part."""
     module = modules.build(cache, built, "media_blk")
-    outbox, medium = programs.outbox(cache, archive), programs.medium(cache, archive)
+    own = [build(cache, archive) for build in (programs.outbox, programs.medium, programs.receive)]
     tools = programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
-    files = initramfs.base_files(busybox.path("root/bin/busybox"), outbox.path("outbox"), medium.path("medium"))
+    names = ("outbox", "medium", "receive")
+    files = initramfs.base_files(
+        busybox.path("root/bin/busybox"), *(entry.path(name) for entry, name in zip(own, names, strict=True))
+    )
     base = initramfs.archive(cache, built, "base", files, system=True)
-    return {entry.folder.name: entry.digests for entry in (module, outbox, medium, tools, busybox, base)}
+    return {entry.folder.name: entry.digests for entry in (module, *own, tools, busybox, base)}
 
 
 def test_two_builds_are_the_same_bytes(archive: Archive, built: Kernel, tmp_path: Path) -> None:
