@@ -75,7 +75,7 @@ def test_a_read_costs_the_array_the_bus_and_the_controller(measured) -> None:
 
 
 def test_reads_in_a_row_cost_the_same(measured) -> None:
-    """The kernel's tick comes every 4 ms and falls into each seventh read or so; between two, six in a row are alike."""
+    """The kernel's tick comes every 4 ms and falls into each seventh read; between two, six in a row are alike."""
     _, reads, _ = measured
     windows = [reads[start : start + 6] for start in range(READS - 5)]
     assert min(max(window) - min(window) for window in windows) < 200

@@ -62,8 +62,8 @@ STICK = "usb-stick-2g:interface=plain"
 
 @pytest.fixture
 def job(study_file, measure, tmp_path: Path) -> Callable[[str], Finished]:
-    """`job(text)`: what a fio job of one's own comes to on the stick. It is behind the lab's own driver: usb-storage has
-    one tag, and a reader that wakes takes it again before the other one does, which then waits for seconds.
+    """`job(text)`: what a fio job of one's own comes to on the stick. It is behind the lab's own driver: usb-storage
+    has one tag, and a reader that wakes takes it again before the other one does, which then waits for seconds.
     """
 
     def measured(text: str) -> Finished:
