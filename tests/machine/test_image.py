@@ -29,15 +29,13 @@ def built(archive: Archive) -> Kernel:
 def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
     """Everything but the kernel and fio, which take minutes: digests by part."""
     module = modules.build(cache, built, "media_blk")
-    own = [build(cache, archive) for build in (programs.outbox, programs.medium, programs.receive)]
+    ours = programs.of_each_guest(cache, archive)
     tools = programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
     busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
-    names = ("outbox", "medium", "receive")
-    files = initramfs.base_files(
-        busybox.path("root/bin/busybox"), *(entry.path(name) for entry, name in zip(own, names, strict=True))
-    )
+    made = {name: entry.path(name) for name, entry in ours.items()}
+    files = initramfs.base_files(busybox.path("root/bin/busybox"), made)
     base = initramfs.archive(cache, built, "base", files, system=True)
-    return {entry.folder.name: entry.digests for entry in (module, *own, tools, busybox, base)}
+    return {entry.folder.name: entry.digests for entry in (module, *ours.values(), tools, busybox, base)}
 
 
 def test_two_builds_are_the_same_bytes(archive: Archive, built: Kernel, tmp_path: Path) -> None:

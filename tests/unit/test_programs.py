@@ -78,4 +78,4 @@ def test_patches_of_fio_have_fios_licence() -> None:
 
 def test_the_guest_ships_no_program_that_only_tests_use() -> None:
     shipped = {source.stem for source in paths.guest().glob("*.c")}
-    assert shipped == {*programs.BUILT, "outbox", "medium", "receive"} - {"fio", "sfsload"}
+    assert shipped == {*programs.BUILT, *programs.OF_EACH_GUEST} - {"fio", "sfsload"}

@@ -156,8 +156,8 @@ def _guest(
     busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
-    made = (make(cache, archive).path(make.__name__) for make in (programs.outbox, programs.medium, programs.receive))
-    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, *made), system=True)
+    ours = {name: entry.path(name) for name, entry in programs.of_each_guest(cache, archive).items()}
+    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, ours), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}
     for wanted in wanted_sets:

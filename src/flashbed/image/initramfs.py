@@ -61,8 +61,8 @@ class File:
     mode: int = 0o755
 
 
-def base_files(busybox: Path, outbox: Path, medium: Path, receive: Path) -> list[File]:
-    """What every guest has: busybox, our scripts, the outbox, the word to the medium, what brings the load."""
+def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[File]:
+    """What every guest has: busybox, our scripts, our programs by name."""
     guest = paths.guest()
     return [
         File("/init", guest / "init"),
@@ -72,9 +72,7 @@ def base_files(busybox: Path, outbox: Path, medium: Path, receive: Path) -> list
         File("/lib/flashbed/remount", guest / "remount"),
         File("/lib/flashbed/progress", guest / "progress"),
         File("/bin/busybox", busybox),
-        File("/bin/outbox", outbox),
-        File("/bin/medium", medium),
-        File("/bin/receive", receive),
+        *(File(f"/bin/{name}", program) for name, program in ours.items()),
     ]
 
 

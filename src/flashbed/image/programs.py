@@ -142,19 +142,15 @@ def sfsload(cache: Cache, archive: Archive) -> Entry:
     return cache.entry("sfsload", recipe, fill, products=["sfsload"])
 
 
-def outbox(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `outbox`, of ours: it hands out what a cell leaves."""
-    return own(cache, archive, paths.guest() / "outbox.c")
+OF_EACH_GUEST = ("outbox", "medium", "receive")
+"""Programs of ours that every guest has: one hands out what a cell leaves, one says a word to the emulator's medium,
+one writes out what the emulator has for the guest.
+"""
 
 
-def medium(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `medium`, of ours: it says a word to the emulator's medium."""
-    return own(cache, archive, paths.guest() / "medium.c")
-
-
-def receive(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `receive`, of ours: it writes out what the emulator has for the guest."""
-    return own(cache, archive, paths.guest() / "receive.c")
+def of_each_guest(cache: Cache, archive: Archive) -> dict[str, Entry]:
+    """Entries with these, by name."""
+    return {name: own(cache, archive, paths.guest() / f"{name}.c") for name in OF_EACH_GUEST}
 
 
 BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
