@@ -28,10 +28,9 @@ from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupEr
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.machine.process import STOP_POLL_S
 
 _log = logging.getLogger("flashbed")
-
-STOP_POLL_S = 0.2
 
 WORKERS_POLL_S = 2.0
 """Between two looks at which workers there are."""

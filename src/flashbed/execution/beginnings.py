@@ -20,8 +20,7 @@ from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Repetition
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
-
-STOP_POLL_S = 0.2
+from flashbed.machine.process import STOP_POLL_S
 
 
 class _Shared:

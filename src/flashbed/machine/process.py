@@ -25,6 +25,7 @@ from flashbed.machine import deaths
 
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
+"""How often whoever waits for a guest looks whether it is to stop."""
 
 PANIC_ENDS_S = 10.0
 """Of the host's time, from a panic on: a guest whose CPUs can be stopped has ended by then."""

@@ -131,7 +131,8 @@ def _is_chip(fixed: Sequence[str]) -> bool:
     return "-drive" not in fixed
 
 
-def _command(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
+def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
+    """The machine, without what is noted of it beside results."""
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     arguments += ["-icount", f"load={_escaped(files.load)}"] if files.load else []
@@ -201,7 +202,7 @@ def command(
     (folder / RAW).touch()
     ordered = [] if orders is None else ["-icount", f"orders={orders}"]
     return [
-        *(*_command(fixed, files, folder), *ordered, *_noting(folder, samples)),
+        *(*_machine(fixed, files, folder), *ordered, *_noting(folder, samples)),
         *_watching(watched, folder / process.RAN),
     ]
 
