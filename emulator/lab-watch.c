@@ -70,12 +70,13 @@ static bool is_to_let_go(CPUState *cpu, CPUARMState *env)
 void lab_watch_took_interrupt(CPUState *cpu)
 {
     CPUARMState *env = cpu->env_ptr;
-    typeof(watched) own = &watched[cpu->cpu_index];
+    typeof(watched) own;
     int64_t now;
 
     if (!watched) {
         return;
     }
+    own = &watched[cpu->cpu_index];
     own->deaf.is = false;
     now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     if (now - own->looked < LOOK_NS) {
@@ -91,12 +92,14 @@ void lab_watch_took_interrupt(CPUState *cpu)
 
 void lab_watch_left_interrupt(CPUState *cpu)
 {
-    typeof(watched) own = &watched[cpu->cpu_index];
-    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    typeof(watched) own;
+    int64_t now;
 
     if (!watched) {
         return;
     }
+    own = &watched[cpu->cpu_index];
+    now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     if (now - own->pending > GAP_NS) {
         own->deaf.is = false;
     }
