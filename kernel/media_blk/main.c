@@ -193,7 +193,7 @@ static void media_blk_complete(struct request *rq)
 	if (media_blk_moves_data(rq))
 		media_blk_unmap(mb, rq, le32_to_cpu(mb->commands[rq->tag].segments));
 	media_blk_pio(rq, REQ_OP_READ);
-	atomic_dec(&mb->taken);
+	media_blk_put_budget(q, 0);
 	blk_mq_end_request(rq, mine->status);
 	if (atomic_xchg(&mb->refused, 0))
 		blk_mq_run_hw_queues(q, true);
