@@ -51,7 +51,7 @@ void log_line(const char *format, ...)
 	va_end(values);
 }
 
-void log_stranger(const char *format, ...)
+void log_untrusted(const char *format, ...)
 {
 	static time_t begun;
 	static unsigned written, left_out;
@@ -64,7 +64,7 @@ void log_stranger(const char *format, ...)
 		begun = now;
 		written = left_out = 0;
 	}
-	if (written >= LOG_STRANGERS) {
+	if (written >= LOG_UNTRUSTED_MAX) {
 		left_out++;
 		return;
 	}

@@ -9,10 +9,10 @@ void log_open(const char *name);
 __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...);
 
 /*
- * For what a stranger on the network can cause: at most LOG_STRANGERS lines in a minute; how many were left out is
+ * For what an untrusted client can cause: at most LOG_UNTRUSTED_MAX lines in a minute; how many were left out is
  * told with the first line after it.
  */
-enum { LOG_STRANGERS = 20 };
-__attribute__((format(printf, 1, 2))) void log_stranger(const char *format, ...);
+enum { LOG_UNTRUSTED_MAX = 20 };
+__attribute__((format(printf, 1, 2))) void log_untrusted(const char *format, ...);
 
 #endif

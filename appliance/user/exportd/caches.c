@@ -70,7 +70,7 @@ static bool answer_address(const struct exports *exports, const char *question, 
 	if (!strcmp(class, "nfsd") && address_of(client, &address) && exports_knows(exports, address))
 		put_address(out, address);
 	else
-		log_stranger("%s: %s asks, whom no line names", class, client);
+		log_untrusted("%s: %s asks, whom no line names", class, client);
 	return true;
 }
 

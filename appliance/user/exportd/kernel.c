@@ -79,7 +79,7 @@ void kernel_answer(int channel, enum cache cache, const struct exports *exports)
 	question[length] = '\0';
 	make_room(1);
 	if (!cache_answer(cache, exports, question, answer, sizeof answer))
-		log_stranger("a question of the kernel is not understood: %s", question);
+		log_untrusted("a question of the kernel is not understood: %s", question);
 	else if (write(channel, answer, strlen(answer)) < 0)
 		log_line("the kernel does not take the answer %s: %s", answer, strerror(errno));
 }

@@ -64,9 +64,9 @@ static enum mount_status mount_handle(struct mount *mount, const struct rpc_call
 
 	address_text(caller->address, client);
 	if (!rule)
-		log_stranger("%s may not mount %s", client, path);
+		log_untrusted("%s may not mount %s", client, path);
 	else if (caller->port >= RESERVED_PORTS && !(rule->flags & EXPORT_ANY_PORT))
-		log_stranger("%s may not mount %s from port %u: it is not a reserved one", client, path, caller->port);
+		log_untrusted("%s may not mount %s from port %u: it is not a reserved one", client, path, caller->port);
 	else
 		status = mount->handle_of(rule, caller->address, path, most, handle, length);
 	return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The portmapper, version 2 (RFC 1833, section 3): which program listens at which port. Programs of this machine alone
- * may add to the table. The indirect call is not offered: it would carry calls of strangers in by the back door, and
- * answer to a forged address.
+ * may add to the table. The indirect call is not offered: it would carry calls of untrusted clients in by the back
+ * door, and answer to a forged address.
  */
 #ifndef PORTMAP_H
 #define PORTMAP_H

@@ -82,7 +82,7 @@ static void tell(struct statd *statd, const struct watched *listener, uint32_t s
 	statd->tell(statd->context, listener->program, listener->version, call, out.used);
 }
 
-/* A stranger can speak for itself only: the name that it gives is not looked at */
+/* An untrusted client can speak for itself only: the name that it gives is not looked at */
 static void notify(struct statd *statd, uint32_t address, struct xdr_in *in)
 {
 	uint32_t length, state;

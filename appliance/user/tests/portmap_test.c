@@ -43,7 +43,7 @@ static void keeps_what_this_machine_sets(void)
 	CHECK_EQUAL(0, ask(3, 100004, 3, 6, 0));
 }
 
-static void strangers_set_nothing(void)
+static void untrusted_clients_set_nothing(void)
 {
 	bed_begin(&bed);
 	CHECK_EQUAL(0, ask(1, 100003, 3, 6, 2049));
@@ -100,7 +100,7 @@ static void dump_lists_all_over_tcp(void)
 
 const struct test portmap_tests[] = {
 	TEST(keeps_what_this_machine_sets),
-	TEST(strangers_set_nothing),
+	TEST(untrusted_clients_set_nothing),
 	TEST(unset_takes_all_protocols),
 	TEST(a_full_table_stays_whole),
 	TEST(dump_lists_all_over_tcp),

@@ -5,7 +5,7 @@
 #include "caches.h"
 #include "test.h"
 
-enum { OURS = 0x0a000202, THEIRS = 0x0a000302, STRANGER = 0x0a000402 };
+enum { OURS = 0x0a000202, THEIRS = 0x0a000302, UNTRUSTED = 0x0a000402 };
 
 static struct exports exports;
 
@@ -40,7 +40,7 @@ static void others_have_none(void)
 	CHECK_TEXT("10.0.4.2 / 2147483647\n", answer(CACHE_EXPORT, "10.0.4.2 /\n"));
 	CHECK_TEXT("10.0.4.2 1 \\x00000000 2147483647\n", answer(CACHE_HANDLE, "10.0.4.2 1 \\x00000000\n"));
 	CHECK_TEXT("somebody / 2147483647\n", answer(CACHE_EXPORT, "somebody /\n"));
-	CHECK(!root_rule(&exports, STRANGER, &rule));
+	CHECK(!root_rule(&exports, UNTRUSTED, &rule));
 	exports.count = 0;
 	CHECK(!root_rule(&exports, OURS, &rule));
 }

@@ -32,10 +32,10 @@ static int stop_as_process_1(void)
 }
 
 /* Beside a process that is no child of process 1's, hears no signal and never ends, as threads of the kernel are */
-static int stop_beside_a_stranger(void)
+static int stop_beside_an_unrelated_process(void)
 {
 	int status, how = 0, go[2];
-	pid_t init, stranger, ended;
+	pid_t init, unrelated, ended;
 	char byte;
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) || pipe(go))
@@ -45,10 +45,10 @@ static int stop_beside_a_stranger(void)
 		_exit(read(go[0], &byte, 1) == 1 ? stop_as_process_1() : REFUSED);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	stranger = fork();
-	while (!stranger)
+	unrelated = fork();
+	while (!unrelated)
 		pause();
-	if (init < 0 || stranger < 0 || write(go[1], "", 1) != 1)
+	if (init < 0 || unrelated < 0 || write(go[1], "", 1) != 1)
 		return REFUSED;
 	while ((ended = wait(&status)) > 0) /* a name space ends only when all its processes are waited for */
 		if (ended == init)
@@ -62,7 +62,7 @@ static void nobody_waits_for_the_kernels_threads(void)
 	int status;
 
 	if (!child)
-		_exit(stop_beside_a_stranger());
+		_exit(stop_beside_an_unrelated_process());
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
 	if (WEXITSTATUS(status) == REFUSED)
 		puts("  not run: this host refuses name spaces");

@@ -62,7 +62,7 @@ static void the_listener_hears_of_a_restart(void)
 	CHECK_EQUAL(0, bed.statd.count);
 }
 
-static void strangers_watch_nobody(void)
+static void untrusted_clients_watch_nobody(void)
 {
 	begin();
 	bed.caller.address = 0x0a000202;
@@ -85,7 +85,7 @@ static void more_than_there_is_room_for_is_refused(void)
 
 const struct test statd_tests[] = {
 	TEST(the_listener_hears_of_a_restart),
-	TEST(strangers_watch_nobody),
+	TEST(untrusted_clients_watch_nobody),
 	TEST(more_than_there_is_room_for_is_refused),
 	END_OF_TESTS,
 };
