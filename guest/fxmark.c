@@ -98,9 +98,14 @@ static void die(const char *what)
 	exit(1);
 }
 
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
 static void sleep_until(uint64_t ns)
 {
-	struct timespec at = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+	struct timespec at = timespec_of(ns);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
 		;
@@ -545,7 +550,7 @@ static void measure(const struct test *test)
 	int ready[2], go[2], full[2], out[2], status, directory = opened(job.directory, O_RDONLY | O_DIRECTORY);
 	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd early;
-	struct timespec rest = { .tv_sec = (time_t)(job.run_ns / NS_PER_S), .tv_nsec = (long)(job.run_ns % NS_PER_S) };
+	struct timespec rest = timespec_of(job.run_ns);
 	char word = 0;
 
 	if (pipe(go) || pipe(full) || pipe(out))
