@@ -12,7 +12,11 @@ struct LabNotes {
     int folder;         /* open, so that a machine that is forked gets another (lab-beginning.h) */
     unsigned files;
 
-    LabRecord *records;
+    bool chip;
+    union {
+        LabRecord *records;
+        LabCycle *cycles;   /* of a chip */
+    };
     uint64_t records_count, records_max;
 
     LabMoment moments[LAB_MOMENTS];
@@ -39,7 +43,12 @@ LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium 
     notes = g_new0(LabNotes, 1);
     notes->medium = medium;
     notes->folder = opened;
-    notes->records = g_new(LabRecord, records);
+    notes->chip = fb_medium_params(medium)->kind == FB_NAND;
+    if (notes->chip) {
+        notes->cycles = g_new(LabCycle, records);
+    } else {
+        notes->records = g_new(LabRecord, records);
+    }
     notes->records_max = records;
     lab_notes_rest(notes);
     return notes;
@@ -92,6 +101,13 @@ void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_
             .op = wanted->op,
             .fua = wanted->fua,
         };
+    }
+}
+
+void lab_notes_cycle(LabNotes *notes, const LabCycle *cycle)
+{
+    if (notes && notes->records_count < notes->records_max) {
+        notes->cycles[notes->records_count++] = *cycle;
     }
 }
 
@@ -234,7 +250,9 @@ bool lab_notes_told(LabNotes *notes, const char *text, int64_t now_ns, int64_t g
 void lab_notes_close(LabNotes *notes)
 {
     if (notes) {
-        if (notes->records_max) {
+        if (notes->records_max && notes->chip) {
+            write_file(notes, "cycles", "bin", notes->cycles, notes->records_count * sizeof(*notes->cycles));
+        } else if (notes->records_max) {
             write_file(notes, "requests", "bin", notes->records, notes->records_count * sizeof(*notes->records));
         }
         if (notes->fates) {

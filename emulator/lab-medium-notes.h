@@ -7,6 +7,9 @@
  *     clock.NAME       at a mark: the virtual time and that of the guest's own clock, ns
  *     erases.NAME      how often each block was erased: 32 bits a block
  *     requests.bin     when the machine ends, the first requests since they were last forgotten: an array of LabRecord
+ *     cycles.bin       when the machine ends, in place of that the first cycles on the bus of a raw chip, and until when
+ *                      the chip was busy after each: an array of LabCycle. Put to the same chip on the host, they must
+ *                      make it busy for as long.
  *     programmed.bin   how many flash pages had been programmed at which moment since the medium last rested: an array
  *                      of LabMoment. There are at most LAB_MOMENTS, evenly apart as far as requests come; when there is
  *                      no room left, every other one goes, and from then on they lie twice as far apart.
@@ -38,17 +41,30 @@ typedef struct {
     uint32_t fua;
 } LabRecord;
 
+enum lab_cycle_kind { LAB_CYCLE_COMMAND, LAB_CYCLE_ADDRESS, LAB_CYCLE_WRITE, LAB_CYCLE_READ };
+
+/* A cycle, or a row of equal ones */
+typedef struct LabCycle {
+    uint64_t now_ns;            /* when it was over */
+    uint64_t ready_ns;          /* until when the chip was busy then */
+    uint32_t kind;              /* enum lab_cycle_kind */
+    uint32_t value;             /* the byte of a command or an address; how many bytes were written or read */
+} LabCycle;
+
 typedef struct {
     uint64_t now_ns;
     uint64_t pages;             /* programmed in the medium's life */
 } LabMoment;
 
-/* NULL, and why, if the folder is NULL. `records`: how many requests are recorded. */
+/* NULL, and why, if the folder is NULL. `records`: how many requests, or cycles, are recorded. */
 LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp);
 void lab_notes_close(LabNotes *notes);
 
 /* The medium took a request */
 void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_t now_ns, uint64_t done_ns);
+
+/* A raw chip took a cycle */
+void lab_notes_cycle(LabNotes *notes, const LabCycle *cycle);
 
 /* The medium is about to rest */
 void lab_notes_rest(LabNotes *notes);

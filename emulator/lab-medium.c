@@ -28,6 +28,8 @@ typedef struct {
     struct fb_undo *undo;       /* NULL: the power is not going to be cut */
     uint64_t cut_seed, requests_until_cut, cut_after_ns;        /* 0: no cut */
     QEMUTimer cut;
+    LabChipTold *chip_told;     /* NULL: it is no raw chip */
+    void *chip;
 } LabMedium;
 
 static LabMedium *the_medium;   /* of the machine; NULL: none */
@@ -225,6 +227,23 @@ const struct fb_params *lab_medium_params(BlockDriverState *bs)
     return fb_medium_params(lab->medium);
 }
 
+struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told, void *chip)
+{
+    LabMedium *lab = bs->opaque;
+
+    lab->chip_told = told;
+    lab->chip = chip;
+    *content = lab->data.at;
+    return lab->medium;
+}
+
+void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle)
+{
+    LabMedium *lab = bs->opaque;
+
+    lab_notes_cycle(lab->notes, cycle);
+}
+
 LabMediumTraits lab_medium_traits(BlockDriverState *bs)
 {
     const struct fb_params *params = lab_medium_params(bs);
@@ -264,10 +283,16 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns)
     if (!the_medium) {
         return -1;
     }
+    if (the_medium->chip_told && the_medium->chip_told(the_medium->chip, text)) {
+        return 0;
+    }
     if (strstart(text, "cut ", &words)) {
         return arm_cut(the_medium, words) ? 0 : -1;
     }
     if (!strcmp(text, "rest")) {
+        if (the_medium->chip_told) {
+            return 0;       /* it does nothing by itself */
+        }
         lab_notes_rest(the_medium->notes);
         return MAX((int64_t)fb_rest(the_medium->medium, now_ns) - now_ns, 0);
     }

@@ -7,7 +7,8 @@
  *
  * STATE is the core's block of memory and DATA the content by address (docs/design.md); both are mapped and shared, so
  * that the files are up to date at any moment. With a digest, the parameters of the state must have it. NOTES takes
- * what the guest asks to be noted (lab-medium-notes.h), and of the first `record` requests when they came and were done.
+ * what the guest asks to be noted (lab-medium-notes.h), and of the first `record` requests when they came and were done;
+ * of a raw chip, of the first `record` cycles on its bus.
  * With a SEED the guest can ask for a power cut: the medium goes off at that moment with what it then has, the seed
  * deciding what nobody can know, the fate of each write is noted, and the machine ends.
  *
@@ -23,7 +24,9 @@
 #include "block/block.h"
 #include "block/aio.h"
 
+struct fb_medium;
 struct fb_params;
+struct LabCycle;
 
 enum lab_medium_op { LAB_MEDIUM_READ, LAB_MEDIUM_WRITE, LAB_MEDIUM_DISCARD, LAB_MEDIUM_FLUSH };
 
@@ -54,6 +57,15 @@ BlockAIOCB *lab_medium_submit(BlockDriverState *bs, enum lab_medium_op op, int64
 const struct fb_params *lab_medium_params(BlockDriverState *bs);
 LabMediumTraits lab_medium_traits(BlockDriverState *bs);
 
+/*
+ * A raw chip (kind nand) takes no requests: a device has its bus (lab-nand.h), drives it itself and has it noted. `told`
+ * says whether it takes a word of the guest's.
+ */
+typedef bool LabChipTold(void *chip, const char *text);
+
+struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told, void *chip);
+void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle);
+
 /* Bytes of the longest text, with its end */
 #define LAB_MEDIUM_TEXT_MAX 96
 
@@ -67,6 +79,8 @@ LabMediumTraits lab_medium_traits(BlockDriverState *bs);
  *     programmed     when flash pages were programmed since then is noted
  *     forget         the requests that were recorded are forgotten
  *     cut N T        T ns after N more requests came the power goes: the machine ends at once (with a SEED)
+ *
+ * or, with a raw chip, one of those in lab-nand.h; `cut` is the chip's then.
  *
  * Returns for how many ns the guest is to wait (rest), else 0; -1 if the machine has no such medium, or no such word.
  */

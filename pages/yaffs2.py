@@ -60,7 +60,7 @@ on the bus), by the profile. The parts from *chip* to *idle* are shares of the r
 
 {times}
 - **chip**: the array busy with reads, programs and erases, by the medium's counters. Whatever the CPU does in that time
-  lies within: other programs, and what the model itself computes for the modelled driver.
+  lies within.
 - **bus**: pages read and programmed, by the medium's counters, each with all bytes of page and spare area and the
   cycles of its commands, by the time of a byte. A read of tags alone counts as one of the whole page; there are few.
   On `arm64-1000` the controller moves the bytes, on `arm64-250-pio` the CPU.
@@ -71,9 +71,7 @@ on the bus), by the profile. The parts from *chip* to *idle* are shares of the r
 - **CPU elsewhere**: the CPU busy outside of both: system calls, page cache, VFS, fio, interrupts, the notes at both
   ends. These cannot be told apart here.
 - **idle**: the CPU idle, and not in a call into MTD.
-- *CPU idle*: all idleness of the CPU, also in calls into MTD. It is less than the chip (and the bus, where the
-  controller moves the bytes) would allow, by what the model computes for each page. A real board has no such work, but
-  the lab's `cpu_percent` of raw chips includes it.
+- *CPU idle*: all idleness of the CPU, also in calls into MTD.
 
 The medium's counters, the module's clock and the kernel's idle times know nothing of each other. The page is written
 only if the parts add up to the run, none is less than nothing, and the CPU was idle in MTD for no longer than the chip

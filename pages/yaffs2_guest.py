@@ -26,7 +26,7 @@ LIMIT_S = 1800
 """This host's time after which a guest counts as hung."""
 
 MEDIUM_OPTIONS = ""
-"""For the medium's module, behind the cell's."""
+"""For the emulator's medium, behind the cell's."""
 
 
 def boot(

@@ -54,13 +54,13 @@ timed() { # name
 }
 
 cut() {
-	echo "$CUT 1" >$MEDIUM/cut
-	while [ "$(cat $MEDIUM/cut)" = armed ]; do
+	medium cut $CUT 1
+	while [ "$(cat /sys/kernel/debug/media_nand/power)" = armed ]; do
 		dd if=/dev/zero of=/mnt/cut bs=4k count=4 conv=notrunc,fsync || true
 	done
 	umount /mnt
 	rmmod "$MEDIUM_MODULE"
-	insmod "/lib/flashbed/$MEDIUM_MODULE.ko" state=2 data=3 $MEDIUM_OPTIONS
+	insmod "/lib/flashbed/$MEDIUM_MODULE.ko" $MEDIUM_OPTIONS
 }
 """
 

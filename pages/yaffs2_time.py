@@ -29,10 +29,9 @@ for the status and reads it.
 """
 
 NOTE = """\
-. /job/cell.env
-[ $2 = after ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; cat $MEDIUM/counters >/out/$1.$2.counters; }
+[ $2 = after ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; medium mark $1.$2; }
 grep -E "^now at|sleeptime" /proc/timer_list >/out/$1.$2.idle
-[ $2 = before ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; cat $MEDIUM/counters >/out/$1.$2.counters; }
+[ $2 = before ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; medium mark $1.$2; }
 """
 """Around what is measured, the clock innermost."""
 
@@ -125,8 +124,8 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
     run = f"{pattern}.{request}"
     noted = idle_times(out, run)
     took, busy = cpu_load.length_ns(noted), cpu_load.busy_ns(noted)
-    chip = _difference(medium_counters.parse, out, run, "counters")
-    module = _difference(statistics, out, run, "yaffs")
+    chip = _difference(medium_counters.parse, out, "counters.{run}.{moment}", run)
+    module = _difference(statistics, out, "{run}.{moment}.yaffs", run)
     array_ns = chip["flash_read_ns"] + chip["flash_program_ns"] + chip["flash_erase_ns"]
     bus_ns = chip["flash_read_pages"] * page_ns(cell, "read")[1]
     bus_ns += chip["flash_programmed_pages"] * page_ns(cell, "program")[1]
@@ -152,7 +151,7 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
 
 
 def _difference(
-    read: Callable[[bytes], dict[str, int]], out: Mapping[str, bytes], run: str, what: str
+    read: Callable[[bytes], dict[str, int]], out: Mapping[str, bytes], name: str, run: str
 ) -> dict[str, int]:
-    before, after = (read(out[f"{run}.{moment}.{what}"]) for moment in ("before", "after"))
+    before, after = (read(out[name.format(run=run, moment=moment)]) for moment in ("before", "after"))
     return {name: after[name] - before[name] for name in after}

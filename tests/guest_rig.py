@@ -84,16 +84,14 @@ def outcome_of(
     """What comes of a boot, good or bad.
 
     `scripts` take the places of those of the cell that have their names; `beside` are other files of /job.
-    `medium_options` go to the emulator's medium, as "record=1,cut=0", or a raw chip's module, as "record=1", behind
-    its own. `ram_bytes`: instead of the board's.
+    `medium_options` go to the emulator's medium behind its own, as "record=1,cut=0". `ram_bytes`: instead of the
+    board's.
     """
     told = repetition.job(rig.cell, rig.wanted.image)
     environment = told.beginning["cell.env"] + NO_FILLER
     setup = repetition.machine_setup(rig.cell, rig.wanted.image)
-    if setup.controller and medium_options:
+    if medium_options:
         setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
-    elif medium_options:
-        environment += f'MEDIUM_OPTIONS="$MEDIUM_OPTIONS {medium_options}"\n'.encode()
     changed = {name: text.encode() for name, text in scripts.items()} | dict(beside or {})
     job = told.changed({**changed, "cell.env": environment})
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The controller: translates operations of the NAND framework into cycles on the chip's bus
- * (fb_chip_bus.h).
+ * The controller: puts the operations of the NAND framework on the chip's bus, cycle by cycle
+ * (emulator/lab-nand.h).
  *
  * Each cycle of a command, an address or a byte of data takes its time on the bus, one after
  * another; they begin when the kernel comes to them, so its own CPU time lies between them as on a
- * board. What the driver itself computes lies within the time of the cycles or of the chip, not on
- * top.
+ * board.
  *
- * Waiting for R/B# sleeps until exactly the moment at which the chip is ready, as behind an
- * interrupt; with poll the CPU is busy until then, but for what else wants to run. A transfer by
- * the CPU keeps it busy until its last byte is over; with dma it sleeps. Commands and addresses are
- * always written by the CPU, in no time of its own.
+ * Waiting for R/B# sleeps until an interrupt, which comes at exactly the moment at which the chip
+ * is ready; with poll the CPU is busy until then, but for what else wants to run. A transfer by the
+ * CPU keeps it busy until its last byte is over; with dma it sleeps. In both cases the emulator
+ * moves the content: what a CPU would execute for it is the time that it is busy. Commands and
+ * addresses are always written by the CPU, in no time of its own.
  *
  * The error correction is the framework's software: Hamming where the data sheet asks for one bit,
  * else BCH.
@@ -19,12 +19,12 @@
  * Simplifications: between cycles of different kinds (tWB, tWHR, tADL ...) no time passes; timing
  * modes are not set.
  */
-#include <linux/debugfs.h>
-#include <linux/hrtimer.h>
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/mtd/mtd.h>
 #include <linux/mtd/partitions.h>
-#include <linux/slab.h>
+#include <linux/sched/task_stack.h>
 
 #include "media_nand.h"
 #include "spin.h"
@@ -41,128 +41,99 @@ static struct media_nand *to_media_nand(struct nand_chip *chip)
 	return container_of(chip, struct media_nand, chip);
 }
 
-/*
- * Until exactly that moment, as behind an interrupt: what waits for an event with a limit
- * (wait_event_hrtimeout()) adds the task's slack to the limit.
- */
-static void media_nand_sleep_until(ktime_t time)
+/* Until what the register `left` counts down is over */
+static void media_nand_sleep(struct media_nand *mn, unsigned int left, enum lab_nand_wake until)
 {
-	while (ktime_before(ktime_get(), time)) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		schedule_hrtimeout(&time, HRTIMER_MODE_ABS);
-	}
-}
-
-/* Cycles on the bus begin now, or behind those before them; returns when they are over */
-static ktime_t media_nand_take_bus(struct media_nand *mn, unsigned int cycles)
-{
-	ktime_t now = ktime_get();
-
-	if (ktime_before(mn->bus_free, now))
-		mn->bus_free = now;
-	mn->bus_free = ktime_add_ns(mn->bus_free, DIV_ROUND_UP_ULL(cycles * mn->cycle_ps, 1000));
-	return mn->bus_free;
-}
-
-static void media_nand_finish_transfer(struct media_nand *mn, ktime_t end)
-{
-	if (mn->dma)
-		media_nand_sleep_until(end);
-	else
-		media_spin_until(end);
-}
-
-static void media_nand_log_cycle(struct media_nand *mn, enum cycle_kind kind, u32 value,
-				 ktime_t now)
-{
-	const struct cycle_entry entry = {
-		.now_ns = ktime_to_ns(now),
-		.ready_ns = mn->bus.ready_ns,
-		.kind = kind,
-		.value = value,
-	};
-
-	if (mn->cycles.at)
-		cycle_log_add(&mn->cycles, entry);
-}
-
-static void media_nand_put_command(struct media_nand *mn, u8 command)
-{
-	ktime_t now = media_nand_take_bus(mn, 1);
-
-	media_nand_command(mn, command, ktime_to_ns(now));
-	media_nand_log_cycle(mn, CYCLE_COMMAND, command, now);
-}
-
-static void media_nand_put_address(struct media_nand *mn, const u8 *addresses, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
-		ktime_t now = media_nand_take_bus(mn, 1);
-
-		fb_bus_address(&mn->bus, addresses[i], ktime_to_ns(now));
-		media_nand_log_cycle(mn, CYCLE_ADDRESS, addresses[i], now);
-	}
+	if (!media_nand_read(mn, left))
+		return;
+	reinit_completion(&mn->woken);
+	media_nand_write(mn, LAB_NAND_WAKE, until);
+	wait_for_completion(&mn->woken);
 }
 
 #define POLL_NS	2000	/* between two looks at R/B#; each is a chance for others to run */
 
-static void media_nand_poll_until(ktime_t time)
+static void media_nand_wait_for_transfer(struct media_nand *mn)
 {
-	ktime_t now;
+	if (mn->dma)
+		media_nand_sleep(mn, LAB_NAND_TRANSFER_NS, LAB_NAND_TRANSFERRED);
+	else
+		media_spin_until(ktime_add_ns(ktime_get(),
+					      media_nand_read(mn, LAB_NAND_TRANSFER_NS)));
+}
 
-	while (ktime_before(now = ktime_get(), time)) {
-		media_spin_until(min(time, ktime_add_ns(now, POLL_NS)));
+static void media_nand_poll(struct media_nand *mn)
+{
+	u64 left;
+
+	while ((left = media_nand_read(mn, LAB_NAND_READY_NS))) {
+		media_spin_until(ktime_add_ns(ktime_get(), min_t(u64, left, POLL_NS)));
 		cond_resched();
 	}
 }
 
-static void media_nand_wait_until(struct media_nand *mn, ktime_t time)
-{
-	if (mn->polls)
-		media_nand_poll_until(time);
-	else
-		media_nand_sleep_until(time);
-}
-
 static int media_nand_wait_ready(struct media_nand *mn, unsigned int timeout_ms)
 {
-	ktime_t limit = ktime_add_ms(ktime_get(), timeout_ms);
-	ktime_t ready = ns_to_ktime(mn->bus.ready_ns);
-
-	if (ktime_before(limit, ready)) {
-		media_nand_wait_until(mn, limit);
+	if (media_nand_read(mn, LAB_NAND_READY_NS) > (u64)timeout_ms * NSEC_PER_MSEC) {
+		msleep(timeout_ms);
 		return -ETIMEDOUT;
 	}
-	media_nand_wait_until(mn, ready);
+	if (mn->polls)
+		media_nand_poll(mn);
+	else
+		media_nand_sleep(mn, LAB_NAND_READY_NS, LAB_NAND_READY);
+	return 0;
+}
+
+/* What is on the stack, or no memory of its own, goes by the driver's buffer */
+static bool media_nand_reaches(const void *at)
+{
+	return virt_addr_valid(at) && !object_is_on_stack(at);
+}
+
+static int media_nand_transfer(struct media_nand *mn, void *at, unsigned int bytes,
+			       enum dma_data_direction direction)
+{
+	bool reads = direction == DMA_FROM_DEVICE, reached = media_nand_reaches(at);
+	dma_addr_t address = mn->buffer_dma;
+
+	if (reached) {
+		address = dma_map_single(&mn->pdev->dev, at, bytes, direction);
+		if (dma_mapping_error(&mn->pdev->dev, address))
+			return -ENOMEM;
+	} else if (bytes > mn->buffer_bytes) {
+		return -EINVAL;
+	} else if (!reads) {
+		memcpy(mn->buffer, at, bytes);
+	}
+	media_nand_write(mn, LAB_NAND_MEMORY, address);
+	media_nand_write(mn, reads ? LAB_NAND_READ : LAB_NAND_WRITE, bytes);
+	media_nand_wait_for_transfer(mn);
+	if (reached)
+		dma_unmap_single(&mn->pdev->dev, address, bytes, direction);
+	else if (reads)
+		memcpy(at, mn->buffer, bytes);
 	return 0;
 }
 
 static int media_nand_execute(struct media_nand *mn, const struct nand_op_instr *instr)
 {
-	ktime_t end;
+	unsigned int i;
 
 	switch (instr->type) {
 	case NAND_OP_CMD_INSTR:
-		media_nand_put_command(mn, instr->ctx.cmd.opcode);
+		media_nand_write(mn, LAB_NAND_COMMAND, instr->ctx.cmd.opcode);
 		return 0;
 	case NAND_OP_ADDR_INSTR:
-		media_nand_put_address(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
+		for (i = 0; i < instr->ctx.addr.naddrs; i++)
+			media_nand_write(mn, LAB_NAND_ADDRESS, instr->ctx.addr.addrs[i]);
 		return 0;
 	case NAND_OP_DATA_IN_INSTR:
-		end = media_nand_take_bus(mn, instr->ctx.data.len);
-		fb_bus_read(&mn->bus, instr->ctx.data.buf.in, instr->ctx.data.len,
-			    ktime_to_ns(end));
-		media_nand_log_cycle(mn, CYCLE_READ, instr->ctx.data.len, end);
-		media_nand_finish_transfer(mn, end);
-		return 0;
+		return media_nand_transfer(mn, instr->ctx.data.buf.in, instr->ctx.data.len,
+					   DMA_FROM_DEVICE);
 	case NAND_OP_DATA_OUT_INSTR:
-		end = media_nand_take_bus(mn, instr->ctx.data.len);
-		fb_bus_write(&mn->bus, instr->ctx.data.buf.out, instr->ctx.data.len);
-		media_nand_log_cycle(mn, CYCLE_WRITE, instr->ctx.data.len, end);
-		media_nand_finish_transfer(mn, end);
-		return 0;
+		return media_nand_transfer(mn, (void *)instr->ctx.data.buf.out,
+					   instr->ctx.data.len, DMA_TO_DEVICE);
 	case NAND_OP_WAITRDY_INSTR:
 		return media_nand_wait_ready(mn, instr->ctx.waitrdy.timeout_ms);
 	}
@@ -173,17 +144,6 @@ static bool media_nand_asks_status(const struct nand_operation *op)
 {
 	return op->instrs[0].type == NAND_OP_CMD_INSTR &&
 	       op->instrs[0].ctx.cmd.opcode == NAND_CMD_STATUS;
-}
-
-/* What was asked of a program that is to fail */
-static void media_nand_tell_failure(struct media_nand *mn, const struct nand_operation *op)
-{
-	unsigned int i;
-
-	for (i = 0; i < op->ninstrs; i++)
-		if (op->instrs[i].type == NAND_OP_DATA_IN_INSTR)
-			*(u8 *)op->instrs[i].ctx.data.buf.in |= NAND_STATUS_FAIL;
-	mn->program_failed = false;
 }
 
 /*
@@ -225,28 +185,29 @@ static int media_nand_exec_op(struct nand_chip *chip, const struct nand_operatio
 
 	if (check_only)
 		return 0;
-	if (mn->off)
+	if (media_nand_read(mn, LAB_NAND_POWER) == LAB_NAND_OFF) {
+		dev_info_once(&mn->pdev->dev, "the power went\n");
 		return media_nand_execute_without_power(chip, op);
+	}
 	for (i = 0; i < op->ninstrs && !err; i++)
 		err = media_nand_execute(mn, &op->instrs[i]);
-	if (!err && mn->program_failed && media_nand_asks_status(op))
-		media_nand_tell_failure(mn, op);
 	return err;
 }
 
 /* What the data sheet asks for; Hamming codes of the framework correct one bit in 256 bytes */
 static int media_nand_attach_chip(struct nand_chip *chip)
 {
-	const struct fb_params *params = fb_medium_params(to_media_nand(chip)->medium);
+	const struct media_nand *mn = to_media_nand(chip);
+	u64 bits = media_nand_read(mn, LAB_NAND_ECC_BITS);
 
 	chip->ecc.engine_type = NAND_ECC_ENGINE_TYPE_SOFT;
-	if (params->ecc_bits <= 1) {
+	if (bits <= 1) {
 		chip->ecc.algo = NAND_ECC_ALGO_HAMMING;
 		return 0;
 	}
 	chip->ecc.algo = NAND_ECC_ALGO_BCH;
-	chip->ecc.size = params->ecc_codeword_bytes;
-	chip->ecc.strength = params->ecc_bits;
+	chip->ecc.size = media_nand_read(mn, LAB_NAND_ECC_CODEWORD_BYTES);
+	chip->ecc.strength = bits;
 	return 0;
 }
 
@@ -258,12 +219,13 @@ static const struct nand_controller_ops media_nand_controller_ops = {
 /* What the framework found by the chip's identity must be what the medium is */
 static int media_nand_check_geometry(struct media_nand *mn)
 {
-	const struct fb_params *params = fb_medium_params(mn->medium);
+	u64 page_bytes = media_nand_read(mn, LAB_NAND_PAGE_BYTES);
 	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
 
-	if (mtd->writesize == params->page_bytes && mtd->oobsize == params->spare_bytes &&
-	    mtd->erasesize == params->page_bytes * params->pages_per_block &&
-	    mtd->size == params->capacity_bytes)
+	if (mtd->writesize == page_bytes &&
+	    mtd->oobsize == media_nand_read(mn, LAB_NAND_SPARE_BYTES) &&
+	    mtd->erasesize == page_bytes * media_nand_read(mn, LAB_NAND_PAGES_PER_BLOCK) &&
+	    mtd->size == media_nand_read(mn, LAB_NAND_CAPACITY_BYTES))
 		return 0;
 	dev_err(&mn->pdev->dev,
 		"by its identity the chip has %llu bytes, pages of %u + %u and blocks of %u\n",
@@ -289,7 +251,13 @@ static int media_nand_register_mtd(struct media_nand *mn)
 	return mtd_device_register(mtd, &used, used.size ? 1 : 0);
 }
 
-static int media_nand_add_mtd(struct media_nand *mn)
+/**
+ * media_nand_add() - makes the chip an MTD device
+ * @mn: the controller, set up
+ *
+ * Return: 0, or an error after which there is none
+ */
+int media_nand_add(struct media_nand *mn)
 {
 	struct mtd_info *mtd = nand_to_mtd(&mn->chip);
 	int err;
@@ -298,9 +266,9 @@ static int media_nand_add_mtd(struct media_nand *mn)
 	mn->controller.ops = &media_nand_controller_ops;
 	mn->chip.controller = &mn->controller;
 	/* The framework would program a large page in up to four parts, a small one in two */
-	if (fb_medium_params(mn->medium)->partial_programs < 4 || mn->whole_pages)
+	if (media_nand_read(mn, LAB_NAND_PARTIAL_PROGRAMS) < 4 || mn->whole_pages)
 		mn->chip.options |= NAND_NO_SUBPAGE_WRITE;
-	if (fb_medium_params(mn->medium)->bus_bits == 16)
+	if (media_nand_read(mn, LAB_NAND_BUS_BITS) == 16)
 		mn->chip.options |= NAND_BUSWIDTH_16;
 	mtd->dev.parent = &mn->pdev->dev;
 	mtd->name = "flashbed";
@@ -320,27 +288,11 @@ static int media_nand_add_mtd(struct media_nand *mn)
 }
 
 /**
- * media_nand_add() - makes the chip an MTD device, and its files
- * @mn: the chip, taken up
- *
- * Return: 0, or an error after which there is neither
- */
-int media_nand_add(struct media_nand *mn)
-{
-	int err = media_nand_add_mtd(mn);
-
-	if (!err)
-		media_nand_add_files(mn);
-	return err;
-}
-
-/**
- * media_nand_remove() - takes both away
- * @mn: the chip
+ * media_nand_remove() - takes it away
+ * @mn: the controller
  */
 void media_nand_remove(struct media_nand *mn)
 {
-	debugfs_remove_recursive(mn->files);
 	WARN_ON(mtd_device_unregister(nand_to_mtd(&mn->chip)));
 	nand_cleanup(&mn->chip);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A raw NAND chip as its bus sees it: command, address and data cycles, in place of the operations of fb_chip.h, and
- * the content with it. A controller's driver translates its kernel's operations into these, and lets the bus take its
- * time.
+ * the content with it. A controller puts its driver's cycles on it, and lets the bus take its time.
  *
- * Unlike the medium this has pointers: it lies in the driver's memory and begins anew with the power.
+ * Unlike the medium this has pointers: it lies in the controller's memory and begins anew with the power.
  *
  *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
  *				the last address cycle; 80h-10h

@@ -223,7 +223,7 @@ void fb_bus_write(struct fb_chip_bus *bus, const u8 *bytes, u32 count)
 		loading->bytes = bus->at - loading->column;
 }
 
-/* Eight bytes at a time: in a guest these instructions are the CPU's */
+/* Eight bytes at a time */
 static void clear_bits(struct fb_chip_bus *bus, u32 page)
 {
 	const u8 *reg = register_of(bus, page);

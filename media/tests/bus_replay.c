@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * bus_replay STATE LOG SAVED: puts the cycles that a guest's controller kept (kernel/media_nand/cycles.h) to the same
+ * bus_replay STATE LOG SAVED: puts the cycles that the emulator recorded (emulator/lab-medium-notes.h) to the same
  * chip here. Exit status 1, with the first cycle that differs, if the chip is not busy until the same moment after
  * each; SAVED gets the state that is left. The content is no part of it: how long an operation takes does not depend on
  * it.

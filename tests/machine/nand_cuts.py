@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many power cuts of a raw chip in one guest: the controller cuts the power by itself (kernel/media_nand/power.c), its
-module is loaded anew, and tests/guest/durable.c holds the file system to what it had synced.
+"""Many power cuts of a raw chip in one guest: the emulator cuts the chip's power (emulator/lab-nand.h), its driver is
+loaded anew, and tests/guest/durable.c holds the file system to what it had synced.
 
 A round: arm a cut, mount, check what the round before has left, write until the power is gone. In every fourth round
 the cut is armed so that it comes while mounting and checking, if those change anything.
@@ -97,20 +97,19 @@ STACKS = {
 ROUNDS = """
 . /job/cell.env
 . /job/cuts.env
-CUT=/sys/kernel/debug/media_nand/cut
-export POWER=$CUT
+export POWER=/sys/kernel/debug/media_nand/power
 random=$SEED
 next() { # below: a number in $drawn
     random=$(((random * 1103515245 + 12345) % 2147483648))
     drawn=$((random / 65536 % $1))
 }
-state() { cat $CUT; }
+state() { cat $POWER; }
 up() { eval "$UP"; }
 down() { eval "$DOWN"; }
 restart() {
     down >/dev/null 2>&1
     rmmod media_nand || exit 3
-    insmod /lib/flashbed/media_nand.ko state=2 data=3 $MEDIUM_OPTIONS || exit 3
+    insmod /lib/flashbed/media_nand.ko $MEDIUM_OPTIONS || exit 3
 }
 eval "$MAKE" >/tmp/made 2>&1 || { cat /tmp/made; exit 2; }
 eval "$DOWN" >/dev/null 2>&1
@@ -125,7 +124,7 @@ while [ $cuts -lt $CUTS ]; do
     cp /tmp/log /tmp/log.before 2>/dev/null
     next 4
     if [ $drawn = 0 ]; then next 8; else next 300; fi
-    echo "$((drawn + 1)) $((SEED * 100000 + round))" >$CUT
+    medium cut $((drawn + 1)) $((SEED * 100000 + round)) || exit 3
     if up; then
         [ -z "$LOSE" ] || rm -f /mnt/file* # as if the file system had lost them
         /job/durable check /mnt /tmp/log >/tmp/told || { [ "$(state)" = off ] || lost=1; }

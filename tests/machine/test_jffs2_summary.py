@@ -10,6 +10,8 @@ from pathlib import Path
 import guest_rig
 import pytest
 
+from flashbed.guest_output import medium_counters
+
 BOARD = "arm64-1000:ram=512M"
 """A kernel that looks for its own bugs needs more memory than the board has."""
 
@@ -23,10 +25,9 @@ md5sum </mnt/file >/out/before
 MOUNT = """
 umount /mnt
 echo 3 >/proc/sys/vm/drop_caches
-pages() { sed -n s/^flash_read_pages://p /sys/kernel/debug/media_nand/counters; }
-before=$(pages)
+medium mark down
 sh /job/mount
-echo pages $(($(pages) - before)) >/out/pages
+medium mark mounted
 md5sum </mnt/file >/out/after
 dmesg | grep "jffs2: version" >/out/version
 """
@@ -45,7 +46,8 @@ def test_a_mount_reads_all_or_the_summaries(study_file, tmp_path: Path, kernel: 
         outcome = guest_rig.boot(rig, prepare=FILL, measure=MOUNT)
         assert outcome.files["before"] == outcome.files["after"]
         assert (b"(SUMMARY)" in outcome.files["version"]) == (name == "jffs2:summary")
-        read[name] = guest_rig.words(outcome, "pages")["pages"]
+        down, mounted = (medium_counters.parse(outcome.files[f"counters.{moment}"]) for moment in ("down", "mounted"))
+        read[name] = mounted["flash_read_pages"] - down["flash_read_pages"]
     stored = FILE_BYTES / rig.cell.medium.numbers()["page_bytes"]
     print(f"{kernel}: {read} of {stored:.0f} pages")
     assert read["jffs2"] > stored

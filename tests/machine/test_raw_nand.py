@@ -13,6 +13,8 @@ import pytest
 from guest_rig import NO_MOUNT, Rig, boot, words
 from raw_chip import marked_blocks
 
+from flashbed.guest_output import medium_counters
+
 CHIPS = ("slc-nand-64m", "slc-nand-256m")
 
 # Block 1 is good or the next is; nandwrite and nanddump are told where, and where not to look
@@ -228,9 +230,9 @@ read_page() { # and note how many codewords cannot be corrected: the device give
     echo $1 $(($(cat ecc_failures) - before))
 }
 read_page with >/out/reads
-echo 1 1 >/sys/kernel/debug/media_nand/cut
+medium cut 1 1
 /usr/sbin/flash_erase -q /dev/mtd0 0 1
-cat /sys/kernel/debug/media_nand/cut >/out/power
+cat /sys/kernel/debug/media_nand/power >/out/power
 read_page without >>/out/reads
 read_page again >>/out/reads
 echo corrected $(cat corrected_bits) >>/out/reads
@@ -266,13 +268,12 @@ def test_a_slow_controller_makes_bytes_slow_and_the_port_of_block_media_does_not
 
 UBI = """
 /usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0
-pages() { sed -n s/^flash_read_pages://p /sys/kernel/debug/media_nand/counters; }
 now() { grep "^now at" /proc/timer_list; }
-before=$(pages)
+medium mark new
 now >/out/attach
 /usr/sbin/ubiattach -p /dev/mtd0
 now >>/out/attach
-echo pages $(($(pages) - before)) >/out/pages
+medium mark attached
 """
 
 
@@ -288,7 +289,8 @@ def test_ubi_reads_two_headers_of_each_block(
     outcome = boot(rig, format=UBI, mount=NO_MOUNT)
     p = rig.cell.medium.numbers()
     blocks = p["blocks_per_die"]
-    assert 2 * blocks <= words(outcome, "pages")["pages"] < 2.05 * blocks
+    new, attached = (medium_counters.parse(outcome.files[f"counters.{name}"]) for name in ("new", "attached"))
+    assert 2 * blocks <= attached["flash_read_pages"] - new["flash_read_pages"] < 2.05 * blocks
     begun, done = (int(line.split()[2]) for line in outcome.files["attach"].decode().splitlines())
     bus_ns = (7 + data_bytes + beside_cycles) * p["bus_ps_per_byte"] / 1000
     by_hand = 2 * (p["read_ns"] + bus_ns)

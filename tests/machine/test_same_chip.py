@@ -14,7 +14,7 @@ import pytest
 from flashbed.common import paths
 
 CYCLES = 1 << 21
-"""Room in the guest's log, 24 bytes each."""
+"""Room in the emulator's log, 24 bytes each."""
 
 STUDY = """
     board = "{board}"
@@ -42,7 +42,7 @@ def bus_replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def leave_cycles(study: Path, folder: Path) -> None:
-    """Runs a cell whose controller keeps its cycles; fresh.bin is the chip before, state.bin behind."""
+    """Runs a cell whose chip's cycles are recorded; fresh.bin is the chip before, state.bin behind."""
     rig = guest_rig.new(study, folder)
     (folder / "fresh.bin").write_bytes(rig.files.state.read_bytes())
     outcome = guest_rig.boot(rig, medium_options=f"record={CYCLES}")

@@ -157,9 +157,9 @@ dd if=/dev/urandom of=/tmp/kept bs=1000 count=20
 cp /tmp/kept file
 sync
 cat file >/dev/null
-echo 100 >/sys/kernel/debug/media_nand/fail_programs
+medium fail 100
 truncate -s 6000 file && exit 1
-echo 0 >/sys/kernel/debug/media_nand/fail_programs
+medium fail 0
 cmp /tmp/kept file
 printf x | dd of=file bs=1 seek=5000 conv=notrunc
 printf x | dd of=/tmp/kept bs=1 seek=5000 conv=notrunc

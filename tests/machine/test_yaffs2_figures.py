@@ -99,7 +99,7 @@ def test_a_page_with_other_figures_is_found(old: str, new: str, is_same: bool) -
 
 
 def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
-    """Bytes, commands and addresses on the bus in a run, by the driver's log of them (kernel/media_nand/cycles.h)."""
+    """Bytes, commands and addresses on the bus in a run, by the emulator's log of them (LabCycle)."""
     began, ended = cpu_load.window_ns(yaffs2_time.idle_times(out, run))
     log = struct.iter_unpack("<QQII", out["cycles.bin"])
     return sum(value if kind in (2, 3) else 1 for now, _, kind, value in log if began <= now <= ended)

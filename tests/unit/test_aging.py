@@ -73,8 +73,8 @@ def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell) -> None:
         found = cell(f"{medium}{',' if ':' in medium else ':'}condition=aged", filesystem)
         assert cell_inputs(found)["medium"]["written_before"] == []
         assert not found.medium.conditioned
-        assert "KEPT_FROM_MKFS=''" in guest_job.files(found, "0")["cell.env"].decode()  # there may be no queue
-    assert "KEPT_FROM_MKFS=yes" in guest_job.files(cell(f"{FLASH}:condition=aged"), "0")["cell.env"].decode()
+        assert "KEPT_FROM_MKFS=''" in guest_job.files(found)["cell.env"].decode()  # there may be no queue
+    assert "KEPT_FROM_MKFS=yes" in guest_job.files(cell(f"{FLASH}:condition=aged"))["cell.env"].decode()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from flashbed.machine import guest_job
 from flashbed.machine.guest_job import Job
+from flashbed.machine.interfaces import between
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from flashbed.workload import WORKLOADS
@@ -26,26 +27,33 @@ DMA, PIO = "arm64-1000", "arm64-250-pio:pio_sector_ns=12345,nand_cycle_ps=40000"
     [
         (DMA, "null-2g", "ext2", "pio_sector_ns=0"),
         (PIO, "null-2g", "ext2", "pio_sector_ns=12345"),
+        (DMA, "usb-stick-2g", "ext2", ""),
         (DMA, "slc-nand-64m", "jffs2", "dma=1"),
-        (f"{DMA}:nand_cycle_ps=40000", "slc-nand-64m", "jffs2", "cycle_ps=40000 dma=1"),
+        (f"{DMA}:nand_cycle_ps=40000", "slc-nand-64m", "jffs2", "dma=1"),
         (f"{DMA}:nand_unit=page", "slc-nand-64m", "jffs2", "dma=1 whole_pages=1"),
         (f"{DMA}:nand_wait=poll", "slc-nand-64m", "jffs2", "dma=1 poll=1"),
-        (PIO, "slc-nand-64m", "jffs2", "cycle_ps=40000"),
-        ("arm64-250-pio:nand_cycle_ps=0", "slc-nand-64m", "jffs2", ""),
+        (PIO, "slc-nand-64m", "jffs2", ""),
     ],
 )
 def test_each_medium_is_told_its_own_bus(study_file, board: str, medium: str, filesystem: str, expected: str) -> None:
     study = load_study(study_file(WORKLOAD, board=board, medium=medium, filesystem=filesystem))
     (cell,) = plan(study)
-    environment = guest_job.files(cell, "0")["cell.env"].decode()
+    environment = guest_job.files(cell)["cell.env"].decode()
     ((options,),) = map(shlex.split, re.findall(r"^MEDIUM_OPTIONS=(.*)$", environment, re.MULTILINE))
-    assert options.removeprefix("state=2 data=3 digest=0x0").strip() == expected
+    assert options == expected
+
+
+@pytest.mark.parametrize(("board", "cycle_ps"), [(DMA, 0), (f"{DMA}:nand_cycle_ps=40000", 40000), (PIO, 40000)])
+def test_the_controller_of_a_chip_is_the_boards(study_file, board: str, cycle_ps: int) -> None:
+    study = load_study(study_file(WORKLOAD, board=board, medium="slc-nand-64m", filesystem="jffs2"))
+    (cell,) = plan(study)
+    assert between(cell.board, cell.medium).controller == (f"lab-nand,drive=medium,addr=2,cycle_ps={cycle_ps}",)
 
 
 def test_the_option_of_a_file_system_can_choose_its_module(study_file) -> None:
     for filesystem, module in (("jffs2", "jffs2"), ("jffs2:summary", "jffs2_summary")):
         (cell,) = plan(load_study(study_file(WORKLOAD, medium="slc-nand-64m", filesystem=filesystem)))
-        assert guest_job.files(cell, "0")["format"].decode().startswith(f"insmod /lib/flashbed/{module}.ko\n")
+        assert guest_job.files(cell)["format"].decode().startswith(f"insmod /lib/flashbed/{module}.ko\n")
 
 
 @pytest.mark.parametrize(

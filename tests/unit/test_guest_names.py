@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that guest_output/ reads by name are those that guest/cell and guest/mark write."""
+"""The files that guest_output/ reads by name are those that guest/cell and guest/mark write, or have noted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ import re
 
 from flashbed.common import paths
 from flashbed.guest_output import cpu_load, medium_counters, upkeep, wear
+
+
+def noted(cell: str, mark: str) -> set[str]:
+    """Names in /out of what the emulator notes of the medium, by the words that the two say to it."""
+    header = (paths.emulator() / "lab-medium-notes.h").read_text()
+    at_a_mark = re.findall(r"^ \*     (\w+)\.NAME +at a mark", header, re.MULTILINE) if "medium mark" in mark else []
+    moments = re.findall(r"/mark ([\w.]+)$", cell, re.MULTILINE)
+    names = {f"{kind}.{moment}" for kind in at_a_mark for moment in moments}
+    assert re.search(r"^ \*     erases\.NAME", header, re.MULTILINE)
+    return names | {f"erases.{moment}" for moment in re.findall(r"^medium erases (\w+)$", cell, re.MULTILINE)}
 
 
 def written() -> set[str]:
@@ -19,7 +29,7 @@ def written() -> set[str]:
         moments = re.findall(rf"(?:^|[ \t/]){function} ([\w.]+)(?=$| [#&])", cell, re.MULTILINE)
         names |= {f"{moment}.{kind}" for kind in re.findall(r'>"/out/\$1\.(\w+)"', body) for moment in moments}
         names |= {f"{kind}.{moment}" for kind in re.findall(r'>"/out/(\w+)\.\$1"', body) for moment in moments}
-    return names | {f"{step}.txt" for step in re.findall(r"\bstep (\w+)", cell)}
+    return names | noted(cell, mark) | {f"{step}.txt" for step in re.findall(r"\bstep (\w+)", cell)}
 
 
 def test_what_is_read_by_name_is_written() -> None:

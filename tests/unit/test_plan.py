@@ -267,7 +267,7 @@ def test_a_scheduler_is_only_in_guests_and_keys_of_cells_that_have_a_queue(tmp_p
             name = cell.coordinates["filesystem"]
             chosen.setdefault(name, set()).add(cell.scheduler.name)
             keys.setdefault(name, set()).add(key(cell, {}))
-            guests.setdefault(name, set()).add(tuple(guest_job.files(cell, "0").items()))
+            guests.setdefault(name, set()).add(tuple(guest_job.files(cell).items()))
     assert chosen == {"jffs2": {"none"}, "ext2": {"none", "cfq"}}
     assert (len(guests["jffs2"]), len(guests["ext2"])) == (1, 2)
     assert (len(keys["jffs2"]), len(keys["ext2"])) == (1, 2)

@@ -246,7 +246,7 @@ def job(cell: Cell, image: GuestImage) -> Job:
     begins = {name: data for name, data in scripts.items() if name in tool.begins_with}
     prepare = guest_job.aging(cell) + scripts["prepare"]
     load = {name: data for name, data in scripts.items() if name != "prepare" and name not in begins}
-    beginning = {**begins, "prepare": prepare, **guest_job.files(cell, medium_digest(cell, image))}
+    beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}
     return Job(beginning, {**load, **workload.files, **told})
 
 
@@ -272,7 +272,7 @@ def machine_setup(cell: Cell, image: GuestImage) -> qemu.Setup:
     prices = (board.line_transfer_ns, board.line_transfer_other_ns)
     cpus = Cpus(board.cpus, board.sockets, board.threads_per_core, *prices)
     between = interfaces.between(board, cell.medium)
-    options = guest_job.medium_options(cell, medium_digest(cell, image)) if between.controller else ""
+    options = guest_job.medium_options(cell, medium_digest(cell, image))
     joined = (between.controller, between.kernel_words, options)
     return qemu.Setup(board.mips, board.ram, board.cpu, cell.seed, cpus, *joined)
 

@@ -78,6 +78,8 @@ OWN = {
     "lab-card-registers.h": "include/hw/sd/lab-card-registers.h",
     "lab-disk.c": "hw/block/lab-disk.c",
     "lab-disk.h": "hw/block/lab-disk.h",
+    "lab-nand.c": "hw/block/lab-nand.c",
+    "lab-nand.h": "hw/block/lab-nand.h",
     "devices.mak": f"configs/devices/aarch64-softmmu/{DEVICES}.mak",
 }
 """Files of emulator/, and what they are in QEMU's source."""
@@ -95,7 +97,7 @@ MEDIA_CORE = "block/media"
 NO_PATHS = "-ffile-prefix-map={tree}=."
 """No message names the folder that the emulator was built in; no answer depends on it, so keys do not."""
 
-COMPILE_STEPS = 1301
+COMPILE_STEPS = 1302
 """Lines that ninja prints; for the progress bar only."""
 
 TOOLS = {

@@ -132,7 +132,6 @@ class Beginning:
         return outcome
 
     def _reached(self, limit_s: float, stop: threading.Event) -> Outcome | None:
-        self._held.enter_context(qemu.windows(self._fixed, self._files))
         mine, its = socket.socketpair()
         self._held.callback(mine.close)
         with its:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from flashbed.guest_output.aging import PRINTED
 from flashbed.image.debian_kernel import FILESYSTEM, SCHEDULER
-from flashbed.machine.interfaces import CHIP, between
-from flashbed.machine.qemu import DATA_SLOT, STATE_SLOT
+from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.study.plan import NO_QUEUE, Cell
@@ -59,18 +58,15 @@ class Job:
         return packed.getvalue()
 
 
-def files(cell: Cell, medium_digest: str) -> dict[str, bytes]:
-    """cell.env and the scripts that make the translation, and make and mount the file system.
-
-    `medium_digest` is that of the medium's parameters, by which the guest knows that it has got the right one.
-    """
+def files(cell: Cell) -> dict[str, bytes]:
+    """cell.env and the scripts that make the translation, and make and mount the file system."""
     translation, filesystem = cell.translation, cell.filesystem
     medium = between(cell.board, cell.medium).device
     device = translation.device or medium
     builds = filesystem.module and cell.kernel != DEBIAN_KERNEL
     load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if builds else []
     return {
-        "cell.env": _environment(cell, device, medium_digest),
+        "cell.env": _environment(cell, device),
         "translate": _script(command.replace("{device}", medium) for command in translation.commands),
         "format": _script((*load, *filesystem.mkfs_commands(device))),
         "attach": _script(filesystem.attach_commands(device)),
@@ -102,7 +98,7 @@ def _script(commands: Iterable[str]) -> bytes:
     return "".join(f"{command}\n" for command in commands).encode()
 
 
-def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
+def _environment(cell: Cell, device: str) -> bytes:
     scheduler = cell.scheduler
     tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
     interface = between(cell.board, cell.medium)
@@ -110,8 +106,7 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
     variables = {
         "MEDIUM_MODULE": interface.module or "",
         "MEDIUM_DEVICE": interface.device,
-        "MEDIUM": interface.counters,
-        "MEDIUM_OPTIONS": _chip_options(cell, medium_digest) if interface is CHIP else _driver_options(cell),
+        "MEDIUM_OPTIONS": _driver_options(cell, interface),
         "TRANSLATION_MODULE": cell.translation.module or "",
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + log,
         "TRANSLATION_COUNTERS": cell.translation.counters,
@@ -130,12 +125,14 @@ def _environment(cell: Cell, device: str, medium_digest: str) -> bytes:
 
 
 def _power_cut(cell: Cell) -> str:
-    """When the power goes and how the page or block is torn, in the words of the chip's driver."""
+    """When the power goes and how the page or block is torn, as `medium cut` has it (emulator/lab-nand.h)."""
     return f"{CUT_AFTER + cell.placement.filler_kib} {cell.seed}"
 
 
 def medium_options(cell: Cell, medium_digest: str) -> str:
-    """What the emulator's medium is told, in its words."""
+    """What the emulator's medium is told, in its words. `medium_digest` is that of the medium's parameters, by which it
+    knows that it has got the right one.
+    """
     record = f",record={TRACED_REQUESTS}" if cell.traced else ""
     return f"digest=0x{medium_digest}{record}"
 
@@ -147,19 +144,18 @@ def _forget(cell: Cell) -> str:
     return "medium forget"
 
 
-def _driver_options(cell: Cell) -> str:
-    """What the lab's own driver of a disk is told."""
-    return f"pio_sector_ns={cell.board.pio_sector_ns}"
+def _driver_options(cell: Cell, interface: Interface) -> str:
+    """What the lab's own driver of the medium is told; Linux's own are told nothing."""
+    if interface.module is None:
+        return ""
+    return _chip_options(cell) if interface.module == CHIP.module else f"pio_sector_ns={cell.board.pio_sector_ns}"
 
 
-def _chip_options(cell: Cell, medium_digest: str) -> str:
-    """What the driver of a raw chip is told: where it is, the part that is used, who moves the data and how fast."""
+def _chip_options(cell: Cell) -> str:
+    """What the driver of a raw chip is told: the part that is used, who moves the data, and how it waits."""
     board, used = cell.board, cell.medium.used_bytes
     words = {
-        f"state={STATE_SLOT} data={DATA_SLOT}": True,
-        f"digest=0x{medium_digest}": True,
         f"used_bytes={used}": used > 0,
-        f"cycle_ps={board.nand_cycle_ps}": board.nand_cycle_ps > 0,
         "dma=1": board.transfer == "dma",
         "poll=1": board.nand_wait == "poll",
         "whole_pages=1": board.nand_unit == "page",

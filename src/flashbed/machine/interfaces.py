@@ -7,7 +7,7 @@ Knows QEMU's names of controllers and Linux's names of devices. docs/design.md s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flashbed.machine.qemu import DRIVE
 from flashbed.profiles.interface import PLAIN, interface
@@ -31,8 +31,6 @@ class Interface:
     """Linux's, by the names of their modules."""
     kernel_words: tuple[str, ...] = ()
     """For the kernel's command line."""
-    counters: str = ""
-    """The guest's folder with the medium's counters; "" where the emulator notes them."""
 
 
 HIGH_SPEED_PORTS = "p2=2,p3=1"
@@ -64,10 +62,13 @@ INTERFACES: Mapping[str, Interface] = {
 }
 """By the word of a medium's profile."""
 
-CHIP = Interface("/dev/mtd0", module="media_nand", counters="/sys/kernel/debug/media_nand")
-"""A raw chip has a driver with the chip's model in it."""
+CHIP = Interface("/dev/mtd0", (f"lab-nand,drive={DRIVE},addr={SLOT}",), module="media_nand")
+"""Of a raw chip, without what the board's controller is."""
 
 
 def between(board: Board, medium: Medium) -> Interface:
     """What joins this medium to this board."""
-    return CHIP if medium.provides == "mtd" else INTERFACES[interface(board, medium)]
+    if medium.provides != "mtd":
+        return INTERFACES[interface(board, medium)]
+    (controller,) = CHIP.controller
+    return replace(CHIP, controller=(f"{controller},cycle_ps={board.nand_cycle_ps}",))

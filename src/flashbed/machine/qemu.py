@@ -8,14 +8,12 @@ the command line.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,10 +32,8 @@ NOTES = "notes"
 """The folder of a run in which the emulator notes what the medium counts (emulator/lab-medium-notes.h)."""
 
 OUTBOX, LOAD = "outbox.bin", "load"
-STATE_SLOT, DATA_SLOT, OUTBOX_SLOT = 2, 3, 4
-"""PCI slots of regions of memory, fixed: guest/init knows them too. Of a raw chip the guest has state and data."""
-
-SMALLEST_WINDOW_BYTES = 1 << 20
+OUTBOX_SLOT = 4
+"""PCI slot of the outbox, fixed: guest/init knows it too."""
 
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
@@ -57,7 +53,7 @@ class Setup:
     seed: int
     cpus: Cpus = ONE_CPU
     controller: tuple[str, ...] = ()
-    """What joins the medium to the board, each as -device has it; none for a raw chip."""
+    """What joins the medium to the board, each as -device has it."""
     kernel_words: tuple[str, ...] = ()
     """More of them on the kernel's command line."""
     medium_options: str = ""
@@ -119,16 +115,9 @@ def fixed_arguments(setup: Setup) -> list[str]:
 
 
 def _medium(setup: Setup) -> list[str]:
-    if not setup.controller:
-        return []
     options = f",{setup.medium_options}" if setup.medium_options else ""
     devices = (word for device in setup.controller for word in ("-device", device))
     return ["-drive", f"if=none,id={DRIVE},driver=flashbed{options}", *devices]
-
-
-def _is_chip(fixed: Sequence[str]) -> bool:
-    """Whether the medium's model is in the guest, as that of a raw chip is."""
-    return "-drive" not in fixed
 
 
 def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
@@ -136,16 +125,11 @@ def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     arguments += ["-icount", f"load={_escaped(files.load)}"] if files.load else []
-    regions = {OUTBOX_SLOT: folder / OUTBOX}
-    if _is_chip(fixed):
-        regions = {STATE_SLOT: files.state, DATA_SLOT: files.data, **regions}
-    else:
-        for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
-            arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
-    for slot, path in regions.items():
-        backend = f"memory-backend-file,id=m{slot},share=on,mem-path={_escaped(path)},size={path.stat().st_size}"
-        arguments += ["-object", backend, "-device", f"ivshmem-plain,memdev=m{slot},addr={slot}"]
-    return arguments
+    for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
+        arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
+    box = folder / OUTBOX
+    backend = f"memory-backend-file,id=outbox,share=on,mem-path={_escaped(box)},size={box.stat().st_size}"
+    return [*arguments, "-object", backend, "-device", f"ivshmem-plain,memdev=outbox,addr={OUTBOX_SLOT}"]
 
 
 def run(
@@ -165,22 +149,8 @@ def run(
     If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
     host's disk filled up under it, InterruptedByUser.
     """
-    with windows(fixed, files):
-        status = process.execute(command(fixed, files, folder, watched=watched, samples=samples), folder, limit_s, stop)
+    status = process.execute(command(fixed, files, folder, watched=watched, samples=samples), folder, limit_s, stop)
     return outcome_of(files, folder, status, limit_s)
-
-
-@contextmanager
-def windows(fixed: Sequence[str], files: Files) -> Iterator[None]:
-    """Makes the two files of a raw chip as long as the windows that they are mapped in."""
-    sizes = {path: path.stat().st_size for path in (files.state, files.data)} if _is_chip(fixed) else {}
-    for path, size in sizes.items():
-        os.truncate(path, _window(size))
-    try:
-        yield
-    finally:
-        for path, size in sizes.items():
-            os.truncate(path, size)
 
 
 def command(
@@ -278,8 +248,3 @@ def step_reason(files: Mapping[str, bytes]) -> str:
 def _escaped(path: Path) -> str:
     """As a value among QEMU's options."""
     return str(path).replace(",", ",,")
-
-
-def _window(size: int) -> int:
-    """The size of the PCI window that holds so many bytes: a power of two."""
-    return max(SMALLEST_WINDOW_BYTES, 1 << (size - 1).bit_length())
