@@ -15,7 +15,8 @@ from yaffs2_guest import boot, statistics
 
 from flashbed.guest_output import cpu_load, medium_counters
 from flashbed.study.plan import Cell
-from flashbed.workload import fio_call, fio_output
+from flashbed.workload.fio import output
+from flashbed.workload.fio.jobs import FIO, OUTPUT
 
 CHIP = "slc-nand-256m"
 BOARDS = ("arm64-1000", "arm64-250-pio")
@@ -78,7 +79,7 @@ class Row:
 def script(requests: Sequence[str]) -> str:
     """Writes a file and, with cold caches, reads it, for each size of a request."""
     runs = [f"{pattern}.{request}" for request in requests for pattern in PATTERNS]
-    turns = (f"sh /lib/flashbed/remount\n{fio_call.FIO} --output=/out/{run}.json /job/{run}.fio\n" for run in runs)
+    turns = (f"sh /lib/flashbed/remount\n{FIO} --output=/out/{run}.json /job/{run}.fio\n" for run in runs)
     return f"set -e\ncd /tmp\n{''.join(turns)}"
 
 
@@ -145,7 +146,7 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
     limit = cell.medium.numbers()["page_bytes"] / sum(page_ns(cell, "program" if pattern == "write" else "read"))
     told = out[f"{run}.json"]
     # Before the JSON fio says where the output of exec_prerun is
-    bandwidth = fio_output.metrics_of({fio_call.OUTPUT: told[told.index(b"{") :]}, fio_call.OUTPUT)["bandwidth"]
+    bandwidth = output.metrics_of({OUTPUT: told[told.index(b"{") :]}, OUTPUT)["bandwidth"]
     seconds = {name: ns / 1e9 for name, ns in parts.items()}
     return Row(board, pattern, request, bandwidth, limit * 1e9 / 2**20, **seconds)
 

@@ -15,8 +15,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.workload.base import MARK, WorkloadOutputError
-from flashbed.workload.bonnie import Bonnie
-from flashbed.workload.bonnie_parameters import BonnieParameters
+from flashbed.workload.bonnie import Bonnie, BonnieParameters
 
 MIB = 1 << 20
 

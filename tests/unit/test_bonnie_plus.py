@@ -13,8 +13,7 @@ from flashbed.common.errors import InputError
 from flashbed.guest_output import medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.bonnie_plus import BonniePlus
-from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
+from flashbed.workload.bonnie_plus import BonniePlus, BonniePlusParameters
 
 REST = ",,,,,,,,,,,,,,,,,,14674us,169us,43us,9346us,10us,16us,,,,,,\n"
 ALONE = "1.98,2.00a,flashbed,1,1,8M,,300,5,524,95,12622,4,10575,2,873,99,+++++,+++,+++++,+++" + REST

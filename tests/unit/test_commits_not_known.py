@@ -11,7 +11,7 @@ from test_durability import compared, fio, out, shown
 from written_report import written
 
 from flashbed.guest_output.durability import Commits, told
-from flashbed.workload.fio import Fio
+from flashbed.workload.fio.workload import Fio
 
 
 def test_fewer_flushes_than_commits_tell_nothing_where_some_may_be_empty() -> None:

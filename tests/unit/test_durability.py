@@ -23,7 +23,7 @@ from flashbed.report.model import report_of
 from flashbed.workload.base import Workload
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_plus import BonniePlus
-from flashbed.workload.fio import Fio
+from flashbed.workload.fio.workload import Fio
 from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
 from flashbed.workload.nfs import Nfs

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from flashbed.workload import fio_latency
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio import Fio
-from flashbed.workload.fio_call import FLUSHED_EACH
-from flashbed.workload.fio_parameters import FioParameters, fixed_numbers
-from flashbed.workload.fio_pattern import MOST_LOGGED
+from flashbed.workload.fio import latency
+from flashbed.workload.fio.jobs import FLUSHED_EACH, fixed_numbers
+from flashbed.workload.fio.parameters import FioParameters
+from flashbed.workload.fio.pattern import MOST_LOGGED
+from flashbed.workload.fio.workload import Fio
 
 
 def waits(bins: dict[int, int]) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def test_without_a_log_another_fio_tells_the_mean_alone_of_requests_and_their_fl
 @pytest.mark.parametrize("log", [b"", CALLS.replace(b"488 test.0 close\n", b""), CALLS.replace(b"62 ", b"x ")])
 def test_a_log_that_is_not_whole_is_told(log: bytes) -> None:
     with pytest.raises(WorkloadOutputError, match="log of fio's calls"):
-        fio_latency.logged_calls([log], 130_000)
+        latency.logged_calls([log], 130_000)
 
 
 PARAMETERS = {"pattern": "randwrite", "request": 4096, "file": 1 << 20, "flush": "fsync-each", "direct": False,

@@ -16,8 +16,8 @@ from samples import write_study
 from flashbed.common.errors import InputError
 from flashbed.external_results import jobs, results
 from flashbed.study.loading import Study, load_study
-from flashbed.workload import fio_json
 from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.fio import output
 
 SOUND = fio_document("a")
 
@@ -33,7 +33,7 @@ def changed(way: str, value: Any, document: dict[str, Any] = SOUND) -> bytes:
 
 
 def test_a_sound_one_is_read() -> None:
-    assert fio_json.read(json.dumps(SOUND).encode()) == SOUND
+    assert output.read_json(json.dumps(SOUND).encode()) == SOUND
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_sound_one_is_read() -> None:
 )
 def test_no_count(way: str, value: Any) -> None:
     with pytest.raises(WorkloadOutputError, match=rf"jobs\[0\]\.{way} "):
-        fio_json.read(changed(way, value))
+        output.read_json(changed(way, value))
 
 
 @pytest.mark.parametrize(
@@ -66,19 +66,19 @@ def test_counts_that_cannot_be_together(ways: dict[str, int], told: str) -> None
     for way, value in ways.items():
         document = json.loads(changed(way, value, document))
     with pytest.raises(WorkloadOutputError, match=told):
-        fio_json.read(json.dumps(document).encode())
+        output.read_json(json.dumps(document).encode())
 
 
 def test_what_a_job_was_told_is_text() -> None:
     """A job with runtime=5s has an option of the name of a count."""
     said = {**SOUND, "jobs": [{**SOUND["jobs"][0], "job options": {"runtime": "5s"}}]}
-    assert fio_json.read(json.dumps(said).encode()) == said
+    assert output.read_json(json.dumps(said).encode()) == said
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"])
 def test_no_document(data: bytes) -> None:
     with pytest.raises(WorkloadOutputError, match="is not what fio writes"):
-        fio_json.read(data)
+        output.read_json(data)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from test_upkeep import OUT as UPKEEP
 
 from flashbed.execution import measurement
 from flashbed.guest_output import cpu_load, medium_counters, wear
-from flashbed.workload.fio_parameters import FioParameters
+from flashbed.workload.fio.parameters import FioParameters
 
 IDLE = b"now at %d nsecs\n idle_sleeptime : %d nsecs\n iowait_sleeptime : 0 nsecs\n"
 NAMES = ("host_reads", "host_writes", "host_read_bytes", "host_written_bytes", "busy_ns", "link_ns")

@@ -22,12 +22,14 @@ def rooms_on_the_map() -> dict[str, set[str]]:
     """The rows of the table of rooms: a room, and the modules in its last column."""
     text = (REPOSITORY / "docs/design.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([\w./]+)` \| .* \| ([^|]*)\|$", text, re.MULTILINE)
-    return {room.rstrip("/"): set(re.findall(r"`(\w+)`", modules)) for room, modules in rows}
+    return {room.rstrip("/"): set(re.findall(r"`([\w/]+)`", modules)) for room, modules in rows}
 
 
 def test_the_map_names_every_room_and_module_and_no_other() -> None:
     there = {
-        folder.name: {file.stem for file in folder.glob("*.py")} - {"__init__"}
+        folder.name: {
+            str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.py") if file.name != "__init__.py"
+        }
         for folder in LAB.iterdir()
         if (folder / "__init__.py").is_file()
     }

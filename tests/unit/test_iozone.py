@@ -16,8 +16,7 @@ from flashbed.guest_output import cpu_load, limit
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.iozone import Iozone
-from flashbed.workload.iozone_parameters import IozoneParameters
+from flashbed.workload.iozone import Iozone, IozoneParameters
 
 MARK, REMOUNT = "/lib/flashbed/mark", "/lib/flashbed/remount"
 

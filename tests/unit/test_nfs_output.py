@@ -14,8 +14,7 @@ from flashbed.common.metrics import METRICS
 from flashbed.guest_output import cpu_load, limit, medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.nfs import Nfs
-from flashbed.workload.nfs_parameters import NfsParameters
+from flashbed.workload.nfs import Nfs, NfsParameters
 
 MEMORY = "3000K kernel code, 200K rwdata, 700K rodata, 600K init, 250K bss, 9K reserved, 0K cma-reserved"
 

@@ -10,10 +10,9 @@ import pytest
 
 from flashbed.commands import reporting
 from flashbed.study.loading import load_study
-from flashbed.workload.fio import Fio
-from flashbed.workload.fio_job import job_faults, split_off_preparation
-from flashbed.workload.fio_parameters import idle_depths
-from flashbed.workload.fio_pattern import portable_jobs
+from flashbed.workload.fio.jobs import idle_depths, job_faults, split_off_preparation
+from flashbed.workload.fio.pattern import portable_jobs
+from flashbed.workload.fio.workload import Fio
 
 JOB = """\
 ; two files

@@ -6,9 +6,11 @@ from __future__ import annotations
 import pytest
 
 from flashbed.guest_output import steadiness, wear
-from flashbed.workload import WORKLOADS, fio_series
-from flashbed.workload.fio import Fio
-from flashbed.workload.fio_parameters import WARM_UP_S, FioParameters, with_warm_up
+from flashbed.workload import WORKLOADS
+from flashbed.workload.fio import series
+from flashbed.workload.fio.jobs import WARM_UP_S, with_warm_up
+from flashbed.workload.fio.parameters import FioParameters
+from flashbed.workload.fio.workload import Fio
 
 MIB = 1 << 20
 
@@ -127,7 +129,7 @@ def test_a_count_is_cut_into_equal_parts_of_time() -> None:
 def test_logs_of_bandwidth_become_a_count() -> None:
     # Between 300 and 500 ms an interval has no line; the last 50 ms have none either, and what is left: 40 KiB
     log = b"149, 1000, 0, 0, 0\n200, 1000, 0, 0, 0\n300, 1000, 0, 0, 0\n500, 2000, 0, 0, 0\n"
-    moments = fio_series.of_rates([log], 100, 0.55, 1024 * (149 + 51 + 100 + 200 + 40))
+    moments = series.of_rates([log], 100, 0.55, 1024 * (149 + 51 + 100 + 200 + 40))
     assert [(at, count / 1024) for at, count in moments] == [
         (0.0, 0.0),
         (0.149, 149.0),
@@ -142,7 +144,7 @@ def test_logs_of_bandwidth_become_a_count() -> None:
 @pytest.mark.parametrize(("moved_kib", "at_150"), [(350, 150.0), (200, 0.0)])
 def test_a_first_line_that_is_late_has_what_is_left(moved_kib: int, at_150: float) -> None:
     log = b"250, 1000, 0, 0, 0\n350, 1000, 0, 0, 0\n"
-    moments = dict(fio_series.of_rates([log], 100, 0.35, 1024 * moved_kib))
+    moments = dict(series.of_rates([log], 100, 0.35, 1024 * moved_kib))
     assert moments.get(0.15, 1024 * at_150) == 1024 * at_150
     assert moments[0.35] == 1024 * moved_kib
 
@@ -157,7 +159,7 @@ def test_a_write_counts_when_its_flush_has_returned() -> None:
 2600000 test.0 sync 0 0
 4000000 test.0 close
 """
-    assert fio_series.of_calls([log]) == [(2.0, 0.0), (2.5, 4096.0), (4.0, 8192.0)]
+    assert series.of_calls([log]) == [(2.0, 0.0), (2.5, 4096.0), (4.0, 8192.0)]
 
 
 def noted(end_s: float, sectors: int) -> dict[str, bytes]:
@@ -176,7 +178,7 @@ def noted(end_s: float, sectors: int) -> dict[str, bytes]:
 
 def test_what_the_device_took_is_of_the_whole_run() -> None:
     """With the wait before the first byte, and what the last note does not have."""
-    moments = fio_series.of_progress(noted(4.2, 1000 + 4096 * 5), 2.4)
+    moments = series.of_progress(noted(4.2, 1000 + 4096 * 5), 2.4)
     counts = [(at, (count - 1000 * 512) / MIB) for at, count in moments]
     assert counts[0] == (pytest.approx(1.8), 0)
     assert counts[1:] == [(3.0, 0), (3.2, 2), (3.4, 4), (3.6, 6), (3.8, 8), (4.2, 10)]
@@ -205,7 +207,7 @@ def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, said: str)
 @pytest.mark.parametrize("missing", ["progress", "block.measured", "idle.measured"])
 def test_without_notes_nothing_tells(missing: str) -> None:
     out = noted(4.2, 21480)
-    assert fio_series.of_progress({name: data for name, data in out.items() if name != missing}, 2.4) == []
+    assert series.of_progress({name: data for name, data in out.items() if name != missing}, 2.4) == []
 
 
 def test_a_job_that_runs_for_a_time_is_warmed_up() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from flashbed.machine import qemu
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio_output import metrics_of
+from flashbed.workload.fio.output import metrics_of
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.study.loading import Study
-from flashbed.workload.fio_parameters import idle_depths
+from flashbed.workload.fio.jobs import idle_depths
 
 _log = logging.getLogger("flashbed")
 

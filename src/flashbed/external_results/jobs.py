@@ -22,7 +22,7 @@ from flashbed.study import host_commands
 from flashbed.study.format import STACK
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
-from flashbed.workload.fio_pattern import is_portable, portable_jobs
+from flashbed.workload.fio.pattern import is_portable, portable_jobs
 
 MANIFEST = "flashbed-jobs.json"
 FORMAT = 2

@@ -26,11 +26,10 @@ from flashbed.common.tomlfile import nearest, shown
 from flashbed.external_results.jobs import FORMAT, MANIFEST, Job, jobs
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
-from flashbed.workload import fio_json
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio_call import OUTPUT
-from flashbed.workload.fio_output import metrics_of
-from flashbed.workload.fio_own_job import section_names
+from flashbed.workload.fio.jobs import OUTPUT, section_names
+from flashbed.workload.fio.json import read_json
+from flashbed.workload.fio.output import metrics_of
 
 Rows = list[dict[str, Any]]
 """One a result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""
@@ -227,7 +226,7 @@ def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
     """A file as a row. Raises InputError, with the file's name, for what is not fio's JSON of just this job."""
     try:
         data = own_file.read(file)
-        document = fio_json.read(data)
+        document = read_json(data)
         metrics = metrics_of({OUTPUT: data}, OUTPUT)
         names = {str(one["jobname"]) for one in document["jobs"]}
     except OSError as error:

@@ -24,7 +24,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.profiles.library import Kind, Library, Selector
 from flashbed.study.loading import Study
-from flashbed.workload.fio_job import reaches_in
+from flashbed.workload.fio.jobs import reaches_in
 
 FOLDER = "allowed"
 """In the cache: a file for each command that is allowed, named by the digest of its text, with the text in it."""

@@ -14,8 +14,7 @@ from flashbed.study.format import (
     StudyFile,
 )
 from flashbed.study.selection import raise_all
-from flashbed.workload.fio_job import job_faults
-from flashbed.workload.fio_parameters import fixed_numbers, job_variables
+from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
 
 
 def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:

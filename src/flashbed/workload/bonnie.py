@@ -1,25 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tim Bray's Bonnie: its sequence, carried out by a small program of ours (guest/bonnie.c), a call of it a phase.
+"""Tim Bray's Bonnie: its parameters, and its sequence, carried out by a program of ours (guest/bonnie.c), a call of it a
+phase.
 
 Bonnie's order: putc() into a new file, rewrite, blocks into a new file, getc(), blocks, seeks. bonnie++ has another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import Field
+
+from flashbed.common.size_field import Size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.bonnie_parameters import BonnieParameters
-from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
+from flashbed.workload.parameters import MOST_PROCESSES, Count, FileParameters, ToolParameters
+
+_MIB = 1 << 20
+
+
+class BonnieParameters(FileParameters):
+    """The sequence of the original Bonnie on one file a process, in its order; sizes in bytes."""
+
+    chunk: Size = Field(default=16384, ge=512, le=_MIB, description="size of a block, bytes; 16 KiB in Bonnie")
+    caches: Literal["kept", "flushed", "cold"] = Field(
+        default="kept",
+        description="kept: as Bonnie leaves them; a phase ends when its last call returns; flushed: a flush ends each "
+        "phase that writes, inside its time; cold: also, each phase begins with the file system mounted anew, and a "
+        "seek has memory give up the block that it read",
+    )
+    seeks: Count = Field(
+        default=4000, ge=1, description="random reads of a block, of all seekers of a process together"
+    )
+    seek_processes: Count = Field(default=3, ge=1, le=64, description="seekers of a process")
+
+    def problems(self) -> Iterator[Problem]:
+        """A file is of whole blocks, for a block is read and written in one call."""
+        if self.file % self.chunk:
+            size, chunk = describe_size(self.file), describe_size(self.chunk)
+            yield Problem(("file",), f"{size} must be a multiple of chunk, {chunk}")
+
 
 PROGRAM = "bonnie"
 SAID = "bonnie.txt"
 """A line a phase and process: the phase, when it began and ended, CPU time (all ns), bytes or seeks done."""
 
-_MIB = 1 << 20
 
 # Bonnie removes the old file before it looks at the clock: on some file systems that takes longer than to write one
 _REMOVE = "rm -f /mnt/bonnie.[0-9]*\n"

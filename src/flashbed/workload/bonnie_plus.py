@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bonnie++: writes the scripts that call it and reads its CSV lines.
+"""bonnie++: its parameters, the scripts that call it, and its CSV lines.
 
 bonnie++ waits before each phase for a line of input if asked to (-y p). A script hands that line to all processes at
 the same time, so that they are in the same phase, and marks the moment, so that the medium's counters can be told
@@ -8,17 +8,57 @@ phase by phase. Format: bon_time.cpp of bonnie++ 2.00a.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Literal
 
+from pydantic import Field
+
+from flashbed.common.size_field import Size
+from flashbed.common.tomlfile import Problem
+from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import MARK, InPhases, Needs, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.bonnie_plus_parameters import BonniePlusParameters
-from flashbed.workload.parameters import MOST_PROCESSES, ToolParameters
+from flashbed.workload.parameters import MOST_PROCESSES, Count, FileParameters, Switch, ToolParameters
+
+_MIB = 1 << 20
+
+
+class BonniePlusParameters(FileParameters):
+    """bonnie++ on one file a process: it writes, reads and writes again, reads, then seeks; sizes in bytes."""
+
+    chunk: Size = Field(default=8192, ge=256, le=_MIB, description="size of a block, a power of two, bytes")
+    per_character: Size = Field(
+        default=3 * _MIB,
+        ge=0,
+        description="how much is written and read a byte at a time, at most the file, bytes; 0: none",
+    )
+    flush: Literal["fsync", "fsync-each"] = Field(
+        default="fsync",
+        description="fsync: once at the end of each phase, inside its time, as bonnie++ always does; fsync-each: also "
+        "after each block that the seeks change (its -b)",
+    )
+    direct: Switch = Field(
+        default=False, description="block output past the page cache (O_DIRECT); all else goes through it, as in its -D"
+    )
+    seeks: Count = Field(default=8192, ge=1, description="random reads of a block; each tenth or so changes it")
+    seek_processes: Count = Field(default=5, ge=1, le=64, description="threads of a process that seek at the same time")
+
+    def problems(self) -> Iterator[Problem]:
+        """Contradictions between parameters, and the units that bonnie++ counts in."""
+        for name, size in (("file", self.file), ("per_character", self.per_character)):
+            if size % _MIB:
+                yield Problem((name,), f"bonnie++ counts in MiB, so {describe_size(size)} must be a multiple of 1M")
+        if self.chunk & (self.chunk - 1):
+            yield Problem(("chunk",), f"must be a power of two, not {self.chunk}")
+        if self.direct and self.per_character:
+            yield Problem(
+                ("direct",),
+                "true needs per_character = 0: single bytes cannot be written past the page cache",
+            )
+
 
 PROGRAM = "/usr/sbin/bonnie++"
-_MIB = 1 << 20
 _K_A_MIB = 1024.0
 
 PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")

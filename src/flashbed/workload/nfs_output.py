@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest of the workload nfs leaves, and the metrics in it: what sfsload measured, how busy server and load were
-meanwhile, what the kernel takes, and when the server was ready.
+"""What a guest of the workload nfs leaves, and the metrics in it: what sfsload measured, how busy server, load and the
+link between them were meanwhile, what the kernel takes, and when the server was ready.
 """
 
 from __future__ import annotations
@@ -12,8 +12,33 @@ from typing import Any
 
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.durability import Commits
-from flashbed.workload import nfs_link
 from flashbed.workload.base import WorkloadOutputError
+
+AROUND_FRAME_BYTES = 24
+"""Preamble 8, check sum 4, gap 12 (IEEE 802.3), which the kernel does not count: the guest tells netem."""
+
+_RECEIVED, _SENT, _COLUMNS = 0, 8, 16
+"""Columns of /proc/net/dev: bytes, with packets behind; and how many there are."""
+
+
+def busy_link_ns(before: str, after: str) -> float:
+    """The time that frames took on the wire, ns: of the two directions the busier one's. Raises ValueError."""
+    (mbit, began), (_, ended) = _of_link(before), _of_link(after)
+    passed = [last - first for first, last in zip(began, ended, strict=True)]
+    on_wire = (passed[column] + AROUND_FRAME_BYTES * passed[column + 1] for column in (_RECEIVED, _SENT))
+    return max(on_wire) * 8e3 / mbit
+
+
+def _of_link(noted: str) -> tuple[int, list[int]]:
+    """The link's speed in Mbit/s, and the counters of its end at the server."""
+    speed, _, counters = noted.partition("\n")
+    _, _, mbit = speed.partition("mbit ")
+    _, _, numbers = counters.partition(":")
+    found = [int(number) for number in numbers.split()]
+    if len(found) != _COLUMNS:
+        raise ValueError(f"{len(found)} counters of a link's end")
+    return int(mbit), found
+
 
 PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
 LINK, LOG, MODULES = "link.txt", "dmesg.txt", "modules.txt"
@@ -115,7 +140,7 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     shares: dict[str, float] = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
     if set(_LINK_AT) <= set(out):
         begun, done = (_text(out, name) for name in _LINK_AT)
-        shares["busy_link_percent"] = nfs_link.busy_ns(begun, done)
+        shares["busy_link_percent"] = busy_link_ns(begun, done)
     return {name: min(100.0, 100.0 * ns / length_ns) for name, ns in shares.items()}
 
 

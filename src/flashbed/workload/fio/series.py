@@ -22,14 +22,12 @@ from math import fsum
 
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
-from flashbed.workload import fio_calls
 from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
+from flashbed.workload.fio import latency
+from flashbed.workload.fio.jobs import RATE_LOG
 
 Moments = list[tuple[float, float]]
 """(seconds, bytes so far), in order."""
-
-RATE_LOG = "rate"
-"""What fio is told to begin the names of its logs of bandwidth with; fio itself adds the process's number."""
 
 ENOUGH_LEFT = 0.9
 """Of what a late first line would have more, if it were of all the time before it: fio's rates are whole KiB/s."""
@@ -92,7 +90,7 @@ def of_calls(logs: Iterable[bytes]) -> Moments:
     begun: list[float] = []
     for log in logs:
         written, flushing = 0.0, False
-        calls = fio_calls.lines(log)
+        calls = latency.call_lines(log)
         begun += [at / 1e6 for at, action, _ in calls if action == "write"][:1]
         for at, action, length in calls:
             if flushing:

@@ -6,9 +6,9 @@ The same job runs in a guest, on a board or by hand. Must not know what fio prin
 
 from __future__ import annotations
 
-from flashbed.workload import fio_latency, fio_own_job
 from flashbed.workload.base import PROGRESS, Parameters
-from flashbed.workload.fio_call import (
+from flashbed.workload.fio import latency
+from flashbed.workload.fio.jobs import (
     EMPTY_SCRIPT,
     FIO,
     FLUSHED_EACH,
@@ -16,6 +16,7 @@ from flashbed.workload.fio_call import (
     OUTPUT,
     RANDOM,
     RATE_MS,
+    portable_own_job,
     rate_log,
     section,
 )
@@ -57,7 +58,7 @@ def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, byt
     FLASHBED_ENGINE names one.
     """
     if "job" in parameters:
-        return fio_own_job.portable(parameters, seed)
+        return portable_own_job(parameters, seed)
     queued = parameters["queue_depth"] != 1
     jobs = {name: _measured_job(parameters, seed)}
     if not allocates(parameters):
@@ -132,7 +133,7 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
     return b"".join(
         section(
             "measure" if k == 0 else f"measure.{k}",
-            job | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{fio_latency.LOG.format(k)}"},
+            job | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{latency.LOG.format(k)}"},
         )
         for k in range(processes)
     )

@@ -16,15 +16,10 @@ from flashbed.common.tomlfile import shown
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
-from flashbed.workload import fio_json, fio_latency, fio_series
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fio_call import (
-    BLOCKING_ENGINES,
-    DEFAULT_ENGINE,
-    FLUSHED_EACH,
-    OUTPUT,
-    OWN_RATE_MS,
-)
+from flashbed.workload.fio import latency, series
+from flashbed.workload.fio.jobs import BLOCKING_ENGINES, DEFAULT_ENGINE, FLUSHED_EACH, OUTPUT, OWN_RATE_MS
+from flashbed.workload.fio.json import NONE, read_json
 
 DIRECTIONS = ("read", "write")
 
@@ -135,14 +130,14 @@ def _totals(jobs: Sequence[Mapping[str, Any]], name: str) -> tuple[float, float,
 
 def series_of_jobs(out: Mapping[str, bytes]) -> list[Series]:
     """None where jobs are reported in groups: which logs are whose is then not known."""
-    jobs, logs = _read(out, OUTPUT)["jobs"], fio_series.rate_logs(out)
+    jobs, logs = _read(out, OUTPUT)["jobs"], series.rate_logs(out)
     if len(jobs) != len(logs):
         return []
     measured, found = _measured(jobs), []
     for job, log in zip(jobs, logs, strict=True):
         runtime_s = max(job[d]["runtime"] for d in DIRECTIONS) / 1e3
         moved = sum(job[d]["io_bytes"] for d in DIRECTIONS)
-        moments = fio_series.of_rates([log], OWN_RATE_MS, runtime_s, moved)
+        moments = series.of_rates([log], OWN_RATE_MS, runtime_s, moved)
         one = steadiness.series(moments, interval_s=OWN_RATE_MS / 1e3)
         if one and job in measured:
             found.append(replace(one, name=job["jobname"] if len(measured) > 1 else ""))
@@ -179,9 +174,9 @@ def _each_call(jobs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     flushes = _flushes(jobs)
     requests = [job[d]["lat_ns"] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     return {
-        **fio_latency.waits("latency", [*requests, *flushes]),
-        **fio_latency.waits("flush", flushes),
-        **fio_latency.waits("commit", _commits(jobs)),
+        **latency.waits("latency", [*requests, *flushes]),
+        **latency.waits("flush", flushes),
+        **latency.waits("commit", _commits(jobs)),
     }
 
 
@@ -192,27 +187,27 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
     """
     flushes, requests = _flushes(jobs), [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     if not logs and (commits := _commits(jobs)):
-        waits = {prefix: fio_latency.waits(prefix, commits) for prefix in ("latency", "commit")}
-        return {**waits["latency"], **waits["commit"], **fio_latency.waits("flush", flushes)}
+        waits = {prefix: latency.waits(prefix, commits) for prefix in ("latency", "commit")}
+        return {**waits["latency"], **waits["commit"], **latency.waits("flush", flushes)}
     if not logs:
-        means = [fio_latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
+        means = [latency.waits("latency", those) for those in ([one["lat_ns"] for one in requests], flushes)]
         both = {"latency_mean_us": fsum(one["latency_mean_us"] for one in means)} if all(means) else {}
-        return {**both, **fio_latency.waits("flush", flushes)}
+        return {**both, **latency.waits("flush", flushes)}
     counted = [one for one in (*(one["clat_ns"] for one in requests), *flushes) if one.get("N")]
-    calls = fio_latency.logged_calls(logs, fsum(one["mean"] * one["N"] for one in counted))
-    last = [took for process in calls if (took := fio_latency.last_flush_us(process)) is not None]
+    calls = latency.logged_calls(logs, fsum(one["mean"] * one["N"] for one in counted))
+    last = [took for process in calls if (took := latency.last_flush_us(process)) is not None]
     alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
-    durable = [us for process in calls for us in fio_latency.durable_us(process)]
+    durable = [us for process in calls for us in latency.durable_us(process)]
     return {
-        **fio_latency.of_samples("latency", durable),
-        **fio_latency.of_samples("commit", durable),
-        **fio_latency.waits("flush", [*flushes, *alone]),
+        **latency.of_samples("latency", durable),
+        **latency.of_samples("commit", durable),
+        **latency.waits("flush", [*flushes, *alone]),
     }
 
 
 def logs(out: Mapping[str, bytes]) -> list[bytes]:
     """The logs of calls, of all processes."""
-    first, last = fio_latency.LOG.split("{}")
+    first, last = latency.LOG.split("{}")
     return [out[name] for name in sorted(out) if name.startswith(first) and name.endswith(last)]
 
 
@@ -221,12 +216,12 @@ def _read(out: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if name not in out:
         raise WorkloadOutputError(f"{name} is missing: fio did not get as far as writing its results")
     try:
-        everything = fio_json.read(out[name])
+        everything = read_json(out[name])
         failed = [job for job in everything["jobs"] if job["error"]]
     except WorkloadOutputError as error:
         raise WorkloadOutputError(f"{name}: {error}") from None
     except (KeyError, TypeError):
-        raise WorkloadOutputError(f"{name}: {fio_json.NONE}") from None
+        raise WorkloadOutputError(f"{name}: {NONE}") from None
     if failed:
         number = failed[0]["error"]
         why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""

@@ -8,12 +8,14 @@ Must not know which job it is of, nor what becomes of its numbers.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from flashbed.common.tomlfile import shown
-from flashbed.workload import fio_call
 from flashbed.workload.base import WorkloadOutputError
+
+_BEGIN = re.compile(rb"^\{", re.MULTILINE)
 
 NONE = "is not what fio writes with --output-format=json"
 
@@ -33,10 +35,16 @@ _OPTIONS = ("global options", "job options")
 _BINS = ("bins", "percentile")
 
 
-def read(data: bytes) -> dict[str, Any]:
+def json_part(output: bytes) -> bytes:
+    """The JSON of fio's output: before it fio says what it runs for a job (exec_prerun)."""
+    found = _BEGIN.search(output)
+    return output[found.start() :] if found else output
+
+
+def read_json(data: bytes) -> dict[str, Any]:
     """The document in what fio wrote. Raises WorkloadOutputError for no JSON object, or a count that none can be."""
     try:
-        document = json.loads(fio_call.document(data))
+        document = json.loads(json_part(data))
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

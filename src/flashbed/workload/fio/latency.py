@@ -4,8 +4,8 @@
 fio's JSON has a distribution of each kind of call. Its bins (json+) may be added up, so that the percentiles of several
 kinds, flushes among them, are exact in fio's own steps (1.6 % of the value). What a write and the flush behind it take
 together cannot be told from two distributions. So where each request is flushed, fio writes down when it makes each
-call (write_iolog, us); the time from one such line to the next is a call, and fio's own work. The sums of all calls,
-which fio knows to the nanosecond, tell how much of it is fio's.
+call (write_iolog, version 3, us); the time from one such line to the next is a call, and fio's own work. The sums of
+all calls, which fio knows to the nanosecond, tell how much of it is fio's.
 
 Must not know jobs, nor which of them count.
 """
@@ -13,14 +13,32 @@ Must not know jobs, nor which of them count.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import fsum
 from typing import Any, NamedTuple
 
-from flashbed.workload import fio_calls
 from flashbed.workload.base import WorkloadOutputError
+
+CallLine = tuple[int, str, int]
+"""When in us, what, and with how many bytes."""
+
+_CALL_LINE = re.compile(r"^([0-9]+) \S+ (\w+)(?: [0-9]+ ([0-9]+))?$", re.MULTILINE)
+
+
+@lru_cache(maxsize=16)
+def call_lines(log: bytes) -> tuple[CallLine, ...]:
+    """All lines but the first, which names the format. Raises WorkloadOutputError."""
+    _, _, text = log.decode(errors="replace").partition("\n")
+    found = tuple((int(at), action, int(length or 0)) for at, action, length in _CALL_LINE.findall(text))
+    if len(found) != len(text.splitlines()):
+        bad = next(line for line in text.splitlines() if not _CALL_LINE.fullmatch(line))
+        raise WorkloadOutputError(f"a log of fio's calls has a line that is none: {bad[:80]}")
+    return found
+
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
@@ -121,7 +139,7 @@ def _calls(log: bytes) -> list[Call]:
     """A call lasts until the next line. A file that is gone through more than once is closed and opened again in
     between.
     """
-    said = fio_calls.lines(log)
+    said = call_lines(log)
     calls = [Call(action, after - at) for (at, action, _), (after, _, _) in pairwise(said) if action in _CALLS]
     if not calls or said[-1][1] != _END:
         raise WorkloadOutputError("a log of fio's calls does not go to the end of the job")

@@ -9,15 +9,12 @@ from collections.abc import Mapping, Sequence
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
-from flashbed.workload import fio_output, fio_own_job, fio_pattern, fio_series
 from flashbed.workload.base import OfOurs, Parameters, Phase
-from flashbed.workload.fio_call import (
-    OUTPUT,
-    RATE_MS,
-)
-from flashbed.workload.fio_job import split_off_preparation
-from flashbed.workload.fio_output import metrics_of
-from flashbed.workload.fio_parameters import FioParameters, flushes_between
+from flashbed.workload.fio import output, pattern
+from flashbed.workload.fio.jobs import OUTPUT, RATE_MS, flushes_between, own_job_files, split_off_preparation
+from flashbed.workload.fio.output import metrics_of
+from flashbed.workload.fio.parameters import FioParameters
+from flashbed.workload.fio.series import of_calls, of_progress, of_rates, rate_logs
 from flashbed.workload.parameters import ToolParameters
 
 
@@ -41,8 +38,8 @@ class Fio(OfOurs):
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         if "job" in parameters:
-            return fio_own_job.files(parameters, seed)
-        return fio_pattern.files(parameters, seed)
+            return own_job_files(parameters, seed)
+        return pattern.files(parameters, seed)
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         return metrics_of(out, OUTPUT)
@@ -52,9 +49,9 @@ class Fio(OfOurs):
 
     def writes(self, parameters: Parameters) -> str:
         """Of a job of the user's, only fio knows."""
-        if "job" in parameters or not fio_pattern.writes(parameters):
+        if "job" in parameters or not pattern.writes(parameters):
             return ""
-        return "allocates" if fio_pattern.allocates(parameters) else "overwrites"
+        return "allocates" if pattern.allocates(parameters) else "overwrites"
 
     def prepares(self, said: Mapping[str, str]) -> bool:
         if "job" in said:
@@ -62,24 +59,24 @@ class Fio(OfOurs):
         return said.get("allocate", str(said.get("pattern") == "write").lower()) != "true"
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        return fio_output.commits_of(out, OUTPUT)
+        return output.commits_of(out, OUTPUT)
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         """Of a pattern, all processes together; of a job of the user's, each job that is measured, by its name."""
         interval_s = math.inf
         if "job" in parameters:
-            return fio_output.series_of_jobs(out)
-        if fio_pattern.is_cached(parameters):
-            moments = fio_series.of_progress(out, fio_output.run_of(out, OUTPUT)[0])
-        elif logs := fio_output.logs(out):
-            moments = fio_series.of_calls(logs)
+            return output.series_of_jobs(out)
+        if pattern.is_cached(parameters):
+            moments = of_progress(out, output.run_of(out, OUTPUT)[0])
+        elif logs := output.logs(out):
+            moments = of_calls(logs)
         else:
             interval_s = RATE_MS / 1e3
-            moments = fio_series.of_rates(fio_series.rate_logs(out), RATE_MS, *fio_output.run_of(out, OUTPUT))
+            moments = of_rates(rate_logs(out), RATE_MS, *output.run_of(out, OUTPUT))
         found = steadiness.series(moments, interval_s=interval_s)
         return [found] if found else []
 
     def silent(self, parameters: Parameters) -> str:
-        if "job" not in parameters and fio_pattern.is_cached(parameters):
+        if "job" not in parameters and pattern.is_cached(parameters):
             return "nothing tells how what it wrote reached the medium while it was measured"
         return "fio kept no log of its rate, or the run was too short for one"
