@@ -21,7 +21,8 @@ from running import command_lines
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
-from flashbed.packs import pack_file, writing
+from flashbed.packs import making
+from flashbed.replay import pack_file
 
 STUDY = """
 title  = "Ext2 on a stick"
@@ -73,7 +74,7 @@ def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> 
     members = {name: whole.read(name) for name in whole.members}
     told = {name: value for name, value in whole.told.items() if name != "members"}
     change(told, members)
-    writing.write(to, told, {}, members, zipfile.ZIP_STORED)
+    making.write(to, told, {}, members, zipfile.ZIP_STORED)
     return to
 
 

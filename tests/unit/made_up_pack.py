@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common.digest import digest_bytes, digest_json
-from flashbed.packs import writing
-from flashbed.packs.recipe import Check, Recipe
+from flashbed.packs import making
+from flashbed.replay.recipe import Check, Recipe
 
 KERNEL, BASE, JOB, STATE = b"a kernel", b"the guest's programs", b"a job", b"a state"
 MACHINE = ("-machine", "virt", "-seed", "7")
@@ -59,5 +59,5 @@ def write(to: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]
         "names": {digest_bytes(KERNEL): "the kernel 6.1.1-1"},
     }
     change(told, members)
-    writing.write(to, told, {}, members)
+    making.write(to, told, {}, members)
     return to

@@ -18,8 +18,9 @@ from made_up_pack import BASE, KERNEL, recipe, result, write
 
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError
-from flashbed.packs import making, pack_file, standalone
-from flashbed.packs import recipe as recipes
+from flashbed.packs import making
+from flashbed.replay import pack_file, standalone
+from flashbed.replay import recipe as recipes
 
 ZIP64_BYTES = 20
 """What lies between a member's name and its data."""

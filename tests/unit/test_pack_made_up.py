@@ -22,10 +22,11 @@ from made_up_pack import KERNEL, recipe, write
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.comparing import result_set
-from flashbed.packs import members, pack_file, verifying, writing
-from flashbed.packs.recipe import EMULATOR
-from flashbed.packs.unpacked import Unpacked
-from flashbed.packs.verifying import How
+from flashbed.packs import making
+from flashbed.replay import members, pack_file, verifying
+from flashbed.replay.playing import Unpacked
+from flashbed.replay.recipe import EMULATOR
+from flashbed.replay.verifying import How
 
 PROGRAM = Path("/bin/true").read_bytes()
 RESULT = f"results/{recipe().key}/result.json"
@@ -102,7 +103,7 @@ def rewritten(folder: Path, exchanged: dict[str, bytes | None]) -> Path:
                 archive.writestr(name, text)
         archive.comment = b"0" * pack_file.DIGEST_LETTERS
     (folder / "x.flashbed").write_bytes(out.getvalue())
-    writing._seal(folder / "x.flashbed")
+    making._seal(folder / "x.flashbed")
     return folder / "x.flashbed"
 
 
@@ -177,7 +178,7 @@ def test_zeros_are_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
 
     pack = write(tmp_path / "x.flashbed", with_zeros)
     script = (
-        "import resource, sys; from pathlib import Path; from flashbed.packs import pack_file\n"
+        "import resource, sys; from pathlib import Path; from flashbed.replay import pack_file\n"
         "pack = pack_file.open_pack(Path(sys.argv[1])); before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         f"pack.unpack({digest!r}, Path(sys.argv[2]))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
@@ -266,7 +267,7 @@ def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypa
 
 def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LZMA says how much of what it unpacked it keeps."""
-    monkeypatch.setattr(writing, "LEAST_BYTES", 0)
+    monkeypatch.setattr(making, "LEAST_BYTES", 0)
     monkeypatch.setattr(members, "MOST_DICTIONARY_BYTES", 1 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "unpacking it takes 8388608 bytes of memory" in error.message

@@ -19,9 +19,10 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
-from flashbed.packs import libraries, provenance, verifying
-from flashbed.packs.differing import differences
-from flashbed.packs.recipe import Recipe
+from flashbed.packs import gathering
+from flashbed.replay import differing, verifying
+from flashbed.replay.differing import differences
+from flashbed.replay.recipe import Recipe
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 
@@ -35,7 +36,7 @@ def outcome(**other: Any) -> Outcome:
 
 
 def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
-    assert not list(provenance.doubts(recipe(), result(), KEY_VERSION))
+    assert not list(differing.doubts(recipe(), result(), KEY_VERSION))
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,11 @@ def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
 def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
     changed = result()
     change(changed)
-    assert any(sentence in doubt for doubt in provenance.doubts(recipe(), changed, KEY_VERSION))
+    assert any(sentence in doubt for doubt in differing.doubts(recipe(), changed, KEY_VERSION))
 
 
 def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
-    (doubt,) = provenance.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
+    (doubt,) = differing.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
     assert doubt == f"the kernel is another than the one measured with: ffffffffffff, and not {recipe().kernel[:12]}"
 
 
@@ -121,7 +122,7 @@ def test_the_seeds_take_turns_in_a_sample() -> None:
 
 
 def test_a_program_is_packed_with_its_libraries() -> None:
-    found = libraries.linked(Path("/bin/ls").resolve())
+    found = gathering.linked(Path("/bin/ls").resolve())
     assert found.loader is not None
     assert "libc.so.6" in found.libraries
     assert all(path.is_file() for path in found.files)
@@ -130,14 +131,14 @@ def test_a_program_is_packed_with_its_libraries() -> None:
 def test_a_script_cannot_be_packed(tmp_path: Path) -> None:
     (tmp_path / "fsck.own").write_text("#!/bin/sh\n")
     with pytest.raises(SetupError, match=r"fsck\.own: is a script, and a pack holds programs only"):
-        libraries.linked(tmp_path / "fsck.own")
+        gathering.linked(tmp_path / "fsck.own")
 
 
 def test_each_file_is_named_with_its_digest_and_its_package(tmp_path: Path) -> None:
     (tmp_path / "built").write_text("by the lab")
     program = Path("/bin/ls").resolve()
     of_none, of_one = sorted(
-        libraries.packages([tmp_path / "built", program, program]), key=lambda line: "coreutils" in line
+        gathering.packages([tmp_path / "built", program, program]), key=lambda line: "coreutils" in line
     )
     assert of_none == f"{digest_file(tmp_path / 'built')}  built  of no package that this host knows"
     assert of_one.startswith(f"{digest_file(program)}  ls  coreutils ")

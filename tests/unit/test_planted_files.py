@@ -18,8 +18,8 @@ from flashbed.commands import chosen_study
 from flashbed.common import errors, own_file
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
-from flashbed.packs import pack_file
 from flashbed.profiles.stored_medium import StoredMedium
+from flashbed.replay import pack_file
 from flashbed.report import folder as folders
 from flashbed.report import freshness
 from flashbed.study.loading import load_study

@@ -36,7 +36,8 @@ def pack_command(
     """
     from flashbed.commands import reporting
     from flashbed.execution import run
-    from flashbed.packs import making, pack_file
+    from flashbed.packs import making
+    from flashbed.replay import pack_file
 
     parsed = load(study, where, kernel)
     to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
@@ -77,7 +78,7 @@ def verify_command(
     Exit status: 0 same bytes; 5 something differs; 2 the pack is damaged, or is none; 3 its programs do not start here;
     4 a guest could not be run here; 130 interrupted.
     """
-    from flashbed.packs import verifying
+    from flashbed.replay import verifying
 
     how = verifying.How(cells, jobs or children.cores(), limit, folder)
     verifying.verify(pack, how, out.print)

@@ -14,8 +14,8 @@ from typing import Any
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.packs import members, pack_file
-from flashbed.packs.pack_file import Pack
+from flashbed.replay import members, pack_file
+from flashbed.replay.pack_file import Pack
 
 FILE = "results.json"
 COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"

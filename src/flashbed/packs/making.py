@@ -1,18 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a pack of a study that was measured: the recipes of its repetitions, their files, what came of them."""
+"""Makes a pack of a study that was measured: the recipes of its repetitions, their files, what came of them. Written as
+replay/pack_file.py reads it; the same contents give the same bytes.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, BinaryIO
 
+from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
 from flashbed.execution.store import DIGESTS
-from flashbed.packs import pack_file, recipes, sources, writing
-from flashbed.packs.recipes import Shelf
+from flashbed.packs import gathering, sources
+from flashbed.packs.gathering import Shelf
+from flashbed.replay import members, pack_file
 from flashbed.study.plan import KEY_VERSION
+
+_DAY = (1980, 1, 1, 0, 0, 0)
+"""The first of ZIP's days: no time of this host is in a pack."""
+
+STARTED = ("__main__.py", "flashbed/")
+"""What Python starts from an archive it unpacks by itself, and knows one packing."""
+
+LEAST_BYTES = 64 << 10
+"""Of a member for which the better packing is worth its start, which takes memory of tens of MB."""
+
+
+def write(
+    to: Path,
+    contents: Mapping[str, Any],
+    files: Mapping[str, Path],
+    texts: Mapping[str, bytes],
+    packing: int = zipfile.ZIP_LZMA,
+) -> None:
+    """`contents` is what pack.json says beside the digests of `files` and `texts`, which are named by their places. The
+    pack is there whole or not at all. `packing` is one of those of zipfile, for large members. Raises OSError.
+    """
+    unfinished = to.with_name(f".{to.name}.{os.getpid()}.new")
+    try:
+        with unfinished.open("wb") as out:
+            out.write(pack_file.STARTER)
+            _archive(out, contents, files, texts, packing)
+        _seal(unfinished)
+        unfinished.chmod(0o755)
+        unfinished.replace(to)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _archive(
+    out: BinaryIO, contents: Mapping[str, Any], files: Mapping[str, Path], texts: Mapping[str, bytes], packing: int
+) -> None:
+    digests = {name: digest_bytes(data) for name, data in texts.items()}
+    digests |= {name: digest_file(path) for name, path in files.items()}
+    told = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
+    if len(told.encode()) > members.MOST_READ_BYTES:
+        raise InputError(
+            f"{len(contents['recipes'])} repetitions are more than a pack can hold; pack a part of the study (--where)"
+        )
+    all_bytes = sum(map(len, texts.values())) + sum(path.stat().st_size for path in files.values())
+    with (
+        zipfile.ZipFile(out, "w", allowZip64=True) as archive,
+        stage("Packing (MiB)", total=all_bytes // pack_file.PIECE_BYTES) as progress,
+    ):
+        archive.writestr(_member(pack_file.CONTENTS, len(told), packing), told)
+        begun = 0
+        for name in sorted(digests):
+            size_bytes = len(texts[name]) if name in texts else files[name].stat().st_size
+            with (
+                archive.open(_member(name, size_bytes, packing), "w", force_zip64=True) as member,
+                io.BytesIO(texts[name]) if name in texts else files[name].open("rb") as file,
+            ):
+                while piece := file.read(pack_file.PIECE_BYTES):
+                    member.write(piece)
+                    begun += len(piece)
+                    while begun >= pack_file.PIECE_BYTES:
+                        begun -= pack_file.PIECE_BYTES
+                        progress.advance()
+        archive.comment = b"0" * pack_file.DIGEST_LETTERS
+
+
+def _member(name: str, size_bytes: int, packing: int) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, _DAY)
+    is_small = size_bytes < LEAST_BYTES or name.startswith(STARTED)
+    member.compress_type = zipfile.ZIP_DEFLATED if is_small else packing
+    member.external_attr = 0o644 << 16
+    return member
+
+
+def _seal(path: Path) -> None:
+    """Puts the digest of all that is before it at the end, in place of the archive's comment."""
+    with path.open("r+b") as file:
+        file.write(pack_file.sealed(file).hexdigest().encode())
+
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -41,17 +129,7 @@ TRAVELS = (
     "machine/process.py",
     "machine/qemu.py",
     "machine/sampled.py",
-    "packs/__init__.py",
-    "packs/differing.py",
-    "packs/members.py",
-    "packs/pack_file.py",
-    "packs/playing.py",
-    "packs/provenance.py",
-    "packs/recipe.py",
-    "packs/shape.py",
-    "packs/standalone.py",
-    "packs/unpacked.py",
-    "packs/verifying.py",
+    *(f"replay/{file.name}" for file in sorted((PACKAGE / "replay").glob("*.py"))),
 )
 """The part of flashbed that goes into a pack, and needs nothing but Python's own library."""
 
@@ -75,7 +153,7 @@ from pathlib import Path
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: os._exit(130))  # nothing is begun yet
 
-from flashbed.packs import standalone
+from flashbed.replay import standalone
 
 sys.exit(standalone.main(Path(sys.argv[0])))
 """
@@ -110,7 +188,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         results: dict[str, Path] = {}
         for record in measured:
             names = _names(record)
-            told.append(recipes.recipe(record.repetition, shelf).as_json())
+            told.append(gathering.recipe(record.repetition, shelf).as_json())
             results |= {f"{pack_file.RESULTS}/{record.result['key']}/{name}": record.folder / name for name in names}
             progress.advance()
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
@@ -131,7 +209,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         "names": shelf.names,
     }
     try:
-        writing.write(to, contents, members, texts)
+        write(to, contents, members, texts)
     except OSError as error:
         raise host_refusal(to, error) from None
     return len(measured)

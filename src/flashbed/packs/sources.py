@@ -13,7 +13,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.execution import inputs
 from flashbed.image import lockfile, own_module, own_sources
 from flashbed.image.kernel import Kernel
-from flashbed.packs import libraries
+from flashbed.packs import gathering
 from flashbed.study.loading import Study
 
 STUDY, SOURCES, LICENCES = "study", "sources", "LICENSES"
@@ -58,7 +58,7 @@ def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> d
     found = {
         f"{SOURCES}/README.txt": _ABOUT.format(lock=lock, blank=""),
         f"{SOURCES}/{lock}": lockfile.text(inputs.lock_study(study)),
-        f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in libraries.packages(of_host)),
+        f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in gathering.packages(of_host)),
     }
     if own := own_kernels(kernels):
         found[f"{SOURCES}/own-kernels.txt"] = own

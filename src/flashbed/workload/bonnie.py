@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tim Bray's Bonnie: its parameters, and its sequence, carried out by a program of ours (guest/bonnie.c), a call of it a
-phase.
+"""Tim Bray's Bonnie: its parameters, and its sequence, carried out by a program of ours (guest/bonnie.c), a call of it
+a phase.
 
 Bonnie's order: putc() into a new file, rewrite, blocks into a new file, getc(), blocks, seeks. bonnie++ has another.
 """

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
-from flashbed.packs import members, recipe, shape
-from flashbed.packs.recipe import Recipe
+from flashbed.replay import members, recipe
+from flashbed.replay.recipe import Recipe
 
 FORMAT = 1
 CONTENTS = "pack.json"
@@ -166,7 +166,7 @@ def open_pack(path: Path) -> Pack:
         told = members.parsed(members.read(archive, CONTENTS))
         if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
-        shape.check_contents(told)
+        recipe.check_contents(told)
         pack = Pack(path, digest, archive, told)
     except members.Unreadable as error:
         if not _begins_like_one(path):

@@ -22,11 +22,11 @@ from flashbed.common.progress import stage
 from flashbed.execution import memory
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
-from flashbed.packs import members, pack_file, playing, provenance, shape
-from flashbed.packs.differing import RESULT, differences
-from flashbed.packs.pack_file import Pack
-from flashbed.packs.recipe import EMULATOR, Recipe
-from flashbed.packs.unpacked import Unpacked
+from flashbed.replay import differing, members, pack_file, playing
+from flashbed.replay.differing import RESULT, differences
+from flashbed.replay.pack_file import Pack
+from flashbed.replay.playing import Unpacked
+from flashbed.replay.recipe import EMULATOR, Recipe, check_result
 
 Say = Callable[[str], object]
 NOT_RUN = ("killed", "timed out")
@@ -91,7 +91,7 @@ def _told(pack: Pack, one: Recipe) -> dict[str, Any]:
         raise InputError(f"{pack.path}: has no result of {one.label}; get it again")
     try:
         told = members.parsed(pack.read(member))
-        shape.check_result(told)
+        check_result(told)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{pack.path}: the result of {one.label} is none: {error}; get it again") from None
     return dict(told)
@@ -114,7 +114,7 @@ def _doubts(pack: Pack, told: dict[str, dict[str, Any]]) -> dict[str, list[str]]
     """What the results say otherwise than what lies beside them, with the labels of those that do."""
     found: dict[str, list[str]] = {}
     for one in pack.recipes:
-        for sentence in provenance.doubts(one, told[one.key], pack.told["key_version"]):
+        for sentence in differing.doubts(one, told[one.key], pack.told["key_version"]):
             found.setdefault(sentence, []).append(one.label)
     return found
 

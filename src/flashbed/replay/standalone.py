@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from flashbed.common import children, foreign_text
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
-from flashbed.packs.verifying import How, verify
+from flashbed.replay.verifying import How, verify
 
 MOST_SECONDS = 1e9
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recipe is a repetition as plain data: the machine's arguments and the files that it starts from, by their digests.
+And the shape that recipes have in a pack, with all else that its pack.json and its results say: what has another is
+told in a sentence.
+
+Nothing in a recipe means anything to a study or a profile. What becomes a path is held to more: a digest has 64 digits,
+the name of a program no slash. Must not know how files lie in a pack.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+EMULATOR = "qemu-system-aarch64"
+"""The program that every recipe needs, as a pack calls it."""
+
+BY_KEY = ("key", "label")
+"""What of a recipe says whose it is, and changes nothing in the guest."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """The checker that looks at the medium's content behind the guest: a program of the pack, and its arguments."""
+
+    program: str
+    arguments: tuple[str, ...]
+    """DATA stands for the path of the content."""
+
+    DATA = "{data}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a repetition runs with. Files are named by their SHA-256."""
+
+    key: str
+    label: str
+    machine: tuple[str, ...]
+    """The emulator's arguments that shape results."""
+    kernel: str
+    symbols: str | None
+    """The kernel's System.map, where samples of the CPUs were taken."""
+    archives: tuple[tuple[str, str], ...]
+    """The guest's first file system, by part: "base", its programs, its modules, "job"."""
+    state: str
+    content: str | int
+    """What is stored on the medium: a file, or so many bytes of nothing."""
+    ram_bytes: int
+    content_bytes: int
+    check: Check | None
+    load: str | None = None
+    """The archive with what only the load needs; None in a pack of before, whose "job" has all."""
+
+    @property
+    def files(self) -> Iterator[str]:
+        """The digests of all files."""
+        yield self.kernel
+        yield self.state
+        yield from (digest for _, digest in self.archives)
+        yield from (file for file in (self.symbols, self.content, self.load) if isinstance(file, str))
+
+    @property
+    def cell(self) -> str:
+        """The same text for repetitions of one cell: what their labels say before the seed. A key of its own would be
+        another format of packs, and those of this one would be read as now.
+        """
+        return self.label.rpartition(", seed ")[0]
+
+    @property
+    def guest(self) -> str:
+        """The same text for recipes whose guests are the same: one run serves them all."""
+        return json.dumps({name: value for name, value in asdict(self).items() if name not in BY_KEY}, sort_keys=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """As from_json reads it."""
+        return asdict(self)
+
+
+def from_json(told: Mapping[str, Any]) -> Recipe:
+    """Raises KeyError, TypeError for what is no recipe."""
+    check = told["check"]
+    return Recipe(
+        **{
+            **told,
+            "machine": tuple(map(str, told["machine"])),
+            "archives": tuple((str(name), str(digest)) for name, digest in told["archives"]),
+            "check": check and Check(str(check["program"]), tuple(map(str, check["arguments"]))),
+        }
+    )
+
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+PROGRAM_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]*")
+"""Of a program or a library."""
+
+MOST_BYTES = 1 << 62
+
+ShapeTest = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_word(value: Any) -> bool:
+    """An argument of a program."""
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and DIGEST.fullmatch(value) is not None
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and PROGRAM_NAME.fullmatch(value) is not None
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST_BYTES
+
+
+def _or_none(test: ShapeTest) -> ShapeTest:
+    return lambda value: value is None or test(value)
+
+
+def _of(keys: ShapeTest, values: ShapeTest) -> ShapeTest:
+    return lambda value: isinstance(value, dict) and all(keys(key) and values(one) for key, one in value.items())
+
+
+def _with(**tests: ShapeTest) -> ShapeTest:
+    """A table with these keys, whatever else is in it."""
+    return lambda value: (
+        isinstance(value, dict) and all(key in value and test(value[key]) for key, test in tests.items())
+    )
+
+
+def _list(test: ShapeTest) -> ShapeTest:
+    return lambda value: isinstance(value, list) and all(map(test, value))
+
+
+def _is_archive(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_text(value[0]) and _is_digest(value[1])
+
+
+_RECIPE: Mapping[str, ShapeTest] = {
+    "key": _is_digest,
+    "label": _is_text,
+    "machine": _list(_is_word),
+    "kernel": _is_digest,
+    "symbols": _or_none(_is_digest),
+    "archives": _list(_is_archive),
+    "state": _is_digest,
+    "content": lambda value: _is_digest(value) or _is_size(value),
+    "ram_bytes": _is_size,
+    "content_bytes": _is_size,
+    "check": _or_none(_with(program=_is_name, arguments=_list(_is_word))),
+    "load": _or_none(_is_digest),
+}
+_LATER = {"load": None}
+"""What recipes of older packs lack, and what that means."""
+
+_PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))
+
+_CONTENTS: Mapping[str, ShapeTest] = {
+    "flashbed": _is_text,
+    "key_version": _is_size,
+    "study": _with(name=_is_text, title=_is_text),
+    "members": _of(_is_text, _is_digest),
+    "names": _of(_is_digest, _is_text),
+    "programs": _of(_is_name, _PROGRAM),
+    "recipes": lambda value: isinstance(value, list) and len(value) > 0,
+}
+
+_RESULT: Mapping[str, ShapeTest] = {
+    "key": _is_digest,
+    "outcome": _is_text,
+    "check": _or_none(_is_text),
+    "seed": _is_size,
+    "cell": _with(seed=_is_size),
+    "environment": _of(_is_text, _is_text),
+}
+
+
+def check_contents(told: Any) -> None:
+    """What pack.json says. Raises ValueError, with what is wrong."""
+    _check_table(told, _CONTENTS, "")
+    for place, one in enumerate(told["recipes"]):
+        _check_table({**_LATER, **one} if isinstance(one, dict) else one, _RECIPE, f"recipe {place + 1}: ")
+        if other := sorted(one.keys() - _RECIPE.keys()):
+            raise ValueError(f"recipe {place + 1}: {other[0]} is unknown")
+
+
+def check_result(told: Any) -> None:
+    """What a result says. Raises ValueError, with what is wrong."""
+    _check_table(told, _RESULT, "")
+    for name in ("machine", "kernel"):
+        if name not in told["environment"]:
+            raise ValueError(f"its environment has no {name}")
+
+
+def _check_table(told: Any, tests: Mapping[str, ShapeTest], where: str) -> None:
+    if not isinstance(told, dict):
+        raise ValueError(f"{where}it is no table")
+    for name, test in tests.items():
+        if name not in told:
+            raise ValueError(f"{where}{name} is missing")
+        if not test(told[name]):
+            raise ValueError(f"{where}{name} is not what it has to be")
