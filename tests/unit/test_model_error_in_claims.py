@@ -11,10 +11,20 @@ import pytest
 from claim_samples import a_against_b, claim, ratios, results
 
 from flashbed.analysis import Combination, Words, judge, results_of
-from flashbed.analysis.claim_errors import SAME_LOAD, ErrorLeft, Source, SourceOf, left_over
 from flashbed.analysis.claim_words import error_words, evidence, summary
-from flashbed.analysis.error_sources import CPU_FACTOR, OTHER_DEVICE, load, of_medium, sources
-from flashbed.analysis.model_error import model_error
+from flashbed.analysis.model_error import (
+    CPU_FACTOR,
+    OTHER_DEVICE,
+    SAME_LOAD,
+    ErrorLeft,
+    Source,
+    SourceOf,
+    left_over,
+    load_of,
+    model_error,
+    of_medium,
+    sources,
+)
 
 STICK = Source("stick", "sequential write", 2.0)
 RANDOM = Source("stick", "random write", 1.5)
@@ -207,7 +217,7 @@ def test_a_mean_of_times_weighs_each_error_by_its_time() -> None:
 def test_the_kind_of_load_is_what_the_medium_saw(
     counted: dict[str, int], pattern: str, request_: str, expected: str
 ) -> None:
-    assert load(counted, {"pattern": pattern, "request": request_}) == expected
+    assert load_of(counted, {"pattern": pattern, "request": request_}) == expected
 
 
 def test_a_medium_has_the_error_of_its_class() -> None:

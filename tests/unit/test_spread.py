@@ -14,7 +14,7 @@ from flashbed.analysis import (
     ratio,
     spread,
 )
-from flashbed.analysis.spread import _median_probabilities, bootstrap_interval
+from flashbed.analysis.ratio import _median_probabilities, bootstrap_interval
 
 
 def test_few_seeds_give_the_median_and_the_extremes() -> None:

@@ -15,8 +15,7 @@ from test_matrix import fields, picture
 from flashbed.analysis import Load, Results, Words, compare, doubts, judge, lines, results_of, sentence
 from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.groups import Comparison
-from flashbed.analysis.ratio import apart, geometric_mean, inverse, ratio
-from flashbed.analysis.spread import spread
+from flashbed.analysis.ratio import apart, geometric_mean, inverse, ratio, spread
 from flashbed.analysis.words import metric_of
 from flashbed.report.export import pure
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
-from flashbed.analysis.ratio import CLEAR_FACTOR, apart, quotient
-from flashbed.analysis.spread import INTERVAL_SEEDS
+from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
 from flashbed.analysis.words import (
     Words,
     as_condition,

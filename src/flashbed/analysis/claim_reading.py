@@ -1,24 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a claim is read: the comparisons that it makes among the cells of a study, each with its band.
 
-Cells that differ in nothing that the claim compares make a case. Knows no words for people, and gives no verdict on the
-claim as a whole.
+Cells that differ in nothing that the claim compares make a case. Where the life of a medium is not known yet, its
+bounds may decide: "at most 0.44 years" refutes seven. Knows no words for people but those for "at least" and "at most",
+and gives no verdict on the claim as a whole.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from typing import Literal
 
-from flashbed.analysis.bounds import Bounds, bounds
-from flashbed.analysis.claim_parts import NO_SEED, Case, Finding, Side
+from flashbed.analysis.findings import NO_SEED, Case, Finding, Side
 from flashbed.analysis.ratio import Numbers, quotient, ratio
 from flashbed.analysis.results import Combination, Results
 from flashbed.analysis.words import metric_of, scale_of
 from flashbed.common.units import by_size
+from flashbed.guest_output.wear import BOUNDED_BY
 from flashbed.study.format import Claim, Printed, Where
 from flashbed.study.relation import CLEAR, Band, band, each
+
+Which = Literal["at least", "at most"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """By seed, what a metric is at least and at most; an end that nobody knows is empty."""
+
+    least: Numbers
+    most: Numbers
+
+    def deciding(self, value: float, band: Band) -> tuple[Which, Numbers] | None:
+        """Return the bound that decides whether the metric, against `value`, lies in `band`; None if neither does."""
+        low = min(self.least.values(), default=0.0) / value
+        high = max(self.most.values()) / value if self.most else math.inf
+        holds = band.holds(low, high)
+        if holds is None:
+            return None
+        by_most = self.most and (band.low == 0 if holds else high < band.low)
+        return ("at most", self.most) if by_most else ("at least", self.least)
+
+
+def bounds_of(results: Results, metric: str, cell: Combination) -> Bounds | None:
+    """Return the bounds of a metric in a cell; None if it has none."""
+    if metric not in BOUNDED_BY:
+        return None
+    least, most = (results.numbers(name).get(cell, {}) for name in BOUNDED_BY[metric])
+    return Bounds(least, most) if least or most else None
+
 
 NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
 """What each step along an axis on which a metric rises must at least be."""
@@ -62,7 +94,7 @@ def comparisons(claim: Claim, metric: str, results: Results) -> Iterator[Finding
 def _bounded(claim: Claim, metric: str, results: Results, wanted: Band, left: Side) -> Side:
     """The side with the bound that decides, where the metric itself is not known; unchanged if none does."""
     assert left.cell is not None
-    known = bounds(results, metric, left.cell)
+    known = bounds_of(results, metric, left.cell)
     found = known.deciding(claim.value, wanted) if known and claim.value else None
     return replace(left, bound=found[0], numbers=found[1]) if found else left
 
@@ -200,7 +232,7 @@ def _why_not(results: Results, metric: str, sides: Sequence[Side]) -> str:
         ends = dict.fromkeys(
             f"{r.outcome}: {r.reason}" if r.reason else r.outcome for r in repetitions if not r.is_measured
         )
-        known = bounds(results, metric, side.cell)
+        known = bounds_of(results, metric, side.cell)
         return next(iter(ends), _open(known, metric) if known else f"it has no {metric}")
     if any(number < 0 for side in sides for number in side.numbers.values()):
         return "a number below zero has no ratio"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.claim_errors import SAME_LOAD, Source
-from flashbed.analysis.claim_parts import Finding, Side
 from flashbed.analysis.claims import Judgement
+from flashbed.analysis.findings import Finding, Side
+from flashbed.analysis.model_error import SAME_LOAD, Source
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band
 from flashbed.study.verdict import Verdict

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the results bear out what a claim says, and the numbers that decide it.
 
-A claim is read (claim_reading.py) into findings (claim_parts.py), each with a verdict of its own; here they become that
+A claim is read (claim_reading.py) into findings (findings.py), each with a verdict of its own; here they become that
 of the claim. Knows no words for people.
 """
 
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from flashbed.analysis.claim_averages import averages
-from flashbed.analysis.claim_errors import ErrorLeft, SourceOf, left_over
-from flashbed.analysis.claim_parts import Case, Finding
 from flashbed.analysis.claim_reading import comparisons, gaps
+from flashbed.analysis.findings import Case, Finding, averages
+from flashbed.analysis.model_error import ErrorLeft, SourceOf, left_over
 from flashbed.analysis.results import Results
 from flashbed.study.format import Claim, Printed
 from flashbed.study.relation import FEW

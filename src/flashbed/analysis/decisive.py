@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from flashbed.analysis.beginnings import beginnings
 from flashbed.analysis.results import Combination, ResultRow, Results
+from flashbed.analysis.transients import transients
 from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
@@ -149,7 +149,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
     """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
     that is not steady more than half, for where two seeds disagree, neither is known to be right. Of commits that were
     lost, or may have been, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the
-    beginning of a longer one (beginnings.py).
+    beginning of a longer one (transients.py).
     """
     transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}
@@ -173,7 +173,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 told[cell] = several[0]
                 break
     if amount is not None and is_timed(metric):
-        for cell, why in beginnings(results, amount).items():
+        for cell, why in transients(results, amount).items():
             if cell in measured and not (cell in told and told[cell].bars):
                 told[cell] = Doubt("too short", why)
     open_ = {cell: _open_commits(durable) for cell, durable in _told(results, COMMITS_NOT_KNOWN).items()}

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from flashbed.analysis.decisive import Doubt
-from flashbed.analysis.ratio import geometric_mean, is_ahead
-from flashbed.analysis.spread import WIDE_FACTOR, Spread
+from flashbed.analysis.ratio import WIDE_FACTOR, Spread, geometric_mean, is_ahead
 from flashbed.study.relation import FAR
 
 Setting = tuple[tuple[str, str], ...]
@@ -89,7 +88,7 @@ class Lead:
     zeros: Mapping[Setting, tuple[float, float]] = field(default_factory=dict)
     """Where one of the two is 0, and so no number of times the other: the medians of the best and of the other."""
     counts_leave: float = 1.0
-    """Where figures are counts, a factor up to here may be one count on either side (counted.py)."""
+    """Where figures are counts, a factor up to here may be one count on either side (comparison.py)."""
 
     @property
     def is_endless(self) -> bool:

@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the models are from published figures of real devices, as model_error.toml lists it.
+"""How far the models are from published figures of real devices, and how much of that is left in a ratio of figures.
 
-`make accuracy` writes that file. Must not know how a figure was measured, nor what a verdict makes of an error.
+model_error.toml lists the errors, by class of medium and kind of load; `make accuracy` writes it. Each source of error
+is one unknown factor, the same in every cell that it decides: a medium under one kind of load, or a board's CPU. In a
+ratio it cancels as far as it stands on both sides; what is left of several sources is combined as independent errors
+are, by the root of the sum of squares of their logarithms. The kind of load is told by the medium's own counters, for
+the page cache makes other requests than the program. Must not know how a figure was measured, nor claims.
 """
 
+from __future__ import annotations
+
+import math
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
+
+from flashbed.analysis.decisive import MEMORY, Doubt, doubts
+from flashbed.analysis.results import Combination, Results
+from flashbed.common.metrics import METRICS
+from flashbed.common.units import parse_size
 
 Load = Literal["random read", "random write", "sequential read", "sequential write", "flush"]
 
@@ -30,7 +44,7 @@ class ModelError:
     figures: int
 
 
-def _read() -> tuple[dict[str, str], dict[tuple[str, str], ModelError]]:
+def _read_file() -> tuple[dict[str, str], dict[tuple[str, str], ModelError]]:
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     classes = {medium: name for name, said in tables.items() for medium in said["media"]}
     errors = {
@@ -39,7 +53,7 @@ def _read() -> tuple[dict[str, str], dict[tuple[str, str], ModelError]]:
     return classes, errors
 
 
-_CLASSES, _ERRORS = _read()
+_CLASSES, _ERRORS = _read_file()
 
 
 def class_of(medium: str) -> str | None:
@@ -59,3 +73,183 @@ def model_error(medium: str, load: Load) -> ModelError | None:
     """Return the error of a shipped medium under a load; None if no published figure tells of it."""
     medium_class = class_of(medium)
     return _ERRORS.get((medium_class, load)) if medium_class else None
+
+
+SAME_LOAD = 1.03
+"""What is left where all else cancels: another build of the same kernel moves a figure by up to 3 % (docs/accuracy.md,
+"In the guest").
+"""
+
+RATES, TIMES = ("MiB/s", "1/s"), ("s", "us")
+"""Units of the metrics that an error of speed is in."""
+
+NO_LOADS = ("mount_", "boot_", "service_", "warm_up_", "late_", "offered_")
+"""How times and rates begin that are not the speed of a load."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that may be off by `factor`: the rates of a medium under one kind of load, or of a board's CPU."""
+
+    of: str
+    """The profile of the medium or the board."""
+    load: str
+    """The kind of load, as model_error.toml names it; empty for a CPU."""
+    factor: float
+    is_too_fast: bool = False
+    """The error runs one way: the real rate is lower than the model's, by up to `factor`."""
+
+
+SourceOf = Callable[[Combination, str], Source | None]
+"""Name the source of error of a cell's metric; None if nothing is known of it."""
+
+
+@dataclass(frozen=True)
+class ErrorLeft:
+    """What the errors leave open of a ratio: the real one is at most `below` times smaller or `above` times larger."""
+
+    below: float
+    above: float
+    sources: tuple[Source, ...]
+    """Those that do not cancel; if there are none, SAME_LOAD is left."""
+
+    def widened(self, low: float, high: float) -> tuple[float, float]:
+        """Return the interval in which the real ratio may lie."""
+        return low / self.below, high * self.above
+
+
+def is_speed(metric: str) -> bool:
+    """True if a metric is a rate or a time of a load: what counts requests, bytes or erases has no error of speed."""
+    known = METRICS.get(metric)
+    return known is not None and known.unit in (*RATES, *TIMES) and not metric.startswith(NO_LOADS)
+
+
+def left_over(exponents: Iterable[tuple[Combination, float]], metric: str, source_of: SourceOf) -> ErrorLeft | None:
+    """Return the error left in a product of cells' figures, each with its exponent; None if the metric has none."""
+    if not is_speed(metric):
+        return None
+    rate = -1.0 if METRICS[metric].unit in TIMES else 1.0
+    net: dict[Source, float] = {}
+    for cell, exponent in exponents:
+        source = source_of(cell, metric)
+        if source is not None:
+            net[source] = net.get(source, 0.0) + rate * exponent
+    left = {source: exponent for source, exponent in net.items() if abs(exponent) > 1e-9}
+    squares = {source: (exponent * math.log(source.factor)) ** 2 for source, exponent in left.items()}
+    floor = math.log(SAME_LOAD) ** 2
+    down = [square for source, square in squares.items() if not source.is_too_fast or left[source] > 0]
+    up = [square for source, square in squares.items() if not source.is_too_fast or left[source] < 0]
+    return ErrorLeft(
+        below=math.exp(math.sqrt(math.fsum([floor, *down]))),
+        above=math.exp(math.sqrt(math.fsum([floor, *up]))),
+        sources=tuple(left),
+    )
+
+
+OTHER_DEVICE = 2.0
+"""The error where fewer than ENOUGH figures of a class were published (model_error.toml)."""
+
+ENOUGH = 3
+
+CPU_FACTOR = 3.5
+"""By so much a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts write at
+random no faster than a board of 800 MIPS, where this lab's has 2830 (docs/accuracy.md, "Why rows are off"; 2830 / 800).
+"""
+
+BLOCK = 4096
+"""The page cache writes no less at a time."""
+
+MERGED = 2
+"""Requests that reach the medium in the mean so many times as large as the program's were put in order by the page
+cache.
+"""
+
+IN_ORDER = 128 << 10
+"""A load that does not tell its order went in order if the medium's requests have this size: Linux's readahead."""
+
+FLUSHED = 4
+"""Writes are flushed one by one where a flush comes to at most so many: an fsync writes data, and a journal twice."""
+
+PHASES: Mapping[str, Load] = {
+    "char_output": "sequential write",
+    "block_output": "sequential write",
+    "write": "sequential write",
+    "rewrite": "sequential write",
+    "char_input": "sequential read",
+    "block_input": "sequential read",
+    "read": "sequential read",
+    "reread": "sequential read",
+    "random_seeks": "random read",
+}
+"""The loads of Bonnie's and iozone's phases; counters are of a whole measurement."""
+
+
+def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
+    """Return what names the source of error of a cell and metric; `fixed` has the parameters on no axis."""
+    counted: dict[Combination, Counter[str]] = {}
+    for repetition in results.repetitions:
+        counted.setdefault(repetition.combination, Counter()).update(repetition.counted)
+
+    @cache
+    def doubts_of(metric: str) -> Mapping[Combination, Doubt]:
+        return doubts(results, metric)
+
+    def source(cell: Combination, metric: str) -> Source | None:
+        said = {**fixed, **results.coordinates(cell)}
+        limit, doubt = results.limits.get(cell, ""), doubts_of(metric).get(cell)
+        if limit == "cpu" or (doubt and doubt.kind in (*MEMORY, "CPU")):
+            return Source(_name(said["board"]), "", CPU_FACTOR, is_too_fast=True) if "board" in said else None
+        if limit in ("link", "load") or "medium" not in said:
+            return None
+        phase = PHASES.get(metric.removesuffix("_s").removesuffix("_bandwidth"))
+        return of_medium(said["medium"], phase or load_of(counted.get(cell, Counter()), said))
+
+    return source
+
+
+def of_medium(medium: str, kind: Load) -> Source | None:
+    """Return the source of error of a medium under a load; None for a medium of which no figures were published."""
+    if class_of(medium) is None:
+        return None
+    error = model_error(medium, kind)
+    few = error is None or error.figures < ENOUGH
+    return Source(_name(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
+
+
+def load_of(counted: Mapping[str, int], said: Mapping[str, str]) -> Load:
+    """Return the kind of load that a medium saw, by its counters and the parameters of the program. A raw chip counts
+    pages, and minds no order.
+    """
+    pattern = said.get("pattern", "")
+    if "host_writes" not in counted and "flash_programmed_pages" in counted:
+        writes = counted["flash_programmed_pages"] >= counted.get("flash_read_pages", 0)
+        return "sequential write" if writes else "sequential read"
+    moved = {"read": counted.get("host_read_bytes", 0), "write": counted.get("host_written_bytes", 0)}
+    writes = moved["write"] >= moved["read"] if any(moved.values()) else not pattern.endswith("read")
+    requests = counted.get("host_writes" if writes else "host_reads", 0)
+    if writes and requests and counted.get("host_flushes", 0) * FLUSHED >= requests:
+        return "flush"
+    if _is_in_order(moved["write" if writes else "read"] / requests if requests else 0.0, said):
+        return "sequential write" if writes else "sequential read"
+    return "random write" if writes else "random read"
+
+
+def _is_in_order(mean_bytes: float, said: Mapping[str, str]) -> bool:
+    pattern = said.get("pattern", "")
+    if not pattern:
+        return mean_bytes >= IN_ORDER
+    if not pattern.startswith("rand"):
+        return True
+    return mean_bytes >= MERGED * max(_request_bytes(said), BLOCK)
+
+
+def _request_bytes(said: Mapping[str, str]) -> int:
+    """A job of the user's may have anything under this name."""
+    try:
+        return parse_size(said.get("request", ""))
+    except ValueError:
+        return BLOCK
+
+
+def _name(profile: str) -> str:
+    return profile.partition(":")[0]

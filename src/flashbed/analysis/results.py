@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from flashbed.analysis.spread import Spread, spread
+from flashbed.analysis.ratio import Spread, spread
 from flashbed.analysis.words import JOINT
 from flashbed.common.metrics import BOOKKEEPING, COUNTED, METRICS
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
 from flashbed.analysis.answer import against
 from flashbed.analysis.lines import MOST_LINES
-from flashbed.analysis.spread import INTERVAL_SEEDS
+from flashbed.analysis.ratio import INTERVAL_SEEDS
 from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
 from flashbed.report import limits, wear
 from flashbed.report.matrix import Matrix, matrix

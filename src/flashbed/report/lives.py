@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashbed.analysis import Combination, Spread
-from flashbed.analysis.counted import COUNTED, steps
+from flashbed.analysis.comparison import COUNTED, erase_steps
 from flashbed.analysis.words import count, metric_of, number, size
 from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
@@ -46,7 +46,7 @@ def table(report: Report) -> ReportTable | None:
 
 def resolution(report: Report) -> str:
     """The largest of these steps, as a sentence."""
-    found = steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
+    found = erase_steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
     if not found:
         return ""
     cell = max(found, key=lambda one: found[one])

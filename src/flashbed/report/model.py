@@ -29,9 +29,8 @@ from flashbed.analysis import (
     unsteady,
     with_memory_told,
 )
-from flashbed.analysis.claim_errors import SourceOf
 from flashbed.analysis.decisive import is_of_the_load, not_durable
-from flashbed.analysis.error_sources import sources
+from flashbed.analysis.model_error import SourceOf, sources
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.guest_output.request_log import RequestLog
 from flashbed.profiles.translation import has_queue

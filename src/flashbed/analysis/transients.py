@@ -37,7 +37,7 @@ def amount_axis(results: Results, apart_by: Collection[str] = ()) -> str | None:
     return axis if axis is not None and axis not in apart_by and sizes(results.axes[axis]) else None
 
 
-def beginnings(results: Results, axis: str) -> dict[Combination, str]:
+def transients(results: Results, axis: str) -> dict[Combination, str]:
     """By cell that is a transient, why: a clause. `axis` is one of amounts."""
     place = list(results.axes).index(axis)
     steady = _steadiness(results)
