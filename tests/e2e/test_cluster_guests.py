@@ -13,6 +13,9 @@ import pytest
 from dask_processes import plain_worker, scheduler
 from running import command_lines
 
+from flashbed.execution.run import prepare
+from flashbed.study.loading import load_study
+
 STUDY = """
     [axes]
     filesystem = ["ext2", "fat16"]
@@ -24,9 +27,15 @@ STUDY = """
 """
 
 
-MEDIA = """
+SHARED = """
+    filesystem = "ext2"
     [axes]
     medium = ["slc-64m-ftl-page:condition=full", "slc-64m-ftl-page:from=kept"]
+    pattern = ["randread", "randwrite"]
+    [workload]
+    tool = "fio"
+    request = "16k"
+    file = "1M"
 """
 
 
@@ -53,9 +62,12 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("where", ["local:2", "remote"])
 def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache: Path, request, where: str) -> None:
-    """A medium is full, and one is kept, so that their files go to the workers, too."""
+    """A medium is full, and one is kept, so that their files go to the workers, too. Cells of one medium share their
+    beginning in the local run; on a worker each runs from power-on.
+    """
     assert flashbed("medium", "create", "kept", "slc-64m-ftl-page").returncode == 0
-    study = study_file(STUDY.replace("[axes]", MEDIA.strip()), medium=None)
+    study = study_file(SHARED, medium=None)
+    assert len({one.beginning for one in prepare(load_study(study))}) == 2
     address = where if where.startswith("local") else request.getfixturevalue("remote")
     done = flashbed("run", study, "--workers", address, "--out", "there")
     assert done.returncode == 0, done.stderr

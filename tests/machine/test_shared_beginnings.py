@@ -104,10 +104,29 @@ def test_the_same_bytes_as_from_power_on(
     if filesystem == "yaffs2":
         top["power_cut"] = True
     traced = '[[trace]]\ntitle = "Requests"\n' if "condition" in medium else ""
-    wanted = run.prepare(load_study(study_file(f"[axes]\n{axis}\n[workload]\n{workload}\n{traced}", **top)))
+    as_from_power_on(study_file(f"[axes]\n{axis}\n[workload]\n{workload}\n{traced}", **top), measure, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        pytest.param({"kernel": "6.1-debian"}, id="kernel-of-debian"),
+        pytest.param({"medium": "slc-nand-64m", "translation": "ftl-page"}, id="raw-translation"),
+        pytest.param({"kernel": "6.12"}, marks=LONG, id="kernel-6.12"),
+    ],
+)
+def test_the_same_bytes_on_other_kernels_and_layers(study_file, measure, tmp_path: Path, top: dict[str, str]) -> None:
+    study = study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2", **top)
+    as_from_power_on(study, measure, tmp_path)
+
+
+def as_from_power_on(study: Path, measure: Callable[..., Finished], folder: Path) -> None:
+    """The last repetition of the study gives the same bytes alone as with the beginning that all share."""
+    wanted = run.prepare(load_study(study))
     shared = all_shared(wanted)
     assert [found.kept["outcome"] for found in shared] == ["measured"] * len(wanted)
-    assert differing(bytes_of(measure(wanted[-1], tmp_path / "alone", limit_s=900)), bytes_of(shared[-1])) == []
+    alone = measure(wanted[-1], folder / "alone", limit_s=900)
+    assert differing(bytes_of(alone), bytes_of(shared[-1])) == []
 
 
 def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:
