@@ -9,6 +9,8 @@
 
 #include "vfs.h"
 
+#define MARK_OF_512	5	/* byte of the spare area that marks a block of pages of 512 bytes */
+
 static loff_t y2_page_offset_of(const struct mtd_info *mtd, u32 block, u32 page)
 {
 	return (loff_t)block * mtd->erasesize + (loff_t)page * mtd->writesize;
@@ -101,9 +103,30 @@ static int y2_mtd_block_erase(void *flash, u32 block)
 	return err;
 }
 
+/*
+ * Whether the chip has the mark in the block's first page, where a scan looks for it. mtd_block_isbad()
+ * does not say: the table in memory calls the block bad whatever became of the mark.
+ */
+static bool y2_mtd_has_mark(struct mtd_info *mtd, u32 block)
+{
+	u8 spare[MARK_OF_512 + 1];
+	struct mtd_oob_ops ops = {
+		.mode = MTD_OPS_RAW,
+		.oobbuf = spare,
+		.ooblen = sizeof(spare),
+	};
+
+	return !mtd_read_oob(mtd, y2_page_offset_of(mtd, block, 0), &ops) &&
+	       spare[mtd->writesize == Y2_YAFFS1_PAGE_BYTES ? MARK_OF_512 : 0] != 0xff;
+}
+
+/* In a block that failed, the program of the mark may fail as well, and leave it nevertheless */
 static int y2_mtd_mark_bad(void *flash, u32 block)
 {
-	return mtd_block_markbad(y2_mtd_of(flash), y2_page_offset_of(y2_mtd_of(flash), block, 0));
+	struct mtd_info *mtd = y2_mtd_of(flash);
+	int err = mtd_block_markbad(mtd, y2_page_offset_of(mtd, block, 0));
+
+	return err && y2_mtd_has_mark(mtd, block) ? 0 : err;
 }
 
 static bool y2_mtd_is_bad(void *flash, u32 block)

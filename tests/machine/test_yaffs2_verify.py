@@ -71,6 +71,7 @@ def done(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
 def test_what_fio_wrote_is_read_back(study_file, tmp_path: Path, chip: str, faults: str) -> None:
     rig = raw_chip.new(study_file, tmp_path, "yaffs2", f"{chip}:{faults}" if faults else chip)
+    bad_before = raw_chip.marked_blocks(rig)
     files = {"jobs.fio": JOBS.encode()}
     outcome = raw_chip.boot(rig, limit_s=1800, beside=files, prepare=RUN, measure=NOTHING)
     for name, job in done(outcome.files["fio.json"].decode()).items():
@@ -79,3 +80,4 @@ def test_what_fio_wrote_is_read_back(study_file, tmp_path: Path, chip: str, faul
     told = raw_chip.yaffs_counters(outcome.files["statistics"].decode().splitlines())
     assert told["chunks_lost"] == 0
     assert (told["retired_blocks"] > 0) == bool(faults)
+    assert len(raw_chip.marked_blocks(rig)) >= len(bad_before) + told["retired_blocks"]
