@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from raw_chip import boot
 
+from flashbed.guest_output import medium_counters
+
 PAGE = 512
 DATA = (1 << 20) // PAGE
 
@@ -18,18 +20,12 @@ PREPARE = "head -c 1048576 /dev/urandom | dd of=/mnt/file bs=4k\nsync\n"
 
 MEASURE = """
 sleep {wait}
-/lib/flashbed/mark mounted
+medium mark mounted
 exec 3</mnt/file
-/lib/flashbed/mark opened
+medium mark opened
 cat <&3 >/dev/null
-/lib/flashbed/mark read
+medium mark read
 """
-
-
-def pages(counters: bytes) -> int:
-    lines = dict(line.rsplit(":", 1) for line in counters.decode().splitlines())
-    (found,) = (int(value) for name, value in lines.items() if name.endswith("/flash_read_pages"))
-    return found
 
 
 @pytest.mark.long
@@ -38,7 +34,8 @@ def test_the_check_after_a_mount_reads_the_data_once_more(new_chip, tmp_path: Pa
     for wait in (0, 8):
         chip = new_chip("slc-nand-64m:factory_bad_blocks=0", tmp_path / f"wait-{wait}")
         outcome = boot(chip, prepare=PREPARE, measure=MEASURE.format(wait=wait))
-        marks = [pages(outcome.files[f"counters.{name}"]) for name in ("mounted", "opened", "read")]
+        counters = [medium_counters.parse(outcome.files[f"counters.{name}"]) for name in ("mounted", "opened", "read")]
+        marks = [found["flash_read_pages"] for found in counters]
         opened[wait], read[wait] = marks[1] - marks[0], marks[2] - marks[1]
     # 256 pages of 4 KiB, of which each third or fourth is cut in two by the end of a block of 16 KiB: some 340 nodes.
     # Once the check is through, an open reads each header: a page each, two where it lies across an edge
