@@ -15,7 +15,7 @@ import yaffs2_mount
 import yaffs2_quick
 import yaffs2_time
 
-from flashbed.guest_output import cpu_load
+from flashbed.guest_output import medium_counters
 
 RUN = yaffs2_time.Row(
     board="arm64-1000",
@@ -99,8 +99,11 @@ def test_a_page_with_other_figures_is_found(old: str, new: str, is_same: bool) -
 
 
 def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
-    """Bytes, commands and addresses on the bus in a run, by the emulator's log of them (LabCycle)."""
-    began, ended = cpu_load.window_ns(yaffs2_time.idle_times(out, run))
+    """Bytes, commands and addresses on the bus in a run, by the emulator's log of them (LabCycle), whose clock is the
+    machine's.
+    """
+    clocks = {medium_counters.CLOCK: out[medium_counters.CLOCK]}
+    began, ended = medium_counters.window_ns({**yaffs2_time.idle_times(out, run), **clocks})
     log = struct.iter_unpack("<QQII", out["cycles.bin"])
     return sum(value if kind in (2, 3) else 1 for now, _, kind, value in log if began <= now <= ended)
 

@@ -50,8 +50,8 @@ def parse(text: bytes) -> Counters:
 
 
 def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
-    """When the measurement began and ended, by the clock of whoever notes what the medium does: the machine's, which
-    runs from power-on, or the guest's where its driver of a raw chip does. Raises KeyError or ValueError.
+    """When the measurement began and ended, by the machine's clock, which runs from power-on. In results of when a raw
+    chip was in its driver it is the guest's. Raises KeyError or ValueError.
     """
     machine, guest = map(int, out[CLOCK].split()) if CLOCK in out else (0, 0)
     began, ended = cpu_load.window_ns(out)

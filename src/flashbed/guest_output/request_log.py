@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests that a block device got during a measurement, as the guest's module kept them.
+"""The requests that a block device got during a measurement, as the emulator kept them, or the guest's module of a
+translation over a raw chip.
 
 Knows the format of requests.bin (kernel/common/request_log.h) and how the guest notes when it measured; not what anyone
 does with them.
@@ -17,6 +18,9 @@ LOG = "requests.bin"
 FLUSH = "flush"
 OPERATIONS = ("read", "write", "discard", FLUSH)
 _ENTRY = struct.Struct("<4Q2I")
+
+OF_TRANSLATION = "translation.before"
+"""What is beside the log of a translation, whose times are the guest's; those of the emulator are the machine's."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,9 @@ class RequestLog:
 def read(out: Path) -> RequestLog:
     """The log in the folder `out` of a repetition's artefacts. Raises OSError or ValueError if it is not whole."""
     names = (cpu_load.BEFORE, cpu_load.MEASURED, medium_counters.CLOCK)
-    there = [name for name in names if (out / name).exists()]
-    began, ended = medium_counters.window_ns({name: (out / name).read_bytes() for name in there})
+    noted = {name: (out / name).read_bytes() for name in names if (out / name).exists()}
+    window_ns = cpu_load.window_ns if (out / OF_TRANSLATION).exists() else medium_counters.window_ns
+    began, ended = window_ns(noted)
     data = (out / LOG).read_bytes()
     if len(data) % _ENTRY.size:
         raise ValueError(f"{out / LOG}: is not a row of entries of {_ENTRY.size} bytes")
